@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -55,10 +56,10 @@ func (b *Batch) Bind(stmt string, binding func(m StatementMetadata) ([]any, erro
 func (b *Batch) Size() int { return len(b.Entries) }
 
 // Consistency sets the consistency of the request.
-func (b *Batch) Consistency(c Consistency) *Batch { b.consistency = c; return b }
+func (b *Batch) Consistency(c cql.Consistency) *Batch { b.consistency = c; return b }
 
 // SerialConsistency sets the consistency of the Paxos phase of a conditional batch: Serial or LocalSerial.
-func (b *Batch) SerialConsistency(c Consistency) *Batch { b.serialConsistency = c; return b }
+func (b *Batch) SerialConsistency(c cql.Consistency) *Batch { b.serialConsistency = c; return b }
 
 // Idempotent marks the batch safe to execute twice. The session then retries it even if its outcome is unknown.
 func (b *Batch) Idempotent(v bool) *Batch { b.idempotent = v; return b }
@@ -100,10 +101,10 @@ func (b *Batch) Trace(t Tracer) *Batch { b.tracer = t; return b }
 func (b *Batch) GetKeyspace() string { return cmp.Or(b.keyspace, b.session.cfg.Keyspace) }
 
 // GetConsistency returns the consistency.
-func (b *Batch) GetConsistency() Consistency { return b.consistency }
+func (b *Batch) GetConsistency() cql.Consistency { return b.consistency }
 
 // GetSerialConsistency returns the serial consistency. ok is false if none is set and the server's default applies.
-func (b *Batch) GetSerialConsistency() (c Consistency, ok bool) {
+func (b *Batch) GetSerialConsistency() (c cql.Consistency, ok bool) {
 	return b.serialConsistency, b.serialConsistency != 0
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/stream"
 )
@@ -117,10 +118,10 @@ type ClusterConfig struct {
 
 	// Consistency is the consistency of requests that do not set one. The zero value means the default, Quorum. Any has
 	// the number 0 and can therefore be set only by Query.Consistency and Batch.Consistency.
-	Consistency Consistency
+	Consistency cql.Consistency
 	// SerialConsistency is the serial consistency of conditional requests that do not set one: Serial or LocalSerial.
 	// Default 0, which means the server's default, Serial.
-	SerialConsistency Consistency
+	SerialConsistency cql.Consistency
 	// PageSize is the number of rows in a page. Default 5000; negative means no paging.
 	PageSize int
 	// NextPagePrefetch is the share of the current page, 0 to 1, that is left when the session requests the next page.
@@ -232,7 +233,7 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	setDefault(&c.MaxWaitSchemaAgreement, time.Minute)
 	setDefault(&c.NumConns, 2)
 	setDefault(&c.MaxPreparedStmts, 1000)
-	setDefault(&c.Consistency, Quorum)
+	setDefault(&c.Consistency, cql.Quorum)
 	setDefault(&c.PageSize, 5000)
 	setDefault(&c.NextPagePrefetch, 0.25)
 	setDefault(&c.MaxRequestsPerConn, stream.MaxStreams)
@@ -276,7 +277,7 @@ func (c *ClusterConfig) validate() error {
 	fault(c.HeartbeatTimeout < 0, "HeartbeatTimeout is %v, must not be negative", c.HeartbeatTimeout)
 	fault(c.ReconnectInterval < 0, "ReconnectInterval is %v, must not be negative", c.ReconnectInterval)
 	fault(c.MaxWaitSchemaAgreement < 0, "MaxWaitSchemaAgreement is %v, must not be negative", c.MaxWaitSchemaAgreement)
-	fault(c.Consistency > LocalOne, "Consistency is %v, not a consistency level", c.Consistency)
+	fault(c.Consistency > cql.LocalOne, "Consistency is %v, not a consistency level", c.Consistency)
 	fault(c.SerialConsistency != 0 && !c.SerialConsistency.IsSerial(),
 		"SerialConsistency is %v, must be SERIAL or LOCAL_SERIAL", c.SerialConsistency)
 	fault(!(c.NextPagePrefetch <= 1), "NextPagePrefetch is %v, must be at most 1", c.NextPagePrefetch)

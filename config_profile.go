@@ -5,6 +5,8 @@ package vecql
 import (
 	"fmt"
 	"time"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // Rarely set settings of queries and batches: policies, timeouts, observers and profiles.
@@ -12,8 +14,8 @@ import (
 // A Profile is a named set of settings for queries and batches (ClusterConfig.Profiles). A zero field leaves the
 // setting unchanged: a profile can set neither consistency Any nor Idempotent to false. Set these on the query.
 type Profile struct {
-	Consistency                Consistency
-	SerialConsistency          Consistency // Serial or LocalSerial
+	Consistency                cql.Consistency
+	SerialConsistency          cql.Consistency // Serial or LocalSerial
 	RetryPolicy                RetryPolicy
 	SpeculativeExecutionPolicy SpeculativeExecutionPolicy
 	RequestTimeout             time.Duration // see Query.RequestTimeout
@@ -87,7 +89,7 @@ func (o *options) apply(s *Session, name string) *Profile {
 // check describes the first invalid field of the profile. Empty means that the profile is valid.
 func (p *Profile) check() string {
 	switch {
-	case p.Consistency > LocalOne:
+	case p.Consistency > cql.LocalOne:
 		return fmt.Sprintf("Consistency is %v, not a consistency level", p.Consistency)
 	case p.SerialConsistency != 0 && !p.SerialConsistency.IsSerial():
 		return fmt.Sprintf("SerialConsistency is %v, must be SERIAL or LOCAL_SERIAL", p.SerialConsistency)

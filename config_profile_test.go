@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -20,7 +21,7 @@ func TestProfile(t *testing.T) {
 		policy, speculation := SimpleRetryPolicy{NumRetries: 7}, &SimpleSpeculativeExecution{NumAttempts: 1}
 		cfg.Profiles = map[string]Profile{
 			"all": {
-				Consistency: LocalOne, SerialConsistency: LocalSerial, RetryPolicy: policy, SpeculativeExecutionPolicy: speculation,
+				Consistency: cql.LocalOne, SerialConsistency: cql.LocalSerial, RetryPolicy: policy, SpeculativeExecutionPolicy: speculation,
 				RequestTimeout: time.Minute, PageSize: 17, Idempotent: true,
 			},
 			"nothing": {},
@@ -29,10 +30,10 @@ func TestProfile(t *testing.T) {
 		s := openSession(t, cfg)
 		delete(cfg.Profiles, "nothing") // the session copied the map
 		q := s.Query(idempotentInsert).Profile("all")
-		require.Equal(t, LocalOne, q.GetConsistency())
+		require.Equal(t, cql.LocalOne, q.GetConsistency())
 		serial, ok := q.GetSerialConsistency()
 		require.True(t, ok)
-		require.Equal(t, LocalSerial, serial)
+		require.Equal(t, cql.LocalSerial, serial)
 		require.Equal(t, policy, q.policies.retry)
 		require.Equal(t, SpeculativeExecutionPolicy(speculation), q.policies.speculative)
 		require.Equal(t, time.Minute, q.GetRequestTimeout())
@@ -40,13 +41,13 @@ func TestProfile(t *testing.T) {
 		require.True(t, q.GetIdempotent())
 		require.NoError(t, q.Exec())
 		require.Equal(t, *q, *s.Query(idempotentInsert).Profile("all").Profile("nothing"), "zero fields change nothing")
-		q.Profile("no more").Consistency(All)
+		q.Profile("no more").Consistency(cql.All)
 		require.Nil(t, q.policies.speculative)
 		require.Equal(t, -1, q.pageSize)
-		require.Equal(t, All, q.GetConsistency(), "later setters override the profile")
+		require.Equal(t, cql.All, q.GetConsistency(), "later setters override the profile")
 		require.NoError(t, q.Exec())
 		b := s.Batch(LoggedBatch).Profile("all").Query(idempotentInsert)
-		require.Equal(t, LocalOne, b.GetConsistency())
+		require.Equal(t, cql.LocalOne, b.GetConsistency())
 		require.True(t, b.GetIdempotent())
 		require.Equal(t, time.Minute, b.GetRequestTimeout())
 		require.NoError(t, b.Exec())
@@ -77,7 +78,7 @@ func TestConfigOfPoliciesIsChecked(t *testing.T) {
 	cfg.MaxRequestsPerConn = 40000
 	cfg.Throttle = Throttle{MaxRequests: -1}
 	cfg.MemoryBudget = -1
-	cfg.Profiles = map[string]Profile{"a": {Consistency: 99}, "b": {SerialConsistency: One}, "c": {RequestTimeout: -1}, "d": {}}
+	cfg.Profiles = map[string]Profile{"a": {Consistency: 99}, "b": {SerialConsistency: cql.One}, "c": {RequestTimeout: -1}, "d": {}}
 	_, err := cfg.CreateSession()
 	for _, want := range []string{"MaxRequestsPerConn", "Throttle.MaxRequests", "MemoryBudget", `Profiles["a"]: Consistency`, `Profiles["b"]: Serial`, `Profiles["c"]: RequestTimeout`} {
 		require.ErrorContains(t, err, want)
@@ -153,7 +154,7 @@ func TestBatchSettings(t *testing.T) {
 		require.True(t, b.GetIdempotent())
 		const insert = "INSERT INTO ks.t (name) VALUES (?)"
 		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("name text")})
-		var args []ColumnInfo
+		var args []cql.ColumnInfo
 		b.Bind(insert, func(m StatementMetadata) ([]any, error) {
 			args = m.BindMarkers
 			return []any{"v"}, nil
@@ -167,7 +168,7 @@ func TestBatchSettings(t *testing.T) {
 		for range 4 {
 			require.NoError(t, b.Exec())
 		}
-		require.Equal(t, []ColumnInfo{col("name", tText)}, args)
+		require.Equal(t, []cql.ColumnInfo{col("name", tText)}, args)
 		require.Equal(t, []string{"127.0.0.2", "127.0.0.2", "127.0.0.2", "127.0.0.2"}, hosts)
 	})
 }

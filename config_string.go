@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // The effective configuration as text, for logs. It has no secrets: of an Authenticator that is not a
@@ -104,7 +106,7 @@ func settingText(value any) string {
 		if v == "" {
 			return "none"
 		}
-	case Consistency:
+	case cql.Consistency:
 		if v == 0 {
 			return "none"
 		}

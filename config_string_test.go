@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // Texts of configurations.
@@ -106,7 +108,7 @@ func TestConfigString(t *testing.T) {
 		Dialer:         dialerOfProgram{secret},
 		PoolConfig:     PoolConfig{HostSelectionPolicy: DCAwareRoundRobinPolicy("dc1")},
 		Throttle:       Throttle{MaxRequests: 7},
-		Profiles:       map[string]Profile{"slow": {RequestTimeout: time.Minute, Consistency: All}, "fast": {PageSize: 10}},
+		Profiles:       map[string]Profile{"slow": {RequestTimeout: time.Minute, Consistency: cql.All}, "fast": {PageSize: 10}},
 		Port:           -1, // invalid
 		ConnectTimeout: 3 * time.Second,
 	}

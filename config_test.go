@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -33,7 +34,7 @@ func TestZeroConfigHasTheDefaults(t *testing.T) {
 	require.Equal(t, time.Minute, zero.MaxWaitSchemaAgreement)
 	require.Equal(t, 2, zero.NumConns)
 	require.Equal(t, 1000, zero.MaxPreparedStmts)
-	require.Equal(t, Quorum, zero.Consistency)
+	require.Equal(t, cql.Quorum, zero.Consistency)
 	require.Equal(t, 5000, zero.PageSize)
 	require.Equal(t, 0.25, zero.NextPagePrefetch)
 	require.Equal(t, 32768, zero.MaxRequestsPerConn)
@@ -44,8 +45,8 @@ func TestZeroConfigOpensASession(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		s := openSession(t, &ClusterConfig{Hosts: cfg.Hosts, Dialer: cfg.Dialer, Logger: cfg.Logger})
-		require.Equal(t, Quorum, s.Query("INSERT").GetConsistency())
-		require.Equal(t, Any, s.Query("INSERT").Consistency(Any).GetConsistency())
+		require.Equal(t, cql.Quorum, s.Query("INSERT").GetConsistency())
+		require.Equal(t, cql.Any, s.Query("INSERT").Consistency(cql.Any).GetConsistency())
 		require.False(t, s.Query("INSERT").serverTimestamps)
 		require.NoError(t, s.Query("INSERT").Exec())
 	})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -141,7 +142,8 @@ func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
 	_, r, err := readEnvelope(h.Flags, answer.b)
 	if err == nil && opcode(h.Opcode) == opError {
 		err = parseError(&r, h.Version, 0)
-		if errors.Is(err, CodeProtocol) && (h.Version != c.cfg.version || strings.Contains(err.Error(), "protocol version")) {
+		otherVersion := h.Version != c.cfg.version || strings.Contains(err.Error(), "protocol version")
+		if otherVersion && errors.Is(err, cql.CodeProtocol) {
 			err = &versionError{supported: h.Version, err: err} // the frame has a version that the server supports
 		}
 	}
@@ -185,7 +187,7 @@ func (c *conn) authenticate(class string) error {
 		}
 		op, body, err := c.exchange(opAuthResponse, b)
 		if err != nil {
-			if err = errorf("authenticate: %w", err); errors.Is(err, CodeCredentials) {
+			if err = errorf("authenticate: %w", err); errors.Is(err, cql.CodeCredentials) {
 				err = &loginError{err}
 			}
 			return err

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -123,7 +124,7 @@ func frameV4(op opcode, body string) []byte {
 // error with its cause, and leaves no buffer.
 func TestConnHandshakeRefusesAnswers(t *testing.T) {
 	const accepted, challenge = "\x00\x00\x00\x02ok", "\x00\x00\x00\x01?"
-	overloaded := string(fakecql.AppendString(wire.AppendInt(nil, int32(CodeOverloaded)), "later"))
+	overloaded := string(fakecql.AppendString(wire.AppendInt(nil, int32(cql.CodeOverloaded)), "later"))
 	withFlags := func(op opcode, flags byte, body string) []byte {
 		b := frameV4(op, body)
 		b[1] = flags
@@ -174,7 +175,7 @@ func TestConnHandshakeRefusesAnswers(t *testing.T) {
 				require.ErrorContains(t, err, m.want)
 				require.NotContains(t, err.Error(), "%!")
 				if m.frame[4] == byte(opError) {
-					require.ErrorIs(t, err, CodeOverloaded)
+					require.ErrorIs(t, err, cql.CodeOverloaded)
 				}
 				s.Stop()
 				require.Equal(t, before, outstanding.Load())

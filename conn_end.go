@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -70,7 +71,7 @@ func setNamed[T interface {
 			return nil
 		}
 	}
-	return errorf("%w: no %T has the name %q", ErrConversion, *v, text)
+	return errorf("%w: no %T has the name %q", cql.ErrConversion, *v, text)
 }
 
 // endError is the error of a connection that the driver itself ends.

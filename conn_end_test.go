@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -56,7 +57,7 @@ func TestEndCauses(t *testing.T) {
 		require.Equal(t, cause, read)
 	}
 	kept := EndPeer
-	require.ErrorIs(t, kept.UnmarshalText([]byte("nameless")), ErrConversion)
+	require.ErrorIs(t, kept.UnmarshalText([]byte("nameless")), cql.ErrConversion)
 	require.Equal(t, EndPeer, kept)
 	require.Equal(t, "other", endCauses.String())
 }
@@ -119,7 +120,7 @@ func TestConnStateTexts(t *testing.T) {
 		require.Equal(t, state, read)
 	}
 	kept := ConnSurplus
-	require.ErrorIs(t, kept.UnmarshalText([]byte("closed")), ErrConversion)
+	require.ErrorIs(t, kept.UnmarshalText([]byte("closed")), cql.ErrConversion)
 	require.Equal(t, ConnSurplus, kept)
 }
 

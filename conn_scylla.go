@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/token"
 )
 
@@ -44,12 +45,12 @@ type features struct {
 	shardAwarePort    uint16 // 0 means none
 	shardAwarePortSSL uint16
 
-	hostID        UUID   // of the node; zero means unknown
-	lwtMask       uint32 // metadata flags that mark a conditional prepared statement; 0 means unknown
-	rateLimitCode int32  // of the rate limit error; 0 means none
-	tabletsV1     bool   // responses carry tablets
-	tabletsV2     bool   // likewise, and each EXECUTE ends with one more byte; tabletsV1 is then false
-	metadataID    bool   // a v4 connection has result metadata ids like v5
+	hostID        cql.UUID // of the node; zero means unknown
+	lwtMask       uint32   // metadata flags that mark a conditional prepared statement; 0 means unknown
+	rateLimitCode int32    // of the rate limit error; 0 means none
+	tabletsV1     bool     // responses carry tablets
+	tabletsV2     bool     // likewise, and each EXECUTE ends with one more byte; tabletsV1 is then false
+	metadataID    bool     // a v4 connection has result metadata ids like v5
 
 	graceful bool // the server announces its end, see conn_register.go
 }
@@ -58,7 +59,7 @@ type features struct {
 func parseFeatures(supported map[string][]string, version byte, tabletsV2 bool) features {
 	var f features
 	f.readSharding(supported)
-	if id, err := ParseUUID(supportedValue(supported, keyHostID)); err == nil {
+	if id, err := cql.ParseUUID(supportedValue(supported, keyHostID)); err == nil {
 		f.hostID = id
 	}
 	// The first four flags have a standard meaning.
@@ -67,7 +68,7 @@ func parseFeatures(supported map[string][]string, version byte, tabletsV2 bool) 
 		f.lwtMask = uint32(mask)
 	}
 	if code, ok := supportedNumber(supported, keyRateLimitError, "ERROR_CODE=", 1, 1<<31-1); ok {
-		if !Code(code).IsStandard() { // a code of a standard error is not accepted
+		if !cql.Code(code).IsStandard() { // a code of a standard error is not accepted
 			f.rateLimitCode = int32(code)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -17,7 +18,7 @@ import (
 // Tests of the negotiation of ScyllaDB's extensions.
 
 func TestParseFeatures(t *testing.T) {
-	id, err := ParseUUID("11111111-2222-3333-4444-555555555555")
+	id, err := cql.ParseUUID("11111111-2222-3333-4444-555555555555")
 	require.NoError(t, err)
 	all := features{
 		shards: 8, shard: 3, ignoreMSB: 12, shardAwarePort: 19042, shardAwarePortSSL: 19142, hostID: id, lwtMask: 1 << 31,
@@ -59,7 +60,7 @@ func TestParseFeatures(t *testing.T) {
 		{"port 0", []string{keyShardAwarePort, "0"}, func(f *features) { f.shardAwarePort = 0 }},
 		{"port 65536", []string{keyShardAwarePort, "65536"}, func(f *features) { f.shardAwarePort = 0 }},
 		{"no port with TLS", []string{keyShardAwarePortSSL, "-"}, func(f *features) { f.shardAwarePortSSL = 0 }},
-		{"host id of letters", []string{keyHostID, "node one"}, func(f *features) { f.hostID = UUID{} }},
+		{"host id of letters", []string{keyHostID, "node one"}, func(f *features) { f.hostID = cql.UUID{} }},
 		{"no mask", []string{keyLWTMark, "-"}, func(f *features) { f.lwtMask = 0 }},
 		{"mask 0", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=0"}, func(f *features) { f.lwtMask = 0 }},
 		{"mask without a name", []string{keyLWTMark, "2147483648"}, func(f *features) { f.lwtMask = 0 }},
@@ -222,11 +223,11 @@ func TestConnLoginErrors(t *testing.T) {
 	for _, m := range []struct {
 		name, class string
 		auth        Authenticator
-		code        Code
+		code        cql.Code
 		refused     bool
 	}{
-		{"wrong password", passwordAuthenticators[0], auth, CodeCredentials, true},
-		{"server is overloaded", passwordAuthenticators[0], auth, CodeOverloaded, false},
+		{"wrong password", passwordAuthenticators[0], auth, cql.CodeCredentials, true},
+		{"server is overloaded", passwordAuthenticators[0], auth, cql.CodeOverloaded, false},
 		{"no authenticator", passwordAuthenticators[0], nil, 0, true},
 		{"class is not allowed", "com.example.Other", auth, 0, true},
 		{"connection breaks", passwordAuthenticators[0], auth, -1, false},

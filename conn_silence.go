@@ -5,6 +5,8 @@ package vecql
 import (
 	"context"
 	"time"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // Silent connections: the server or the network accepts requests and answers none of them, or a byte a second. A caller
@@ -114,7 +116,7 @@ func (c *conn) sendProbe() error {
 	body := getBuffer(len(probeStatement) + 32)
 	defer body.release()
 	var err error
-	body.b, err = appendQuery(body.b[:0], c.cfg.version, probeStatement, &queryParams{consistency: One})
+	body.b, err = appendQuery(body.b[:0], c.cfg.version, probeStatement, &queryParams{consistency: cql.One})
 	if err != nil {
 		return err
 	}

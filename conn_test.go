@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -345,7 +346,7 @@ func TestRegistrationForShutdown(t *testing.T) {
 		up     bool
 	}{
 		"accepted":     {func(r *fakecql.Request) { r.Conn.Reply(r.Stream, fakecql.OpReady, nil) }, true},
-		"refused":      {func(r *fakecql.Request) { r.Fail(int32(CodeProtocol)) }, true},
+		"refused":      {func(r *fakecql.Request) { r.Fail(int32(cql.CodeProtocol)) }, true},
 		"a RESULT":     {func(r *fakecql.Request) { r.Void() }, false},
 		"half a frame": {func(r *fakecql.Request) { r.Conn.ReplyFlags(r.Stream, fakecql.OpReady, wire.FlagTracing, []byte{1}) }, false},
 		"no error":     {func(r *fakecql.Request) { r.Conn.Reply(r.Stream, fakecql.OpError, nil) }, false},

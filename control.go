@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/placement"
 )
@@ -44,7 +45,7 @@ type control struct {
 	// reads the cluster; conn leads to any node
 	readView func(ctx context.Context, conn *conn) (clusterView, error)
 	// reads the distinct schema versions of the nodes that are up; conn leads to one of them
-	readVersions func(ctx context.Context, conn *conn) ([]UUID, error)
+	readVersions func(ctx context.Context, conn *conn) ([]cql.UUID, error)
 	admit        func(view *clusterView) error // filters the nodes of a view before onView
 	log          *slog.Logger
 	refresh      time.Duration // maximum interval between readings of the system tables, because events can be lost
@@ -54,8 +55,8 @@ type control struct {
 	conn        *conn  // nil means none
 	last        string // address of conn, or of the last one
 	due         dueEvents
-	version     UUID // schema version of the last view
-	heard       bool // a schema event has arrived since then
+	version     cql.UUID // schema version of the last view
+	heard       bool     // a schema event has arrived since then
 	lostWake    chan struct{}
 	shortLived  int           // consecutive connections lost soon after they were opened
 	failure     error         // error of run's last attempt to connect
@@ -78,8 +79,8 @@ type clusterView struct {
 	partitioner string
 	clusterName string
 	keyspaces   map[string]placement.Strategy
-	schema      UUID   // schema version at the node that was read
-	changes     uint64 // Session.replication.count before the view was read
+	schema      cql.UUID // schema version at the node that was read
+	changes     uint64   // Session.replication.count before the view was read
 }
 
 // ControlStats is a snapshot of the control connection, on which the session reads the system tables.
@@ -348,10 +349,10 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc,
 	}
 	view.partitioner = get[string](local, "partitioner")
 	view.clusterName = get[string](local, "cluster_name")
-	view.schema = get[UUID](local, "schema_version")
+	view.schema = get[cql.UUID](local, "schema_version")
 	peers, err := systemQuery(ctx, conn, "SELECT * FROM system.peers_v2")
 	// ScyllaDB and Cassandra 3 lack this table
-	if errors.Is(err, CodeInvalid) || errors.Is(err, CodeConfig) || errors.Is(err, CodeServer) {
+	if errors.Is(err, cql.CodeInvalid) || errors.Is(err, cql.CodeConfig) || errors.Is(err, cql.CodeServer) {
 		peers, err = systemQuery(ctx, conn, "SELECT * FROM system.peers")
 	}
 	if err != nil {
@@ -376,7 +377,7 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc,
 
 // schemaVersions returns the distinct schema versions of the cluster's nodes. The tables of its peers keep the last
 // version of a node that is down, so only the nodes that isUp accepts count.
-func schemaVersions(ctx context.Context, conn *conn, isUp func(host UUID) bool) ([]UUID, error) {
+func schemaVersions(ctx context.Context, conn *conn, isUp func(host cql.UUID) bool) ([]cql.UUID, error) {
 	local, err := systemQuery(ctx, conn, "SELECT schema_version FROM system.local WHERE key = 'local'")
 	if err != nil {
 		return nil, err
@@ -385,12 +386,12 @@ func schemaVersions(ctx context.Context, conn *conn, isUp func(host UUID) bool) 
 	if err != nil {
 		return nil, err
 	}
-	var versions []UUID
+	var versions []cql.UUID
 	for _, row := range append(local, peers...) {
-		if id, ok := row["host_id"].(UUID); ok && !isUp(id) {
+		if id, ok := row["host_id"].(cql.UUID); ok && !isUp(id) {
 			continue
 		}
-		if v, ok := row["schema_version"].(UUID); ok && !slices.Contains(versions, v) {
+		if v, ok := row["schema_version"].(cql.UUID); ok && !slices.Contains(versions, v) {
 			versions = append(versions, v)
 		}
 	}
@@ -402,7 +403,7 @@ func schemaVersions(ctx context.Context, conn *conn, isUp func(host UUID) bool) 
 const versionsPatience = 2 * time.Second
 
 // versionsWithin reads the schema versions within a time.
-func (c *control) versionsWithin(ctx context.Context, patience time.Duration, conn *conn) ([]UUID, error) {
+func (c *control) versionsWithin(ctx context.Context, patience time.Duration, conn *conn) ([]cql.UUID, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return c.readVersions(ctx, conn)
@@ -416,7 +417,7 @@ func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn) e
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
 		err := ErrNoConnections
 		if conn := pick(); conn != nil {
-			var versions []UUID
+			var versions []cql.UUID
 			versions, err = c.versionsWithin(ctx, patience, conn)
 			if err == nil && len(versions) <= 1 {
 				return nil

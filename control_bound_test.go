@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // TestUpHintsAreBounded: a peer announces more nodes than there can be, each of them twice.
@@ -80,7 +82,7 @@ func TestViewsReportChanges(t *testing.T) {
 	c := &control{
 		onView: func(clusterView) {}, onSchema: func(e schemaEvent) { events = append(events, e) }, settled: func() { settled++ },
 	}
-	one, two := clusterView{schema: UUID{1}}, clusterView{schema: UUID{2}}
+	one, two := clusterView{schema: cql.UUID{1}}, clusterView{schema: cql.UUID{2}}
 	c.gotView(one, true)
 	c.gotView(one, true)
 	c.gotView(one, false)

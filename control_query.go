@@ -5,6 +5,7 @@ package vecql
 import (
 	"context"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/paging"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -36,7 +37,7 @@ func systemQuery(ctx context.Context, conn *conn, stmt string) ([]systemRow, err
 
 // systemEach is systemQuery for large results: it calls each for every row, page by page.
 func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRow)) error {
-	params := queryParams{consistency: One, pageSize: systemPageSize}
+	params := queryParams{consistency: cql.One, pageSize: systemPageSize}
 	var run *paging.EmptyRun
 	for run.Await(ctx) {
 		rows := 0

@@ -17,7 +17,7 @@
 //	defer session.Close()
 //
 //	type Item struct {
-//		ID        vecql.UUID
+//		ID        cql.UUID
 //		Name      string
 //		Embedding []float32
 //	}
@@ -60,7 +60,7 @@
 //
 // A setter of a query or batch is named by its option and returns the query or batch, so that calls can be chained:
 //
-//	session.Query(text, values...).Consistency(vecql.One).Idempotent(true).PageSize(100)
+//	session.Query(text, values...).Consistency(cql.One).Idempotent(true).PageSize(100)
 //
 // A statement is prepared when it is first used, once per session. The next page of a result is requested while one is
 // read. The context of a verb ends that call and no other.
@@ -99,9 +99,9 @@
 //	tuple<...>                     Tuple                 Tuple, Struct (by position)
 //	user-defined type              Struct                Struct (by name; a field that it lacks is NULL)
 //
-// PrepareRows refuses a pair that is not in the table with a [MarshalError]. A value that does not fit, such as 300 for
-// a tinyint, is an error of its row, which is not sent. NULL is NULL in both directions; an element of a collection or
-// vector cannot be bound from NULL. An empty cell of a type other than text, blob and collections is read as NULL.
+// PrepareRows refuses a pair that is not in the table with a [cql.MarshalError]. A value that does not fit, such as 300
+// for a tinyint, is an error of its row, which is not sent. NULL is NULL in both directions; an element of a collection
+// or vector cannot be bound from NULL. An empty cell of a type other than text, blob and collections is read as NULL.
 //
 // # Errors and retries
 //
@@ -112,10 +112,10 @@
 //
 // A statement that may have been executed is sent again only if it is idempotent, under every [RetryPolicy]: a SELECT,
 // or a statement that is marked so ([Query.Idempotent]). [MayHaveApplied] reports whether a request that failed may
-// have been executed. errors.Is finds the sentinel errors of this package and the server's codes ([CodeUnavailable] and
-// the others); errors.As finds a [RequestFailure], which names the statement, the node, the attempts and the time, and
-// the errors of servers, such as a [RequestErrWriteTimeout]. [ErrorClassOf] sorts errors into classes. docs/errors.md
-// lists all errors with their causes and remedies.
+// have been executed. errors.Is finds the sentinel errors of this package and the server's codes ([cql.CodeUnavailable]
+// and the others); errors.As finds a [RequestFailure], which names the statement, the node, the attempts and the time,
+// and the errors of servers, such as a [RequestErrWriteTimeout]. [ErrorClassOf] sorts errors into classes.
+// docs/errors.md lists all errors with their causes and remedies.
 //
 // A [SpeculativeExecutionPolicy] sends slow idempotent requests to a second node. A [Throttle] bounds the requests in
 // flight, ClusterConfig.MemoryBudget the memory of requests and pages. A [Profile] names a set of such settings.
@@ -124,10 +124,10 @@
 //
 // # What goroutines may share
 //
-//   - A [Session], a [Statement], a [RowStatement], a [TypeInfo] and a [ColumnInfo]: any number of goroutines, at the
-//     same time.
+//   - A [Session], a [Statement], a [RowStatement], a [cql.TypeInfo] and a [cql.ColumnInfo]: any number of goroutines,
+//     at the same time.
 //   - A [Query] and a [Batch]: any number of goroutines may run one at the same time, as long as none calls a setter.
-//   - A [ClusterConfig] until CreateSession has returned, an [Iter], a [Destination] and a batch of columns that is
+//   - A [ClusterConfig] until CreateSession has returned, an [Iter], a [cql.Destination] and a batch of columns that is
 //     being read into: one goroutine at a time.
 //   - Bound values are read until the verb that runs the query returns, and not after. They must not change in between.
 //
@@ -135,7 +135,7 @@
 //
 // A value that a verb stores in a destination belongs to the caller: no slice, string, map or pointer of it shares
 // memory with a buffer of the driver or with another row. Memory that a slice, map or pointer in the destination held
-// before stays as it is. An [Unmarshaler] receives bytes that it may keep.
+// before stays as it is. A [cql.Unmarshaler] receives bytes that it may keep.
 //
 // Four verbs use memory again, for loops that must not allocate. An array, and a slice in [Into], are decoded in place,
 // row after row. [AppendTo] appends to a slice. [Borrow] sets a slice to the bytes of the current row, valid until the
@@ -182,22 +182,23 @@
 //
 //   - nil, a nil pointer, a nil slice and a nil map are NULL. An empty slice or map is a value without elements, not
 //     NULL.
-//   - *T, [Null] of T, and the Null types of database/sql stand for T, and can be NULL. So does an any that holds one
-//     of them.
-//   - A [Marshaler] encodes itself, an [Unmarshaler] decodes itself. A panic in one is an error of the value.
-//   - [UnsetValue] leaves a column as it is on the server; it cannot be part of another value.
+//   - *T, [cql.Null] of T, and the Null types of database/sql stand for T, and can be NULL. So does an any that holds
+//     one of them.
+//   - A [cql.Marshaler] encodes itself, a [cql.Unmarshaler] decodes itself. A panic in one is an error of the value.
+//   - [cql.UnsetValue] leaves a column as it is on the server; it cannot be part of another value.
 //   - In an any, the keys of a map are string where the CQL type is blob, inet or varint. Keys of type decimal and of
 //     nested types need a destination of a map type.
-//   - NULL sets a destination to its zero value: use a pointer, [Null], or *any where the zero value is a value, too.
-//     [Rows] returns an error instead.
+//   - NULL sets a destination to its zero value: use a pointer, [cql.Null], or *any where the zero value is a value,
+//     too. [Rows] returns an error instead.
 //   - An empty cell, of 0 bytes, is a value of a text, blob or custom class. Of any other type without parameters it is
 //     no value: Cassandra stores such cells, and gocql writes one for a zero time.Time. It is read like NULL, also as
-//     an element and into a column of a [column.Batch]; as the key of a map in a column it is [ErrNull]. [Rows] accepts
-//     an empty cell for every field. An [Unmarshaler] and [Borrow] receive the empty bytes. Only a [Marshaler] that
-//     returns an empty slice writes such a cell.
+//     an element and into a column of a [column.Batch]; as the key of a map in a column it is [cql.ErrNull]. [Rows]
+//     accepts an empty cell for every field. A [cql.Unmarshaler] and [Borrow] receive the empty bytes. Only a
+//     [cql.Marshaler] that returns an empty slice writes such a cell.
 //   - A number is written exactly or not at all, with one exception: an element of a vector<float, n> may be a float64,
 //     which is rounded to the nearest float, as by the server's literal. A finite number beyond the floats is
-//     [ErrRange]. An element of a vector<double, n> may be a float32. A vector<float, n> can be read into []float64.
+//     [cql.ErrRange]. An element of a vector<double, n> may be a float32. A vector<float, n> can be read into
+//     []float64.
 //   - A time.Time is an instant, of which a timestamp stores the millisecond and a date the day in UTC. Integers and
 //     columns must fit: milliseconds with a time of day for a date are ErrRange.
 //   - An inet that is an IPv4 address mapped to IPv6, ::ffff:192.0.2.7, is written in 4 bytes, as by the server's
@@ -207,28 +208,29 @@
 //     within a tuple, user-defined type or vector.
 //   - The fields of a struct are found by the tag `cql:"name"`, else by their name, else by their name in another case.
 //     `cql:"-"` hides a field. A field of a user-defined type that the struct or map lacks is written as NULL and not
-//     read. A key of a map, or a field of a struct, that is no field of the type is [ErrConversion]: ALTER TYPE adds a
-//     field before the program does. gocql ignores such fields of structs; so does vecql in a struct that has the field
-//     _ struct{} with the tag `cql:"lenient"`.
+//     read. A key of a map, or a field of a struct, that is no field of the type is [cql.ErrConversion]: ALTER TYPE
+//     adds a field before the program does. gocql ignores such fields of structs; so does vecql in a struct that has
+//     the field _ struct{} with the tag `cql:"lenient"`.
 //   - Fields of an embedded struct count as fields of the struct, without those that an outer field of the same name
-//     hides. An embedded value of one column, such as a [Duration], and an embedded struct with a tag are fields
+//     hides. An embedded value of one column, such as a [cql.Duration], and an embedded struct with a tag are fields
 //     themselves. A struct with two fields for one column name, or with fields behind an embedded pointer, is refused
 //     with ErrConversion.
 //   - The strings of one list or set, and the keys of one map, share one block of memory, which lives as long as one of
 //     them does.
 //   - Elements of a list, set, map or vector cannot be written as NULL; fields of a tuple or a user-defined type can.
 //
-// No conversion loses a part of a value silently. A number outside the range of the other type is [ErrRange], a vector
-// of another length [ErrDimension], a cell with too few or too many bytes [ErrMissing] or [ErrTrailing], a pair of
-// types that is not in the table [ErrConversion]. They are wrapped by a [MarshalError] or [UnmarshalError], which names
-// the column and both types. There are two exceptions: a time.Time loses its fraction of a millisecond in a timestamp,
-// and its time of day in a date. The driver does not check that text is UTF-8 or ASCII; the server does.
+// No conversion loses a part of a value silently. A number outside the range of the other type is [cql.ErrRange], a
+// vector of another length [cql.ErrDimension], a cell with too few or too many bytes [cql.ErrMissing] or
+// [cql.ErrTrailing], a pair of types that is not in the table [cql.ErrConversion]. They are wrapped by a
+// [cql.MarshalError] or [cql.UnmarshalError], which names the column and both types. There are two exceptions: a
+// time.Time loses its fraction of a millisecond in a timestamp, and its time of day in a date. The driver does not
+// check that text is UTF-8 or ASCII; the server does.
 //
 // After an error a destination of Unmarshal or Scan is unchanged, with these exceptions. An array, and a struct that
 // holds a tuple or user-defined type, is decoded in place: its elements before the faulty one may be new. So is the
-// slice in [Into]. An [Unmarshaler] is free to store anything. Scan has stored the columns before the faulty one.
+// slice in [Into]. A [cql.Unmarshaler] is free to store anything. Scan has stored the columns before the faulty one.
 //
-// The types, values, interfaces and errors of these conversions are those of package cql: vecql.UUID is cql.UUID.
+// Package cql declares the types, values, interfaces and errors of these conversions.
 //
 // # gocql's verbs
 //

@@ -12,8 +12,7 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Errors of sessions and connections, and aliases of the errors of package cql. Errors of ERROR frames are in
-// errors_server.go.
+// Errors of sessions and connections. Errors of ERROR frames are in errors_server.go.
 
 // Errors of a session and its connections.
 var (
@@ -28,7 +27,8 @@ var (
 	ErrConnectionClosed = errors.New("vecql: connection is closed")
 	// ErrNoConnections means that no node of the request's query plan has an open connection.
 	ErrNoConnections = errors.New("vecql: no connection to any node")
-	// ErrNoConnectionsStarted means that CreateSession opened no connection to any node. The wrapped errors are the causes.
+	// ErrNoConnectionsStarted means that CreateSession opened no connection to any node. The wrapped errors are the
+	// causes.
 	ErrNoConnectionsStarted = errors.New("vecql: no connection could be made to any contact point")
 	// ErrNoHosts means that ClusterConfig.Hosts is empty, or that HostFilter and HostSelectionPolicy exclude all nodes.
 	ErrNoHosts = errors.New("vecql: no contact points")
@@ -67,8 +67,8 @@ var (
 	ErrColumnCount = errors.New("vecql: destinations do not match the columns")
 	// ErrFrameTooBig means that a request body exceeds 256 MiB (native_protocol_v5.spec, section 2.4.1.5).
 	ErrFrameTooBig = errors.New("vecql: frame is larger than 256 MiB")
-	// ErrStatementChanged means that the values of a request were encoded for a statement that is no longer valid: a table
-	// or a type was altered or created again, or the node returns another id for the statement. The attempt was not
+	// ErrStatementChanged means that the values of a request were encoded for a statement that is no longer valid: a
+	// table or a type was altered or created again, or the node returns another id for the statement. The attempt was not
 	// executed. The session itself encodes a request once more; requests for further pages and EncodedRows return the
 	// error instead.
 	ErrStatementChanged = errors.New("vecql: the prepared statement has changed: bind the values again")
@@ -76,27 +76,6 @@ var (
 	ErrUnsupported = errors.New("vecql: not supported by the protocol version in use")
 	// ErrSchemaAgreement means that the nodes did not agree on the schema in time.
 	ErrSchemaAgreement = errors.New("vecql: nodes did not agree on the schema in time")
-)
-
-// Errors of values and types.
-type (
-	// MarshalError means that a value could not be encoded. See [cql.MarshalError].
-	MarshalError = cql.MarshalError
-	// UnmarshalError means that a cell could not be decoded. See [cql.UnmarshalError].
-	UnmarshalError = cql.UnmarshalError
-	// TypeError means that the text of a CQL type could not be parsed. See [cql.TypeError].
-	TypeError = cql.TypeError
-)
-
-// The causes of a MarshalError and an UnmarshalError. See package cql.
-var (
-	ErrUnset      = cql.ErrUnset      // UnsetValue where a value is required
-	ErrNull       = cql.ErrNull       // NULL where a value is required
-	ErrDimension  = cql.ErrDimension  // the number of elements differs from the dimension of the type
-	ErrTrailing   = cql.ErrTrailing   // the cell has bytes after its value
-	ErrMissing    = cql.ErrMissing    // the cell ends inside its value
-	ErrRange      = cql.ErrRange      // the destination type cannot hold the number
-	ErrConversion = cql.ErrConversion // no conversion between the CQL type and the Go type
 )
 
 // prefix begins the text of each error of this package, once.
@@ -176,7 +155,7 @@ type PeerError struct {
 // A Peer identifies the server at the other end of a connection.
 type Peer struct {
 	ClusterName string
-	HostID      UUID
+	HostID      cql.UUID
 }
 
 // WrongCluster reports whether the server belongs to another cluster.
@@ -186,7 +165,7 @@ func (e *PeerError) WrongCluster() bool {
 
 // wrongNode reports whether the server is another node, of any cluster.
 func (e *PeerError) wrongNode() bool {
-	return e.Want.HostID != (UUID{}) && e.Got.HostID != (UUID{}) && e.Got.HostID != e.Want.HostID
+	return e.Want.HostID != (cql.UUID{}) && e.Got.HostID != (cql.UUID{}) && e.Got.HostID != e.Want.HostID
 }
 
 func (e *PeerError) Error() string {
@@ -280,7 +259,7 @@ func roundTime(d time.Duration) time.Duration {
 // anything.
 func MayHaveApplied(err error) bool {
 	var f *RequestFailure
-	var u *UnmarshalError
+	var u *cql.UnmarshalError
 	switch {
 	case err == nil, errors.As(err, &u): // the request succeeded; decoding its rows failed
 		return true

@@ -5,6 +5,8 @@ package vecql
 import (
 	"context"
 	"errors"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // Classes of request errors: the basis of retry decisions and of counters.
@@ -50,13 +52,25 @@ func (c ErrorClass) String() string {
 	return classNames[ClassOther]
 }
 
-var classOfCode = map[Code]ErrorClass{
-	CodeProtocol: ClassInvalid, CodeCredentials: ClassInvalid, CodeSyntax: ClassInvalid, CodeUnauthorized: ClassInvalid,
-	CodeInvalid: ClassInvalid, CodeConfig: ClassInvalid, CodeAlreadyExists: ClassInvalid,
-	CodeFunctionFailure: ClassInvalid, CodeUnavailable: ClassUnavailable, CodeOverloaded: ClassOverloaded,
-	CodeBootstrapping: ClassBootstrapping, CodeTruncate: ClassTruncate, CodeReadTimeout: ClassReadTimeout,
-	CodeWriteTimeout: ClassWriteTimeout, CodeReadFailure: ClassReadFailure, CodeWriteFailure: ClassWriteFailure,
-	CodeCDCWriteFailure: ClassWriteFailure, CodeCASWriteUnknown: ClassCASWriteUnknown,
+var classOfCode = map[cql.Code]ErrorClass{
+	cql.CodeProtocol:        ClassInvalid,
+	cql.CodeCredentials:     ClassInvalid,
+	cql.CodeSyntax:          ClassInvalid,
+	cql.CodeUnauthorized:    ClassInvalid,
+	cql.CodeInvalid:         ClassInvalid,
+	cql.CodeConfig:          ClassInvalid,
+	cql.CodeAlreadyExists:   ClassInvalid,
+	cql.CodeFunctionFailure: ClassInvalid,
+	cql.CodeUnavailable:     ClassUnavailable,
+	cql.CodeOverloaded:      ClassOverloaded,
+	cql.CodeBootstrapping:   ClassBootstrapping,
+	cql.CodeTruncate:        ClassTruncate,
+	cql.CodeReadTimeout:     ClassReadTimeout,
+	cql.CodeWriteTimeout:    ClassWriteTimeout,
+	cql.CodeReadFailure:     ClassReadFailure,
+	cql.CodeWriteFailure:    ClassWriteFailure,
+	cql.CodeCDCWriteFailure: ClassWriteFailure,
+	cql.CodeCASWriteUnknown: ClassCASWriteUnknown,
 }
 
 // ErrorClassOf returns the class of an error that a verb of this package returned or a retry policy received.
@@ -77,7 +91,7 @@ func ErrorClassOf(err error) ErrorClass {
 	case errors.As(err, &limit):
 		return ClassRateLimit
 	case errors.As(err, &server):
-		if class, ok := classOfCode[Code(server.Code())]; ok {
+		if class, ok := classOfCode[cql.Code(server.Code())]; ok {
 			return class
 		}
 		return ClassServer

@@ -12,33 +12,6 @@ import (
 
 // Errors that a server reports (native_protocol_v5.spec, section 8).
 
-// Code is the error code of an ERROR frame, for use as in errors.Is(err, vecql.CodeUnavailable). See [cql.Code].
-type Code = cql.Code
-
-// The error codes. See [cql.Code].
-const (
-	CodeServer          = cql.CodeServer
-	CodeProtocol        = cql.CodeProtocol
-	CodeCredentials     = cql.CodeCredentials
-	CodeUnavailable     = cql.CodeUnavailable
-	CodeOverloaded      = cql.CodeOverloaded
-	CodeBootstrapping   = cql.CodeBootstrapping
-	CodeTruncate        = cql.CodeTruncate
-	CodeWriteTimeout    = cql.CodeWriteTimeout
-	CodeReadTimeout     = cql.CodeReadTimeout
-	CodeReadFailure     = cql.CodeReadFailure
-	CodeFunctionFailure = cql.CodeFunctionFailure
-	CodeWriteFailure    = cql.CodeWriteFailure
-	CodeCDCWriteFailure = cql.CodeCDCWriteFailure
-	CodeCASWriteUnknown = cql.CodeCASWriteUnknown
-	CodeSyntax          = cql.CodeSyntax
-	CodeUnauthorized    = cql.CodeUnauthorized
-	CodeInvalid         = cql.CodeInvalid
-	CodeConfig          = cql.CodeConfig
-	CodeAlreadyExists   = cql.CodeAlreadyExists
-	CodeUnprepared      = cql.CodeUnprepared
-)
-
 // A RequestError is an error that a server sent: a *ServerError or one of the *RequestErr types, which have further
 // fields. The driver returns pointers. errors.As finds the type by pointer and by value: a target of type
 // **RequestErrUnavailable receives the pointer, and one of type *RequestErrUnavailable a copy.
@@ -50,7 +23,7 @@ type RequestError interface {
 
 // A ServerError is a RequestError without further fields. All other RequestErrors embed it.
 type ServerError struct {
-	code    Code
+	code    cql.Code
 	message string
 }
 
@@ -80,15 +53,14 @@ func (e ServerError) with(format string, args ...any) string {
 }
 
 // Is reports whether target is e's Code.
-func (e ServerError) Is(target error) bool { c, ok := target.(Code); return ok && c == e.code }
+func (e ServerError) Is(target error) bool { c, ok := target.(cql.Code); return ok && c == e.code }
 
 // mayHaveApplied reports whether the request may have been executed. For a single statement without a condition,
 // servers send the codes listed here before they execute anything.
 func (e ServerError) mayHaveApplied() bool {
 	switch e.code {
-	case CodeProtocol, CodeCredentials, CodeUnavailable, CodeOverloaded, CodeBootstrapping, CodeSyntax, CodeUnauthorized,
-		CodeInvalid,
-		CodeConfig, CodeAlreadyExists, CodeUnprepared:
+	case cql.CodeProtocol, cql.CodeCredentials, cql.CodeUnavailable, cql.CodeOverloaded, cql.CodeBootstrapping,
+		cql.CodeSyntax, cql.CodeUnauthorized, cql.CodeInvalid, cql.CodeConfig, cql.CodeAlreadyExists, cql.CodeUnprepared:
 		return false
 	}
 	return true
@@ -97,7 +69,7 @@ func (e ServerError) mayHaveApplied() bool {
 // A RequestErrUnavailable means that too few replicas were alive.
 type RequestErrUnavailable struct {
 	ServerError
-	Consistency Consistency
+	Consistency cql.Consistency
 	Required    int
 	Alive       int
 }
@@ -112,7 +84,7 @@ func (e RequestErrUnavailable) Error() string {
 // A RequestErrWriteTimeout means that too few replicas acknowledged a write in time. The write may still be applied.
 type RequestErrWriteTimeout struct {
 	ServerError
-	Consistency Consistency
+	Consistency cql.Consistency
 	Received    int
 	BlockFor    int
 	WriteType   string // SIMPLE, BATCH, UNLOGGED_BATCH, COUNTER, BATCH_LOG, CAS, VIEW or CDC
@@ -129,7 +101,7 @@ func (e RequestErrWriteTimeout) Error() string {
 // A RequestErrReadTimeout means that too few replicas answered a read in time.
 type RequestErrReadTimeout struct {
 	ServerError
-	Consistency Consistency
+	Consistency cql.Consistency
 	Received    int
 	BlockFor    int
 	DataPresent byte // 0 means that the replica that was to send the data did not answer
@@ -149,7 +121,7 @@ type ErrorMap map[netip.Addr]uint16
 // A RequestErrReadFailure means that replicas failed a read.
 type RequestErrReadFailure struct {
 	ServerError
-	Consistency Consistency
+	Consistency cql.Consistency
 	Received    int
 	BlockFor    int
 	NumFailures int
@@ -167,7 +139,7 @@ func (e RequestErrReadFailure) Error() string {
 // A RequestErrWriteFailure means that replicas failed a write.
 type RequestErrWriteFailure struct {
 	ServerError
-	Consistency Consistency
+	Consistency cql.Consistency
 	Received    int
 	BlockFor    int
 	NumFailures int
@@ -207,7 +179,7 @@ func (e RequestErrCDCWriteFailure) As(target any) bool { return copyTo(e, target
 // A RequestErrCASWriteUnknown means that the outcome of a lightweight transaction is unknown.
 type RequestErrCASWriteUnknown struct {
 	ServerError
-	Consistency Consistency
+	Consistency cql.Consistency
 	Received    int
 	BlockFor    int
 }

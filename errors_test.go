@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -44,7 +45,7 @@ func TestRequestFailureText(t *testing.T) {
 			c.Answer(func(r *fakecql.Request, nth int) {
 				if nth == 0 {
 					time.Sleep(time.Second)
-					r.Fail(int32(CodeServer))
+					r.Fail(int32(cql.CodeServer))
 				}
 			})
 			return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(SimpleRetryPolicy{NumRetries: 1}).Exec()
@@ -56,13 +57,13 @@ func TestRequestFailureText(t *testing.T) {
 			return s.Query(other, 1).ExecContext(ctx)
 		}, context.DeadlineExceeded, `vecql: prepare "INSERT INTO ks.t (id) VALUES (2)": context deadline exceeded (node NODE, 1 attempt, 1s)`, false},
 		"a refused PREPARE": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
-			c.On(func(r *fakecql.Request) bool { r.Fail(int32(CodeSyntax)); return true })
+			c.On(func(r *fakecql.Request) bool { r.Fail(int32(cql.CodeSyntax)); return true })
 			return s.Query("SELEKT\n\t1\n", 1).Exec()
-		}, CodeSyntax, `vecql: prepare "SELEKT 1": server: syntax error: scripted (node NODE, 1 attempt, 0s)`, false},
+		}, cql.CodeSyntax, `vecql: prepare "SELEKT 1": server: syntax error: scripted (node NODE, 1 attempt, 0s)`, false},
 		"a batch": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
-			c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeUnavailable), unavailableFields(Quorum)...) })
+			c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeUnavailable), unavailableFields(cql.Quorum)...) })
 			return s.Batch(LoggedBatch).Query(idempotentInsert).Query(other).RetryPolicy(SimpleRetryPolicy{}).Exec()
-		}, CodeUnavailable, `vecql: execute batch of 2, the first "INSERT INTO ks.t (id) VALUES (1)": server: unavailable: scripted ` +
+		}, cql.CodeUnavailable, `vecql: execute batch of 2, the first "INSERT INTO ks.t (id) VALUES (1)": server: unavailable: scripted ` +
 			`(QUORUM: 1 replicas alive, 2 required) (node NODE, 1 attempt, 0s)`, false},
 		"an unknown host": {func(t *testing.T, s *Session, _ *fakecql.Cluster) error {
 			_, err := s.prepare(t.Context(), s.defaultPolicies, "", idempotentInsert)
@@ -71,9 +72,9 @@ func TestRequestFailureText(t *testing.T) {
 		}, ErrNoConnections, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": no connection to any node of the query plan, ` +
 			`which has only the node with host id 00000000-0000-0000-0000-000000000001 (0 attempts, 0s)`, false},
 		"a long statement": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
-			c.On(func(r *fakecql.Request) bool { r.Fail(int32(CodeInvalid)); return true })
+			c.On(func(r *fakecql.Request) bool { r.Fail(int32(cql.CodeInvalid)); return true })
 			return s.Query("SELECT "+strings.Repeat("é", 1000), 1).Exec()
-		}, CodeInvalid, `vecql: prepare "SELECT ` + strings.Repeat("é", 93) + `…": server: invalid request: scripted (node NODE, 1 attempt, 0s)`, false},
+		}, cql.CodeInvalid, `vecql: prepare "SELECT ` + strings.Repeat("é", 93) + `…": server: invalid request: scripted (node NODE, 1 attempt, 0s)`, false},
 		"a closed session": {func(t *testing.T, s *Session, _ *fakecql.Cluster) error {
 			s.Close()
 			return s.Query(idempotentInsert).Exec()
@@ -120,15 +121,15 @@ func TestPrefixOnce(t *testing.T) {
 
 // TestServerErrorsByValue: errors.As finds each type of server errors by pointer and by value, and no other type.
 func TestServerErrorsByValue(t *testing.T) {
-	base := ServerError{CodeServer, "boom"}
-	unavailable := RequestErrUnavailable{base, Quorum, 2, 1}
+	base := ServerError{cql.CodeServer, "boom"}
+	unavailable := RequestErrUnavailable{base, cql.Quorum, 2, 1}
 	rows := []func(t *testing.T, wrap func(error) error){
-		byValue(base), byValue(unavailable), byValue(RequestErrWriteTimeout{base, Quorum, 1, 2, "SIMPLE", 3}),
-		byValue(RequestErrReadTimeout{base, Quorum, 1, 2, 1}),
-		byValue(RequestErrReadFailure{base, Quorum, 1, 2, 3, true, ErrorMap{netip.IPv4Unspecified(): 1}}),
-		byValue(RequestErrWriteFailure{base, Quorum, 1, 2, 3, "BATCH", ErrorMap{netip.IPv4Unspecified(): 1}}),
+		byValue(base), byValue(unavailable), byValue(RequestErrWriteTimeout{base, cql.Quorum, 1, 2, "SIMPLE", 3}),
+		byValue(RequestErrReadTimeout{base, cql.Quorum, 1, 2, 1}),
+		byValue(RequestErrReadFailure{base, cql.Quorum, 1, 2, 3, true, ErrorMap{netip.IPv4Unspecified(): 1}}),
+		byValue(RequestErrWriteFailure{base, cql.Quorum, 1, 2, 3, "BATCH", ErrorMap{netip.IPv4Unspecified(): 1}}),
 		byValue(RequestErrFunctionFailure{base, "ks", "f", []string{"int"}}), byValue(RequestErrCDCWriteFailure{base}),
-		byValue(RequestErrCASWriteUnknown{base, Serial, 1, 2}), byValue(RequestErrAlreadyExists{base, "ks", "t"}),
+		byValue(RequestErrCASWriteUnknown{base, cql.Serial, 1, 2}), byValue(RequestErrAlreadyExists{base, "ks", "t"}),
 		byValue(RequestErrUnprepared{base, []byte("id")}), byValue(RequestErrRateLimitReached{base, 1, true}),
 	}
 	for _, row := range rows {
@@ -153,7 +154,7 @@ func byValue[E RequestError](want E) func(t *testing.T, wrap func(error) error) 
 		var same *E
 		require.True(t, errors.As(wrap(pointer), any(&same)))
 		require.Same(t, &want, same)
-		require.ErrorIs(t, wrap(want), CodeServer)
+		require.ErrorIs(t, wrap(want), cql.CodeServer)
 		require.Equal(t, pointer.Error(), want.Error())
 		var request RequestError
 		require.ErrorAs(t, wrap(want), &request)
@@ -173,5 +174,5 @@ func TestErrorOfProgram(t *testing.T) {
 type ownRequestError struct{}
 
 func (ownRequestError) Error() string   { return "own" }
-func (ownRequestError) Code() int       { return int(CodeUnavailable) }
+func (ownRequestError) Code() int       { return int(cql.CodeUnavailable) }
 func (ownRequestError) Message() string { return "own" }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 // Examples of reading.
@@ -62,7 +63,7 @@ func ExamplePages() {
 	defer closeShop()
 
 	answer := func(text string) (items []string, next string) {
-		token, err := vecql.ParsePageToken(text) // an empty text is the first page
+		token, err := cql.ParsePageToken(text) // an empty text is the first page
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -214,7 +215,7 @@ func ExampleNull() {
 
 	type Item struct {
 		ID   int
-		Name vecql.Null[string] // a *string does it, too
+		Name cql.Null[string] // a *string does it, too
 	}
 	for _, id := range []int{1, 2} {
 		item, err := vecql.OneRow[Item](ctx, session.Query("SELECT id, name FROM items WHERE id = ?", id))
@@ -223,7 +224,7 @@ func ExampleNull() {
 		}
 		fmt.Printf("%d %q %t\n", item.ID, item.Name.V, item.Name.Valid)
 	}
-	insert := session.Query("INSERT INTO items (id, name) VALUES (?, ?)", 3, vecql.NullOf("desk"))
+	insert := session.Query("INSERT INTO items (id, name) VALUES (?, ?)", 3, cql.NullOf("desk"))
 	if err := insert.ExecContext(ctx); err != nil {
 		log.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Examples of routing.
@@ -34,7 +35,7 @@ type fewFailures struct {
 }
 
 func (p *fewFailures) of(h *vecql.HostInfo) *atomic.Int64 {
-	id, err := vecql.ParseUUID(h.HostID())
+	id, err := cql.ParseUUID(h.HostID())
 	if err != nil {
 		return &p.failures[0]
 	}

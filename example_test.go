@@ -9,6 +9,7 @@ import (
 	"log"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -99,7 +100,7 @@ func ExampleNewCluster() {
 	config.TLS = &tls.Config{MinVersion: tls.VersionTLS13} // certificates are verified against the names above
 	config.Authenticator = vecql.PasswordAuthenticator{Username: "shop", Password: "secret"}
 	config.PoolConfig.HostSelectionPolicy = vecql.TokenAwareHostPolicy(vecql.DCAwareRoundRobinPolicy("eu-west"))
-	config.Consistency = vecql.LocalQuorum
+	config.Consistency = cql.LocalQuorum
 	session, err := config.CreateSession()
 	if err != nil {
 		log.Fatal(err)
@@ -114,7 +115,7 @@ func ExampleSession_Query() {
 	ctx := context.Background()
 
 	insert := session.Query("INSERT INTO items (id, name, embedding) VALUES (?, ?, ?)", 7, "chair", []float32{1, 2, 3})
-	if err := insert.Consistency(vecql.All).Idempotent(true).ExecContext(ctx); err != nil {
+	if err := insert.Consistency(cql.All).Idempotent(true).ExecContext(ctx); err != nil {
 		log.Fatal(err)
 	}
 	var name string

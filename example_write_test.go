@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -145,7 +146,7 @@ func ExampleQuery_ScanCASContext() {
 	rename := func(from, to string) {
 		var current string
 		update := session.Query("UPDATE items SET name = ? WHERE id = ? IF name = ?", to, 1, from)
-		applied, err := update.SerialConsistency(vecql.Serial).ScanCASContext(ctx, &current)
+		applied, err := update.SerialConsistency(cql.Serial).ScanCASContext(ctx, &current)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -193,7 +194,7 @@ func ExampleProfile() {
 	defer cluster.Close()
 	config := vecql.NewCluster(cluster.Hosts()...)
 	config.Profiles = map[string]vecql.Profile{
-		"report": {Consistency: vecql.One, RequestTimeout: time.Minute, PageSize: 10_000, Idempotent: true},
+		"report": {Consistency: cql.One, RequestTimeout: time.Minute, PageSize: 10_000, Idempotent: true},
 	}
 	session, err := config.CreateSession()
 	if err != nil {
@@ -219,7 +220,7 @@ func ExampleMayHaveApplied() {
 	for _, code := range []int32{cqltest.CodeUnauthorized, cqltest.CodeServer} {
 		cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: code}})
 		err := session.Query("INSERT INTO shop.orders (customer, number) VALUES (?, ?)", "ada", 4).ExecContext(context.Background())
-		fmt.Println(errors.Is(err, vecql.CodeUnauthorized), vecql.MayHaveApplied(err))
+		fmt.Println(errors.Is(err, cql.CodeUnauthorized), vecql.MayHaveApplied(err))
 	}
 	// Output:
 	// true false

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -29,7 +30,7 @@ func (p pushy) Decide(context.Context, Attempt) Decision {
 // writeTimeoutFields returns the fields after the message of WRITE_TIMEOUT: consistency, received, block for, write
 // type.
 func writeTimeoutFields(typ string) []byte {
-	b := wire.AppendShort(nil, uint16(Quorum))
+	b := wire.AppendShort(nil, uint16(cql.Quorum))
 	b = fakecql.AppendString(wire.AppendInt(wire.AppendInt(b, 1), 2), typ)
 	if typ == "CAS" {
 		b = wire.AppendShort(b, 1) // contentions

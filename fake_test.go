@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/leak"
 )
@@ -158,6 +159,6 @@ func (c *conn) ask(ctx context.Context, body string) (string, error) {
 }
 
 // col returns a column of the table ks.t.
-func col(name string, t TypeInfo) ColumnInfo {
-	return ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: t}
+func col(name string, t cql.TypeInfo) cql.ColumnInfo {
+	return cql.ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: t}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -104,7 +105,7 @@ func TestFault13Events(t *testing.T) {
 func TestFault15OtherVersions(t *testing.T) {
 	refuse := func(version byte, text string) func(p *fakecql.Conn, h wire.Header) {
 		return func(p *fakecql.Conn, h wire.Header) {
-			body := fakecql.Message(fakecql.Ints(int32(CodeProtocol)), fakecql.AppendString(nil, text))
+			body := fakecql.Message(fakecql.Ints(int32(cql.CodeProtocol)), fakecql.AppendString(nil, text))
 			b := make([]byte, wire.HeaderSize)
 			wire.PutHeader(b, wire.Header{Version: version, Response: true, Stream: h.Stream, Length: len(body)})
 			_, _ = p.Conn.Write(append(b, body...))
@@ -144,7 +145,7 @@ func TestFault15OtherVersions(t *testing.T) {
 				require.Less(t, time.Since(began), time.Second)
 				if m.want != "" {
 					require.ErrorIs(t, err, ErrNoConnectionsStarted)
-					require.ErrorIs(t, err, CodeProtocol)
+					require.ErrorIs(t, err, cql.CodeProtocol)
 					require.ErrorContains(t, err, m.want)
 					return
 				}

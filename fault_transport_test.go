@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -369,7 +370,7 @@ func TestFault05RetryAfterTornWrite(t *testing.T) {
 		}
 		s := sessionOn(c)
 		require.NoError(t, s.Query("INSERT x").Exec())
-		n := s.topo.Load().nodeByID(UUID(c.Nodes[1].ID))
+		n := s.topo.Load().nodeByID(cql.UUID(c.Nodes[1].ID))
 		conn := n.pool.pick()
 		conn.w.mu.Lock()
 		conn.w.leading = true

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/inf.v0"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -214,7 +215,7 @@ func testCapturedControl(t *testing.T, c capturedConn) {
 }
 
 // decoded returns the rows of a result, every cell decoded into the type of its column.
-func (res *result) decoded(t *testing.T, columns []ColumnInfo) (rows []map[string]any) {
+func (res *result) decoded(t *testing.T, columns []cql.ColumnInfo) (rows []map[string]any) {
 	r := wire.NewReader(res.rows.cells)
 	for range res.rows.rowCount {
 		row := map[string]any{}
@@ -271,7 +272,7 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 	require.Equal(t, resultSetKeyspace, of(`USE "system"`)[0].res.kind)
 	require.Equal(t, &schemaEvent{change: "CREATED", target: "KEYSPACE", keyspace: "capture"}, of("CREATE KEYSPACE")[0].res.change)
 
-	id, timeID := UUID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, UUID{}
+	id, timeID := cql.UUID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, cql.UUID{}
 	require.NoError(t, timeID.UnmarshalText([]byte("5f9a4f60-d7a2-11ee-8c99-0242ac120002")))
 	vi, _ := new(big.Int).SetString("-123456789012345678901234567890", 10)
 	want := map[string]any{
@@ -279,10 +280,10 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 		"i": -2147483648, "bi": int64(-9223372036854775808), "f": float32(1.5), "d": -2.25, "de": inf.NewDec(-12345, 3), "vi": vi,
 		"u": id, "tu": timeID, "ip": netip.MustParseAddr("192.0.2.7"), "ip6": netip.MustParseAddr("2001:db8::1"),
 		"da": time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC), "tm": 13*time.Hour + 5*time.Nanosecond,
-		"ts": time.Date(2024, 2, 29, 13, 14, 15, 678e6, time.UTC), "du": Duration{Months: 1, Days: 2, Nanoseconds: 3},
+		"ts": time.Date(2024, 2, 29, 13, 14, 15, 678e6, time.UTC), "du": cql.Duration{Months: 1, Days: 2, Nanoseconds: 3},
 		"l": []string{"a", "bc"}, "s": []int{1, 2, 3}, "m": map[string]int64{"k": -1}, "tp": []any{7, "seven"},
 		"ud": map[string]any{"x": 1, "y": "one"}, "v": []float32{1, -2, 0.5}, "vd": []float64{1.5, -2.5}, "vi2": []int{1, -1},
-		"vb": []int64{1, -1}, "vu": []UUID{id}, "vt": []string{"one", "three"}, "lv": [][]float32{{1, 2}, {3, 4}},
+		"vb": []int64{1, -1}, "vu": []cql.UUID{id}, "vt": []string{"one", "three"}, "lv": [][]float32{{1, 2}, {3, 4}},
 	}
 	full := rowsOf(of("SELECT * FROM capture.everything WHERE id = 1")[0])
 	require.Len(t, full, 1)
@@ -346,13 +347,13 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 	var unprepared *RequestErrUnprepared // the server dropped it at the change of the table
 	require.ErrorAs(t, failed["SELECT * FROM capture.paged"], &unprepared)
 	require.Equal(t, prepared["SELECT * FROM capture.paged"].id, unprepared.StatementId)
-	require.ErrorIs(t, failed["SELEC"], CodeSyntax)
-	require.ErrorIs(t, failed["SELECT nothing FROM capture.paged"], CodeInvalid)
+	require.ErrorIs(t, failed["SELEC"], cql.CodeSyntax)
+	require.ErrorIs(t, failed["SELECT nothing FROM capture.paged"], cql.CodeInvalid)
 	var exists *RequestErrAlreadyExists
 	require.ErrorAs(t, failed["CREATE TABLE capture.paged (id int PRIMARY KEY)"], &exists)
 	require.Equal(t, "capture paged", exists.Keyspace+" "+exists.Table)
 	var unavailable *RequestErrUnavailable
 	require.ErrorAs(t, failed["SELECT id FROM capture.everything WHERE id = 1"], &unavailable)
-	require.Equal(t, Three, unavailable.Consistency)
+	require.Equal(t, cql.Three, unavailable.Consistency)
 	require.Equal(t, []int{3, 1}, []int{unavailable.Required, unavailable.Alive})
 }

@@ -5,6 +5,7 @@ package vecql
 import (
 	"bytes"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -14,9 +15,9 @@ import (
 // *ProtocolError for a malformed body. rateLimitCode is ScyllaDB's code for its rate limit error
 // (SCYLLA_RATE_LIMIT_ERROR); 0 means that it was not negotiated.
 func parseError(r *wire.Reader, version byte, rateLimitCode int32) error {
-	base := ServerError{code: Code(r.Int()), message: r.String()}
+	base := ServerError{code: cql.Code(r.Int()), message: r.String()}
 	var e RequestError
-	if rateLimitCode != 0 && base.code == Code(rateLimitCode) {
+	if rateLimitCode != 0 && base.code == cql.Code(rateLimitCode) {
 		e = &RequestErrRateLimitReached{ServerError: base, OpType: r.Byte(), RejectedByCoordinator: r.Byte() != 0}
 	} else {
 		e = readErrorFields(r, version, base)
@@ -31,12 +32,12 @@ func parseError(r *wire.Reader, version byte, rateLimitCode int32) error {
 // returns the error type of the code. A code without fields of its own returns base.
 func readErrorFields(r *wire.Reader, version byte, base ServerError) RequestError {
 	switch base.code {
-	case CodeUnavailable:
+	case cql.CodeUnavailable:
 		return &RequestErrUnavailable{
-			ServerError: base, Consistency: Consistency(r.Short()), Required: int(r.Int()),
+			ServerError: base, Consistency: cql.Consistency(r.Short()), Required: int(r.Int()),
 			Alive: int(r.Int()),
 		}
-	case CodeWriteTimeout:
+	case cql.CodeWriteTimeout:
 		e := &RequestErrWriteTimeout{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		e.WriteType = r.String()
@@ -44,45 +45,45 @@ func readErrorFields(r *wire.Reader, version byte, base ServerError) RequestErro
 			e.Contentions = int(r.Short())
 		}
 		return e
-	case CodeReadTimeout:
+	case cql.CodeReadTimeout:
 		e := &RequestErrReadTimeout{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		e.DataPresent = r.Byte()
 		return e
-	case CodeReadFailure:
+	case cql.CodeReadFailure:
 		e := &RequestErrReadFailure{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		e.NumFailures, e.ErrorMap = readFailures(r, version)
 		e.DataPresent = r.Byte() != 0
 		return e
-	case CodeWriteFailure:
+	case cql.CodeWriteFailure:
 		e := &RequestErrWriteFailure{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		e.NumFailures, e.ErrorMap = readFailures(r, version)
 		e.WriteType = r.String()
 		return e
-	case CodeFunctionFailure:
+	case cql.CodeFunctionFailure:
 		return &RequestErrFunctionFailure{
 			ServerError: base, Keyspace: r.String(), Function: r.String(),
 			ArgTypes: r.StringList(),
 		}
-	case CodeCDCWriteFailure:
+	case cql.CodeCDCWriteFailure:
 		return &RequestErrCDCWriteFailure{base}
-	case CodeCASWriteUnknown:
+	case cql.CodeCASWriteUnknown:
 		e := &RequestErrCASWriteUnknown{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		return e
-	case CodeAlreadyExists:
+	case cql.CodeAlreadyExists:
 		return &RequestErrAlreadyExists{ServerError: base, Keyspace: r.String(), Table: r.String()}
-	case CodeUnprepared:
+	case cql.CodeUnprepared:
 		return &RequestErrUnprepared{ServerError: base, StatementId: bytes.Clone(r.ShortBytes())}
 	}
 	return &base
 }
 
 // readReceived reads <cl><received><blockfor>.
-func readReceived(r *wire.Reader) (c Consistency, received, blockFor int) {
-	return Consistency(r.Short()), int(r.Int()), int(r.Int())
+func readReceived(r *wire.Reader) (c cql.Consistency, received, blockFor int) {
+	return cql.Consistency(r.Short()), int(r.Int()), int(r.Int())
 }
 
 // readFailures reads <reasonmap> in v5 and <numfailures> in v4.

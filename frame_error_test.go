@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -17,46 +18,46 @@ const testRateLimitCode = 0x4321
 
 func TestParseError(t *testing.T) {
 	golden := readHexBodies(t, "frame_errors.hex")
-	base := func(c Code) ServerError { return ServerError{code: c, message: "boom"} }
+	base := func(c cql.Code) ServerError { return ServerError{code: c, message: "boom"} }
 	v4addr, v6addr := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 	rows := map[string]struct {
 		versions []byte
 		want     RequestError
 	}{
-		"server":       {[]byte{4, 5}, &ServerError{CodeServer, "boom"}},
+		"server":       {[]byte{4, 5}, &ServerError{cql.CodeServer, "boom"}},
 		"unknown code": {[]byte{4, 5}, &ServerError{0x7FFF, "boom"}},
-		"unavailable":  {[]byte{4, 5}, &RequestErrUnavailable{base(CodeUnavailable), LocalQuorum, 2, 1}},
+		"unavailable":  {[]byte{4, 5}, &RequestErrUnavailable{base(cql.CodeUnavailable), cql.LocalQuorum, 2, 1}},
 		"write timeout": {[]byte{4, 5}, &RequestErrWriteTimeout{
-			ServerError: base(CodeWriteTimeout), Consistency: Quorum, Received: 1,
+			ServerError: base(cql.CodeWriteTimeout), Consistency: cql.Quorum, Received: 1,
 			BlockFor: 2, WriteType: "SIMPLE",
 		}},
 		"write timeout cas v4": {[]byte{4}, &RequestErrWriteTimeout{
-			ServerError: base(CodeWriteTimeout), Consistency: Serial, Received: 1,
+			ServerError: base(cql.CodeWriteTimeout), Consistency: cql.Serial, Received: 1,
 			BlockFor: 2, WriteType: "CAS",
 		}},
 		"write timeout cas v5": {[]byte{5}, &RequestErrWriteTimeout{
-			ServerError: base(CodeWriteTimeout), Consistency: Serial, Received: 1,
+			ServerError: base(cql.CodeWriteTimeout), Consistency: cql.Serial, Received: 1,
 			BlockFor: 2, WriteType: "CAS", Contentions: 7,
 		}},
-		"read timeout": {[]byte{4, 5}, &RequestErrReadTimeout{base(CodeReadTimeout), Quorum, 1, 2, 1}},
+		"read timeout": {[]byte{4, 5}, &RequestErrReadTimeout{base(cql.CodeReadTimeout), cql.Quorum, 1, 2, 1}},
 		"read failure v4": {[]byte{4}, &RequestErrReadFailure{
-			ServerError: base(CodeReadFailure), Consistency: Quorum, Received: 1,
+			ServerError: base(cql.CodeReadFailure), Consistency: cql.Quorum, Received: 1,
 			BlockFor: 2, NumFailures: 3, DataPresent: true,
 		}},
 		"read failure v5": {[]byte{5}, &RequestErrReadFailure{
-			base(CodeReadFailure), Quorum, 1, 2, 2, false,
+			base(cql.CodeReadFailure), cql.Quorum, 1, 2, 2, false,
 			ErrorMap{v4addr: 1, v6addr: 2},
 		}},
-		"function failure": {[]byte{4, 5}, &RequestErrFunctionFailure{base(CodeFunctionFailure), "ks", "f", []string{"int"}}},
+		"function failure": {[]byte{4, 5}, &RequestErrFunctionFailure{base(cql.CodeFunctionFailure), "ks", "f", []string{"int"}}},
 		"write failure v4": {[]byte{4}, &RequestErrWriteFailure{
-			ServerError: base(CodeWriteFailure), Consistency: Quorum, Received: 1,
+			ServerError: base(cql.CodeWriteFailure), Consistency: cql.Quorum, Received: 1,
 			BlockFor: 2, NumFailures: 3, WriteType: "BATCH",
 		}},
-		"write failure v5":  {[]byte{5}, &RequestErrWriteFailure{base(CodeWriteFailure), Quorum, 1, 2, 1, "BATCH", ErrorMap{v4addr: 1}}},
-		"cdc write failure": {[]byte{4, 5}, &RequestErrCDCWriteFailure{base(CodeCDCWriteFailure)}},
-		"cas write unknown": {[]byte{4, 5}, &RequestErrCASWriteUnknown{base(CodeCASWriteUnknown), Serial, 1, 2}},
-		"already exists":    {[]byte{4, 5}, &RequestErrAlreadyExists{base(CodeAlreadyExists), "ks", ""}},
-		"unprepared":        {[]byte{4, 5}, &RequestErrUnprepared{base(CodeUnprepared), []byte("id")}},
+		"write failure v5":  {[]byte{5}, &RequestErrWriteFailure{base(cql.CodeWriteFailure), cql.Quorum, 1, 2, 1, "BATCH", ErrorMap{v4addr: 1}}},
+		"cdc write failure": {[]byte{4, 5}, &RequestErrCDCWriteFailure{base(cql.CodeCDCWriteFailure)}},
+		"cas write unknown": {[]byte{4, 5}, &RequestErrCASWriteUnknown{base(cql.CodeCASWriteUnknown), cql.Serial, 1, 2}},
+		"already exists":    {[]byte{4, 5}, &RequestErrAlreadyExists{base(cql.CodeAlreadyExists), "ks", ""}},
+		"unprepared":        {[]byte{4, 5}, &RequestErrUnprepared{base(cql.CodeUnprepared), []byte("id")}},
 		"rate limit":        {[]byte{4, 5}, &RequestErrRateLimitReached{base(testRateLimitCode), 1, true}},
 	}
 	for name := range golden {
@@ -72,7 +73,7 @@ func TestParseError(t *testing.T) {
 				clear(body)
 				require.Equal(t, row.want, got)
 				require.Equal(t, "boom", got.(RequestError).Message())
-				require.ErrorIs(t, got, Code(got.(RequestError).Code()))
+				require.ErrorIs(t, got, cql.Code(got.(RequestError).Code()))
 
 				r = wire.NewReader(append(golden[name][:len(golden[name]):len(golden[name])], 0xDE, 0xAD))
 				require.Equal(t, row.want, parse(&r), "trailing bytes are ignored")
@@ -91,9 +92,9 @@ func TestParseError(t *testing.T) {
 
 // TestParseErrorCodesWithoutFields parses all other codes as *ServerError.
 func TestParseErrorCodesWithoutFields(t *testing.T) {
-	for _, c := range []Code{
-		CodeProtocol, CodeCredentials, CodeOverloaded, CodeBootstrapping, CodeTruncate, CodeSyntax,
-		CodeUnauthorized, CodeInvalid, CodeConfig,
+	for _, c := range []cql.Code{
+		cql.CodeProtocol, cql.CodeCredentials, cql.CodeOverloaded, cql.CodeBootstrapping, cql.CodeTruncate, cql.CodeSyntax,
+		cql.CodeUnauthorized, cql.CodeInvalid, cql.CodeConfig,
 	} {
 		body, err := wire.AppendString(wire.AppendInt(nil, int32(c)), "boom")
 		require.NoError(t, err)
@@ -108,7 +109,7 @@ func TestParseErrorRateLimitNotNegotiated(t *testing.T) {
 	r := wire.NewReader(golden["rate limit"])
 	require.Equal(t, &ServerError{testRateLimitCode, "boom"}, parseError(&r, protoV4, 0))
 	r = wire.NewReader(golden["server"])
-	require.Equal(t, &ServerError{CodeServer, "boom"}, parseError(&r, protoV4, 0))
+	require.Equal(t, &ServerError{cql.CodeServer, "boom"}, parseError(&r, protoV4, 0))
 }
 
 func TestParseErrorLyingReasonMap(t *testing.T) {

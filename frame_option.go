@@ -2,7 +2,10 @@
 
 package vecql
 
-import "github.com/vecql/vecql/internal/wire"
+import (
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/wire"
+)
 
 // The [option] of a type (native_protocol_v5.spec, section 4.2.5.2).
 
@@ -10,56 +13,56 @@ import "github.com/vecql/vecql/internal/wire"
 const maxOptionDepth = 64
 
 // parseOption reads an [option]. It stores an error in r.
-func parseOption(r *wire.Reader) TypeInfo { return parseOptionDepth(r, 0) }
+func parseOption(r *wire.Reader) cql.TypeInfo { return parseOptionDepth(r, 0) }
 
 // parseOptionDepth parses an [option] at the given nesting depth. Errors stay in r, whose caller checks r.Err.
-func parseOptionDepth(r *wire.Reader, depth int) TypeInfo {
+func parseOptionDepth(r *wire.Reader, depth int) cql.TypeInfo {
 	if depth > maxOptionDepth {
-		r.Fail(&TypeError{Text: "[option]", Offset: r.Offset(), Reason: "types are nested too deep"})
+		r.Fail(&cql.TypeError{Text: "[option]", Offset: r.Offset(), Reason: "types are nested too deep"})
 	}
-	id := Type(r.Short())
+	id := cql.Type(r.Short())
 	if r.Err() != nil {
 		return nil
 	}
 	switch id {
-	case TypeCustom:
-		t, err := ParseClassName(r.String())
+	case cql.TypeCustom:
+		t, err := cql.ParseClassName(r.String())
 		if err != nil {
 			r.Fail(err)
 		}
 		return t
-	case TypeList:
-		return NewListType(parseOptionDepth(r, depth+1))
-	case TypeSet:
-		return NewSetType(parseOptionDepth(r, depth+1))
-	case TypeMap:
+	case cql.TypeList:
+		return cql.NewListType(parseOptionDepth(r, depth+1))
+	case cql.TypeSet:
+		return cql.NewSetType(parseOptionDepth(r, depth+1))
+	case cql.TypeMap:
 		key := parseOptionDepth(r, depth+1)
-		return NewMapType(key, parseOptionDepth(r, depth+1))
-	case TypeTuple:
-		var t TupleTypeInfo
+		return cql.NewMapType(key, parseOptionDepth(r, depth+1))
+	case cql.TypeTuple:
+		var t cql.TupleTypeInfo
 		for n := r.ShortCount(2); n > 0 && r.Err() == nil; n-- {
 			t.Elems = append(t.Elems, parseOptionDepth(r, depth+1))
 		}
 		return t
-	case TypeUDT:
-		t := UDTTypeInfo{Keyspace: r.String(), Name: r.String()}
+	case cql.TypeUDT:
+		t := cql.UDTTypeInfo{Keyspace: r.String(), Name: r.String()}
 		for n := r.ShortCount(4); n > 0 && r.Err() == nil; n-- {
-			t.Elements = append(t.Elements, UDTField{Name: r.String(), Type: parseOptionDepth(r, depth+1)})
+			t.Elements = append(t.Elements, cql.UDTField{Name: r.String(), Type: parseOptionDepth(r, depth+1)})
 		}
 		return t
-	case TypeText:
-		return NativeType(TypeVarchar)
+	case cql.TypeText:
+		return cql.NativeType(cql.TypeVarchar)
 	}
 	if _, ok := nativeTypes[id]; !ok {
-		r.Fail(&TypeError{Text: "[option] " + id.String(), Offset: r.Offset(), Reason: "unknown type"})
+		r.Fail(&cql.TypeError{Text: "[option] " + id.String(), Offset: r.Offset(), Reason: "unknown type"})
 	}
-	return NativeType(id)
+	return cql.NativeType(id)
 }
 
 // nativeTypes are the types whose [option] is only their id.
-var nativeTypes = func() map[Type]bool {
-	m := map[Type]bool{}
-	for t := TypeAscii; t <= TypeDuration; t++ {
+var nativeTypes = func() map[cql.Type]bool {
+	m := map[cql.Type]bool{}
+	for t := cql.TypeAscii; t <= cql.TypeDuration; t++ {
 		m[t] = true
 	}
 	return m

@@ -11,12 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
 // Tests of [option]: accepted and refused input, and bounded time and memory.
 
-func native(t Type) NativeType { return NativeType(t) }
+func native(t cql.Type) cql.NativeType { return cql.NativeType(t) }
 
 func hexBytes(tb testing.TB, s string) []byte {
 	tb.Helper()
@@ -31,20 +32,20 @@ func TestParseOption(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name, hex string
-		want      TypeInfo
+		want      cql.TypeInfo
 	}{
-		{"int", "0009", native(TypeInt)},
-		{"text of protocol v2", "000a", native(TypeVarchar)},
-		{"list", "0020000d", NewListType(native(TypeVarchar))},
-		{"map of sets", "00210009" + "00220014", NewMapType(native(TypeInt), NewSetType(native(TypeTinyInt)))},
-		{"tuple", "003100020009000d", TupleTypeInfo{Elems: []TypeInfo{native(TypeInt), native(TypeVarchar)}}},
+		{"int", "0009", native(cql.TypeInt)},
+		{"text of protocol v2", "000a", native(cql.TypeVarchar)},
+		{"list", "0020000d", cql.NewListType(native(cql.TypeVarchar))},
+		{"map of sets", "00210009" + "00220014", cql.NewMapType(native(cql.TypeInt), cql.NewSetType(native(cql.TypeTinyInt)))},
+		{"tuple", "003100020009000d", cql.TupleTypeInfo{Elems: []cql.TypeInfo{native(cql.TypeInt), native(cql.TypeVarchar)}}},
 		{
 			"UDT", "0030" + text("ks") + text("pair") + "0002" + text("a") + "0009" + text("b") + "0020000b",
-			UDTTypeInfo{Keyspace: "ks", Name: "pair", Elements: []UDTField{{Name: "a", Type: native(TypeInt)}, {Name: "b", Type: NewListType(native(TypeTimestamp))}}},
+			cql.UDTTypeInfo{Keyspace: "ks", Name: "pair", Elements: []cql.UDTField{{Name: "a", Type: native(cql.TypeInt)}, {Name: "b", Type: cql.NewListType(native(cql.TypeTimestamp))}}},
 		},
-		{"vector", "0000" + text("org.apache.cassandra.db.marshal.VectorType(org.apache.cassandra.db.marshal.FloatType , 3)"), VectorType{SubType: native(TypeFloat), Dimensions: 3}},
-		{"list of vectors", "00200000" + text("VectorType(FloatType, 3)"), NewListType(VectorType{SubType: native(TypeFloat), Dimensions: 3})},
-		{"unknown class", "0000" + text("com.example.Money"), CustomType{Class: "com.example.Money"}},
+		{"vector", "0000" + text("org.apache.cassandra.db.marshal.VectorType(org.apache.cassandra.db.marshal.FloatType , 3)"), cql.VectorType{SubType: native(cql.TypeFloat), Dimensions: 3}},
+		{"list of vectors", "00200000" + text("VectorType(FloatType, 3)"), cql.NewListType(cql.VectorType{SubType: native(cql.TypeFloat), Dimensions: 3})},
+		{"unknown class", "0000" + text("com.example.Money"), cql.CustomType{Class: "com.example.Money"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b := hexBytes(t, row.hex)
@@ -96,32 +97,32 @@ func TestParseOptionDepth(t *testing.T) {
 			require.NoError(t, r.Err())
 			continue
 		}
-		var fault *TypeError
+		var fault *cql.TypeError
 		require.ErrorAs(t, r.Err(), &fault)
 	}
 }
 
 // partsOf counts the parts of a type.
-func partsOf(t TypeInfo) int {
+func partsOf(t cql.TypeInfo) int {
 	n := 1
 	switch t := t.(type) {
-	case CustomType:
+	case cql.CustomType:
 		n += len(t.Class)
-	case CollectionType:
+	case cql.CollectionType:
 		if t.Key != nil {
 			n += partsOf(t.Key)
 		}
 		n += partsOf(t.Elem)
-	case TupleTypeInfo:
+	case cql.TupleTypeInfo:
 		for _, e := range t.Elems {
 			n += partsOf(e)
 		}
-	case UDTTypeInfo:
+	case cql.UDTTypeInfo:
 		n += len(t.Keyspace) + len(t.Name)
 		for _, f := range t.Elements {
 			n += len(f.Name) + partsOf(f.Type)
 		}
-	case VectorType:
+	case cql.VectorType:
 		n += partsOf(t.SubType)
 		if t.Dimensions < 0 || t.Dimensions > math.MaxInt32 {
 			panic("invalid dimensions of a vector: " + strconv.Itoa(t.Dimensions))

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -59,8 +60,8 @@ type binder interface {
 // nowInSeconds.
 type queryParams struct {
 	values            binder // nil means none
-	consistency       Consistency
-	serialConsistency Consistency // 0 means none
+	consistency       cql.Consistency
+	serialConsistency cql.Consistency // 0 means none
 	skipMetadata      bool
 	pageSize          int    // rows; 0 means none
 	pagingState       []byte // empty means none
@@ -240,7 +241,7 @@ func (w *bodyWriter) queryParams(version byte, p *queryParams) {
 	if p.pageSize != 0 {
 		flags |= queryFlagPageSize
 		if p.pageSize < 0 || p.pageSize > math.MaxInt32 {
-			w.fail(fmt.Sprintf("page size %d", p.pageSize), ErrRange)
+			w.fail(fmt.Sprintf("page size %d", p.pageSize), cql.ErrRange)
 		}
 	}
 	if len(p.pagingState) > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -57,11 +58,11 @@ func TestAppendRequests(t *testing.T) {
 	golden := readHexBodies(t, "frame_requests.hex")
 	bound := &boundCells{cells: [][]byte{one}}
 	everything := queryParams{
-		consistency: LocalQuorum, skipMetadata: true, pageSize: 100, pagingState: []byte("ps"), hasTimestamp: true,
+		consistency: cql.LocalQuorum, skipMetadata: true, pageSize: 100, pagingState: []byte("ps"), hasTimestamp: true,
 	}
 	v4, v5 := everything, everything
-	v4.values, v4.serialConsistency, v4.timestamp = &boundCells{cells: [][]byte{one, nil}}, LocalSerial, 0x05d6aa01020304
-	v5.values, v5.serialConsistency, v5.timestamp = &boundCells{names: []string{"a", "b"}, cells: [][]byte{one, unsetCell}}, Serial, -1
+	v4.values, v4.serialConsistency, v4.timestamp = &boundCells{cells: [][]byte{one, nil}}, cql.LocalSerial, 0x05d6aa01020304
+	v5.values, v5.serialConsistency, v5.timestamp = &boundCells{names: []string{"a", "b"}, cells: [][]byte{one, unsetCell}}, cql.Serial, -1
 	v5.keyspace, v5.nowInSeconds, v5.hasNowInSeconds = "ks", 0x68000001, true
 
 	rows := map[string]func(dst []byte) ([]byte, error){
@@ -72,10 +73,10 @@ func TestAppendRequests(t *testing.T) {
 		"auth response null": func(dst []byte) ([]byte, error) { return appendAuthResponse(dst, nil) },
 		"register":           func(dst []byte) ([]byte, error) { return appendRegister(dst, []string{eventTopology, eventStatus}) },
 		"query v4 bare": func(dst []byte) ([]byte, error) {
-			return appendQuery(dst, protoV4, "SELECT 1", &queryParams{consistency: One})
+			return appendQuery(dst, protoV4, "SELECT 1", &queryParams{consistency: cql.One})
 		},
 		"query v5 bare": func(dst []byte) ([]byte, error) {
-			return appendQuery(dst, protoV5, "SELECT 1", &queryParams{consistency: One, values: &boundCells{}})
+			return appendQuery(dst, protoV5, "SELECT 1", &queryParams{consistency: cql.One, values: &boundCells{}})
 		},
 		"query v4 everything": func(dst []byte) ([]byte, error) { return appendQuery(dst, protoV4, "SELECT 1", &v4) },
 		"query v5 everything": func(dst []byte) ([]byte, error) { return appendQuery(dst, protoV5, "SELECT 1", &v5) },
@@ -83,24 +84,24 @@ func TestAppendRequests(t *testing.T) {
 		"prepare v5":          func(dst []byte) ([]byte, error) { return appendPrepare(dst, protoV5, "SELECT ?", "") },
 		"prepare v5 keyspace": func(dst []byte) ([]byte, error) { return appendPrepare(dst, protoV5, "SELECT ?", "ks") },
 		"execute v4": func(dst []byte) ([]byte, error) {
-			return appendExecute(dst, protoV4, []byte("id"), nil, &queryParams{consistency: Quorum, values: bound})
+			return appendExecute(dst, protoV4, []byte("id"), nil, &queryParams{consistency: cql.Quorum, values: bound})
 		},
 		"execute v4 metadata id": func(dst []byte) ([]byte, error) {
-			p := queryParams{consistency: Quorum, values: bound, skipMetadata: true}
+			p := queryParams{consistency: cql.Quorum, values: bound, skipMetadata: true}
 			return appendExecute(dst, protoV4, []byte("id"), []byte("mid"), &p)
 		},
 		"execute v5": func(dst []byte) ([]byte, error) {
-			return appendExecute(dst, protoV5, []byte("id"), []byte("mid"), &queryParams{consistency: Quorum, values: bound})
+			return appendExecute(dst, protoV5, []byte("id"), []byte("mid"), &queryParams{consistency: cql.Quorum, values: bound})
 		},
 		"batch v4": func(dst []byte) ([]byte, error) {
 			return appendBatch(dst, protoV4, LoggedBatch, []batchEntry{
 				{stmt: "DELETE"},
 				{id: []byte("id"), stmt: "not sent", values: &boundCells{cells: [][]byte{one, nil}}},
-			}, &queryParams{consistency: One, serialConsistency: Serial, timestamp: 7, hasTimestamp: true})
+			}, &queryParams{consistency: cql.One, serialConsistency: cql.Serial, timestamp: 7, hasTimestamp: true})
 		},
 		"batch v5": func(dst []byte) ([]byte, error) {
 			return appendBatch(dst, protoV5, CounterBatch, []batchEntry{{id: []byte("id"), values: bound}},
-				&queryParams{consistency: LocalQuorum, keyspace: "ks", nowInSeconds: 42, hasNowInSeconds: true})
+				&queryParams{consistency: cql.LocalQuorum, keyspace: "ks", nowInSeconds: 42, hasNowInSeconds: true})
 		},
 		"custom payload": func(dst []byte) ([]byte, error) {
 			return appendCustomPayload(dst, map[string][]byte{"b": nil, "a": {1, 2}})
@@ -120,7 +121,7 @@ func TestAppendRequests(t *testing.T) {
 
 // TestAppendExecuteV5WithoutMetadataID checks that v5 has the field even without an id.
 func TestAppendExecuteV5WithoutMetadataID(t *testing.T) {
-	got, err := appendExecute(nil, protoV5, []byte("id"), nil, &queryParams{consistency: One})
+	got, err := appendExecute(nil, protoV5, []byte("id"), nil, &queryParams{consistency: cql.One})
 	require.NoError(t, err)
 	require.Equal(t, []byte{0, 2, 'i', 'd', 0, 0, 0, 1, 0, 0, 0, 0}, got)
 }
@@ -168,8 +169,8 @@ func TestAppendRequestsRefuse(t *testing.T) {
 		{"now on v4", query(protoV4, queryParams{hasNowInSeconds: true}), ErrUnsupported},
 		{"keyspace too long", query(protoV5, queryParams{keyspace: long}), wire.ErrTooLong},
 		{"paging state too big", query(protoV5, queryParams{pagingState: hugeBytes}), ErrFrameTooBig},
-		{"page size negative", query(protoV5, queryParams{pageSize: -1}), ErrRange},
-		{"page size above [int]", query(protoV5, queryParams{pageSize: math.MaxInt}), ErrRange},
+		{"page size negative", query(protoV5, queryParams{pageSize: -1}), cql.ErrRange},
+		{"page size above [int]", query(protoV5, queryParams{pageSize: math.MaxInt}), cql.ErrRange},
 		{"too many values", query(protoV5, queryParams{values: &boundCells{n: maxCount + 1}}), ErrTooManyValues},
 		{"name too long", query(protoV5, queryParams{values: &boundCells{names: []string{long}, cells: [][]byte{nil}}}), wire.ErrTooLong},
 		{"binder fails", query(protoV4, queryParams{values: &boundCells{n: 1, err: boom}}), boom},
@@ -236,8 +237,8 @@ func TestAppendExecuteAllocations(t *testing.T) {
 	buf := make([]byte, 0, 8<<10)
 	id, mid := []byte("0123456789abcdef"), []byte("fedcba9876543210")
 	p := queryParams{
-		values: &boundCells{cells: [][]byte{one, make([]byte, 1536*4)}}, consistency: LocalQuorum, timestamp: 1, hasTimestamp: true,
-		pageSize: 5000, pagingState: one, serialConsistency: Serial,
+		values: &boundCells{cells: [][]byte{one, make([]byte, 1536*4)}}, consistency: cql.LocalQuorum, timestamp: 1, hasTimestamp: true,
+		pageSize: 5000, pagingState: one, serialConsistency: cql.Serial,
 	}
 	entries := []batchEntry{{id: id, values: &boundCells{cells: [][]byte{one}}}}
 	for _, version := range []byte{protoV4, protoV5} {
@@ -258,7 +259,7 @@ func BenchmarkAppendExecute(b *testing.B) {
 	id := []byte("0123456789abcdef")
 	for _, dim := range []int{384, 1536} {
 		b.Run(fmt.Sprintf("dim=%d", dim), func(b *testing.B) {
-			p := queryParams{values: &boundCells{cells: [][]byte{one, make([]byte, dim*4)}}, consistency: LocalQuorum}
+			p := queryParams{values: &boundCells{cells: [][]byte{one, make([]byte, dim*4)}}, consistency: cql.LocalQuorum}
 			b.ReportAllocs()
 			b.SetBytes(int64(dim * 4))
 			for b.Loop() {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"net/netip"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -14,7 +15,7 @@ import (
 
 // envelope contains the parts of a response besides its message.
 type envelope struct {
-	tracingID UUID
+	tracingID cql.UUID
 	traced    bool
 	warnings  []string
 	payload   map[string][]byte // copies

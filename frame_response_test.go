@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -66,7 +67,7 @@ func TestParseEnvelope(t *testing.T) {
 		}
 		return b
 	}
-	id := UUID(tracing)
+	id := cql.UUID(tracing)
 	pairs := map[string][]byte{"k": []byte("v"), "n": nil}
 	for _, row := range []struct {
 		name  string

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -33,7 +34,7 @@ const (
 
 // metadata describes the columns of rows, or the bind markers of a statement.
 type metadata struct {
-	columns     []ColumnInfo
+	columns     []cql.ColumnInfo
 	pagingState []byte // nil means no more pages
 	newID       []byte // new result metadata id; nil means unchanged
 	spec        []byte // the bytes of columns
@@ -71,7 +72,7 @@ type result struct {
 // knownColumns are columns parsed earlier, with their bytes. Equal bytes mean equal columns, so that metadata repeated
 // with every page costs only a comparison.
 type knownColumns struct {
-	columns []ColumnInfo
+	columns []cql.ColumnInfo
 	spec    []byte
 	global  bool // metadataGlobalTablesSpec, which determines the format of spec
 }
@@ -184,7 +185,7 @@ func readPrepared(r *wire.Reader, hasMetadataID bool) *preparedResult {
 
 // readColumns reads [<global_table_spec>]<col_spec_1>...<col_spec_n>. Columns of one table share the memory of its
 // name.
-func readColumns(r *wire.Reader, n int, flags int32) []ColumnInfo {
+func readColumns(r *wire.Reader, n int, flags int32) []cql.ColumnInfo {
 	global := flags&metadataGlobalTablesSpec != 0
 	var keyspace, table string
 	minSize := 4 * 2 // three empty [string] and an id
@@ -198,13 +199,13 @@ func readColumns(r *wire.Reader, n int, flags int32) []ColumnInfo {
 	if r.Err() != nil {
 		return nil
 	}
-	columns := make([]ColumnInfo, n)
+	columns := make([]cql.ColumnInfo, n)
 	for i := range columns {
 		if !global {
 			keyspace = readShared(r, keyspace)
 			table = readShared(r, table)
 		}
-		columns[i] = ColumnInfo{Keyspace: keyspace, Table: table, Name: r.String(), TypeInfo: parseOption(r)}
+		columns[i] = cql.ColumnInfo{Keyspace: keyspace, Table: table, Name: r.String(), TypeInfo: parseOption(r)}
 		if r.Err() != nil {
 			return nil
 		}

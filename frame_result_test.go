@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -29,23 +30,23 @@ func readCells(rows rowsBody) ([][]byte, error) {
 
 func TestParseResult(t *testing.T) {
 	golden := readHexBodies(t, "frame_responses.hex")
-	vector := NewNativeType(protoV5, TypeCustom,
+	vector := cql.NewNativeType(protoV5, cql.TypeCustom,
 		"org.apache.cassandra.db.marshal.VectorType(org.apache.cassandra.db.marshal.FloatType , 2)")
-	column := func(name string, typ TypeInfo) ColumnInfo {
-		return ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: typ}
+	column := func(name string, typ cql.TypeInfo) cql.ColumnInfo {
+		return cql.ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: typ}
 	}
-	ints, texts := NativeType(TypeInt), NativeType(TypeVarchar)
+	ints, texts := cql.NativeType(cql.TypeInt), cql.NativeType(cql.TypeVarchar)
 	preparedV4 := &preparedResult{
 		id:        []byte("id"),
-		bind:      metadata{columns: []ColumnInfo{column("a", ints), column("b", texts)}, columnCount: 2, flags: 1},
+		bind:      metadata{columns: []cql.ColumnInfo{column("a", ints), column("b", texts)}, columnCount: 2, flags: 1},
 		pkIndexes: []int{1, 0},
 		result:    metadata{noColumns: true, flags: 4},
 	}
 	preparedV5 := &preparedResult{
 		id: []byte("id"), resultMetadataID: []byte("mid"),
-		bind:      metadata{columns: []ColumnInfo{column("a", ints)}, columnCount: 1, flags: -0x7FFFFFFF},
+		bind:      metadata{columns: []cql.ColumnInfo{column("a", ints)}, columnCount: 1, flags: -0x7FFFFFFF},
 		pkIndexes: []int{},
-		result:    metadata{columns: []ColumnInfo{column("c", NativeType(TypeBigInt))}, columnCount: 1, flags: 1},
+		result:    metadata{columns: []cql.ColumnInfo{column("c", cql.NativeType(cql.TypeBigInt))}, columnCount: 1, flags: 1},
 	}
 	for _, row := range []struct {
 		name          string
@@ -57,13 +58,13 @@ func TestParseResult(t *testing.T) {
 		{"void", 4, false, result{kind: resultVoid}, nil},
 		{"void", 5, true, result{kind: resultVoid}, nil},
 		{"rows", 4, false, result{kind: resultRows, rows: rowsBody{rowCount: 2, meta: metadata{
-			columns: []ColumnInfo{column("k", ints), column("v", NewListType(texts))}, pagingState: []byte("ps"), columnCount: 2, flags: 2,
+			columns: []cql.ColumnInfo{column("k", ints), column("v", cql.NewListType(texts))}, pagingState: []byte("ps"), columnCount: 2, flags: 2,
 		}}}, [][]byte{one, {0, 0, 0, 1, 0, 0, 0, 0}, {0, 0, 0, 2}, nil}},
 		{"rows metadata changed", 5, false, result{kind: resultRows, rows: rowsBody{rowCount: 1, meta: metadata{
-			columns: []ColumnInfo{column("k", ints), column("e", vector)}, newID: []byte("mid"), columnCount: 2, flags: 9,
+			columns: []cql.ColumnInfo{column("k", ints), column("e", vector)}, newID: []byte("mid"), columnCount: 2, flags: 9,
 		}}}, [][]byte{one, {0x3F, 0x80, 0, 0, 0x40, 0, 0, 0}}},
 		{"rows metadata changed", 4, true, result{kind: resultRows, rows: rowsBody{rowCount: 1, meta: metadata{
-			columns: []ColumnInfo{column("k", ints), column("e", vector)}, newID: []byte("mid"), columnCount: 2, flags: 9,
+			columns: []cql.ColumnInfo{column("k", ints), column("e", vector)}, newID: []byte("mid"), columnCount: 2, flags: 9,
 		}}}, [][]byte{one, {0x3F, 0x80, 0, 0, 0x40, 0, 0, 0}}},
 		{"rows no metadata", 4, false, result{kind: resultRows, rows: rowsBody{
 			rowCount: 2,

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	gocql "github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // A program for gocql v2 (github.com/apache/cassandra-gocql-driver/v2) that compiles with this package instead: names
@@ -48,8 +49,8 @@ import (
 func gocqlProgram(ctx context.Context, w io.Writer) error {
 	cluster := gocql.NewCluster("192.168.1.1", "192.168.1.2:9042")
 	cluster.Keyspace = "example"
-	cluster.Consistency = gocql.LocalQuorum
-	cluster.SerialConsistency = gocql.LocalSerial
+	cluster.Consistency = cql.LocalQuorum
+	cluster.SerialConsistency = cql.LocalSerial
 	cluster.ProtoVersion = 4
 	cluster.CQLVersion = "3.4.5"
 	cluster.Port = 9042
@@ -71,7 +72,7 @@ func gocqlProgram(ctx context.Context, w io.Writer) error {
 	cluster.Dialer = &net.Dialer{}
 	cluster.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: 3}
 	cluster.RetryPolicy = &gocql.ExponentialBackoffRetryPolicy{NumRetries: 5, Min: 100 * time.Millisecond, Max: 10 * time.Second}
-	cluster.RetryPolicy = &gocql.DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []gocql.Consistency{gocql.One}}
+	cluster.RetryPolicy = &gocql.DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []cql.Consistency{cql.One}}
 	cluster.RetryPolicy = gocql.AdaptRetryPolicy(gocqlRetry{})
 	cluster.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 10, Interval: 8 * time.Second}
 	cluster.ReconnectionPolicy = &gocql.ExponentialReconnectionPolicy{MaxRetries: 10, InitialInterval: time.Second, MaxInterval: time.Minute}
@@ -109,16 +110,16 @@ func gocqlProgram(ctx context.Context, w io.Writer) error {
 }
 
 func gocqlQueries(ctx context.Context, session *gocql.Session, w io.Writer) error {
-	id, err := gocql.RandomUUID()
+	id, err := cql.RandomUUID()
 	if err != nil {
 		return err
 	}
-	if err := session.Query(`INSERT INTO tweet (timeline, id, text) VALUES (?, ?, ?)`, "me", gocql.TimeUUID(), "hello world").ExecContext(ctx); err != nil {
+	if err := session.Query(`INSERT INTO tweet (timeline, id, text) VALUES (?, ?, ?)`, "me", cql.TimeUUID(), "hello world").ExecContext(ctx); err != nil {
 		return err
 	}
 	var text string
-	q := session.Query(`SELECT id, text FROM tweet WHERE timeline = ? LIMIT 1`, "me").Consistency(gocql.One).
-		SerialConsistency(gocql.Serial).Idempotent(true).ServerTimestamps(false).Timestamp(1).NowInSeconds(1).Keyspace("other").
+	q := session.Query(`SELECT id, text FROM tweet WHERE timeline = ? LIMIT 1`, "me").Consistency(cql.One).
+		SerialConsistency(cql.Serial).Idempotent(true).ServerTimestamps(false).Timestamp(1).NowInSeconds(1).Keyspace("other").
 		PageSize(10).PageState(nil).Prefetch(0.5).RoutingKey([]byte{1}).RetryPolicy(nil).SkipMetadata(false).Observer(gocqlObserver{}).
 		SpeculativeExecutionPolicy(&gocql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond}).
 		Trace(gocql.NewTraceWriter(session, w)).CustomPayload(map[string][]byte{"k": nil}).HostID(id.String()).Bind("you")
@@ -137,7 +138,7 @@ func gocqlQueries(ctx context.Context, session *gocql.Session, w io.Writer) erro
 		return err
 	}
 	for _, column := range iter.Columns() {
-		_, _, _, _ = column.Keyspace, column.Table, column.Name, column.TypeInfo.Type() == gocql.TypeUUID
+		_, _, _, _ = column.Keyspace, column.Table, column.Name, column.TypeInfo.Type() == cql.TypeUUID
 	}
 	if err := iter.Close(); err != nil {
 		return err
@@ -175,10 +176,10 @@ func gocqlQueries(ctx context.Context, session *gocql.Session, w io.Writer) erro
 
 func gocqlBatches(ctx context.Context, session *gocql.Session) error {
 	b := session.Batch(gocql.UnloggedBatch)
-	b.Query(`INSERT INTO tweet (id) VALUES (?)`, gocql.TimeUUID())
-	b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: `INSERT INTO tweet (id) VALUES (?)`, Args: []any{gocql.TimeUUID()}, Idempotent: true})
-	b.Bind(`INSERT INTO tweet (id) VALUES (?)`, func(gocql.StatementMetadata) ([]any, error) { return []any{gocql.TimeUUID()}, nil })
-	b = b.Consistency(gocql.Quorum).SerialConsistency(gocql.Serial).ServerTimestamps(false).Timestamp(1).Keyspace("other").
+	b.Query(`INSERT INTO tweet (id) VALUES (?)`, cql.TimeUUID())
+	b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: `INSERT INTO tweet (id) VALUES (?)`, Args: []any{cql.TimeUUID()}, Idempotent: true})
+	b.Bind(`INSERT INTO tweet (id) VALUES (?)`, func(gocql.StatementMetadata) ([]any, error) { return []any{cql.TimeUUID()}, nil })
+	b = b.Consistency(cql.Quorum).SerialConsistency(cql.Serial).ServerTimestamps(false).Timestamp(1).Keyspace("other").
 		RetryPolicy(nil).SpeculativeExecutionPolicy(gocql.NonSpeculativeExecution{}).Observer(gocqlObserver{}).Trace(nil)
 	if b.Size() > gocql.BatchSizeMaximum || b.Type != gocql.UnloggedBatch || b.GetIdempotent() {
 		return gocql.ErrTooManyStmts
@@ -212,7 +213,7 @@ func gocqlSchema(ctx context.Context, session *gocql.Session) error {
 	for _, table := range keyspace.Tables {
 		_, _, _, _ = table.Keyspace, table.Name, table.PartitionKey, table.OrderedColumns
 		for _, c := range table.ClusteringColumns {
-			_, _, _, _ = c.Kind == gocql.ColumnClusteringKey, c.Type, c.ClusteringOrder, c.Order == gocql.DESC
+			_, _, _, _ = c.Kind == cql.ColumnClusteringKey, c.Type, c.ClusteringOrder, c.Order == cql.DESC
 		}
 	}
 	for _, t := range keyspace.UserTypes {
@@ -252,8 +253,8 @@ func gocqlErrors(err error) error {
 type gocqlRetry struct{}
 
 func (gocqlRetry) Attempt(q gocql.RetryableQuery) bool {
-	q.SetConsistency(gocql.One)
-	return q.Attempts() <= 1 && q.Context().Err() == nil && q.GetConsistency() == gocql.One
+	q.SetConsistency(cql.One)
+	return q.Attempts() <= 1 && q.Context().Err() == nil && q.GetConsistency() == cql.One
 }
 func (gocqlRetry) GetRetryType(error) gocql.RetryType { return gocql.RetryNextHost }
 
@@ -304,16 +305,16 @@ func (gocqlListener) Success([]byte) error                                  { re
 // gocqlType has codecs of its own.
 type gocqlType struct{}
 
-func (gocqlType) MarshalCQL(gocql.TypeInfo) ([]byte, error)          { return nil, nil }
-func (*gocqlType) UnmarshalCQL(gocql.TypeInfo, []byte) error         { return nil }
-func (gocqlType) MarshalUDT(string, gocql.TypeInfo) ([]byte, error)  { return nil, nil }
-func (*gocqlType) UnmarshalUDT(string, gocql.TypeInfo, []byte) error { return nil }
+func (gocqlType) MarshalCQL(cql.TypeInfo) ([]byte, error)          { return nil, nil }
+func (*gocqlType) UnmarshalCQL(cql.TypeInfo, []byte) error         { return nil }
+func (gocqlType) MarshalUDT(string, cql.TypeInfo) ([]byte, error)  { return nil, nil }
+func (*gocqlType) UnmarshalUDT(string, cql.TypeInfo, []byte) error { return nil }
 
 var (
-	_ gocql.Marshaler                      = gocqlType{}
-	_ gocql.Unmarshaler                    = &gocqlType{}
-	_ gocql.UDTMarshaler                   = gocqlType{}
-	_ gocql.UDTUnmarshaler                 = &gocqlType{}
+	_ cql.Marshaler                        = gocqlType{}
+	_ cql.Unmarshaler                      = &gocqlType{}
+	_ cql.UDTMarshaler                     = gocqlType{}
+	_ cql.UDTUnmarshaler                   = &gocqlType{}
 	_ gocql.Authenticator                  = gocqlListener{}
 	_ gocql.SpeculativeExecutionPolicy     = &gocql.SimpleSpeculativeExecution{}
 	_ gocql.ReconnectionPolicy             = &gocql.ExponentialReconnectionPolicy{}

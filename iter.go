@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/paging"
 	"github.com/vecql/vecql/internal/wire"
@@ -184,7 +185,7 @@ func (it *Iter) releasePage() {
 }
 
 // Columns returns the columns of the result. The slice must not be changed.
-func (it *Iter) Columns() []ColumnInfo { return it.res.rows.meta.columns }
+func (it *Iter) Columns() []cql.ColumnInfo { return it.res.rows.meta.columns }
 
 // Scan stores the columns of the next row in dest, one pointer per column, and reports whether there was a row. A nil
 // pointer skips its column. NULL is stored as the zero value of a type that cannot hold NULL; *any, pointers to
@@ -280,7 +281,7 @@ func (it *Iter) decode(i int, cell []byte, dest any) error {
 
 func (it *Iter) cellError(i int, dest any, err error) error {
 	col := &it.plan.columns[i]
-	return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: codec.GoTypeName(dest), Err: err}
+	return &cql.UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: codec.GoTypeName(dest), Err: err}
 }
 
 // otherDecoder returns the decoder of column i into the type of dest. The plan stores up to maxDecoders decoders of a
@@ -411,7 +412,7 @@ func (it *Iter) WillSwitchPage() bool {
 }
 
 // PageState returns the token of the page after the current one, for Query.PageState. nil means that there is none.
-func (it *Iter) PageState() PageToken { return it.res.rows.meta.pagingState }
+func (it *Iter) PageState() cql.PageToken { return it.res.rows.meta.pagingState }
 
 // Warnings returns the server's warnings about the request of the current page.
 func (it *Iter) Warnings() []string { return it.parts().warnings }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -18,19 +19,19 @@ import (
 
 // smallColumns are ten columns of a typical table, with a value for each.
 var smallColumns = []struct {
-	t TypeInfo
+	t cql.TypeInfo
 	v any
 }{
-	{NativeType(TypeBigInt), int64(1 << 40)},
-	{NativeType(TypeInt), 7},
-	{NativeType(TypeVarchar), "ten bytes "},
-	{NativeType(TypeBoolean), true},
-	{NativeType(TypeDouble), 2.5},
-	{NativeType(TypeTimestamp), time.UnixMilli(1700000000123)},
-	{NativeType(TypeUUID), UUID{1, 2, 3}},
-	{NativeType(TypeFloat), float32(1.5)},
-	{NativeType(TypeSmallInt), int16(-3)},
-	{NativeType(TypeVarchar), "twenty bytes of text"},
+	{cql.NativeType(cql.TypeBigInt), int64(1 << 40)},
+	{cql.NativeType(cql.TypeInt), 7},
+	{cql.NativeType(cql.TypeVarchar), "ten bytes "},
+	{cql.NativeType(cql.TypeBoolean), true},
+	{cql.NativeType(cql.TypeDouble), 2.5},
+	{cql.NativeType(cql.TypeTimestamp), time.UnixMilli(1700000000123)},
+	{cql.NativeType(cql.TypeUUID), cql.UUID{1, 2, 3}},
+	{cql.NativeType(cql.TypeFloat), float32(1.5)},
+	{cql.NativeType(cql.TypeSmallInt), int16(-3)},
+	{cql.NativeType(cql.TypeVarchar), "twenty bytes of text"},
 }
 
 type smallRow struct {
@@ -40,14 +41,14 @@ type smallRow struct {
 	C3 bool
 	C4 float64
 	C5 time.Time
-	C6 UUID
+	C6 cql.UUID
 	C7 float32
 	C8 int16
 	C9 string
 }
 
 // pageOf returns the columns and the cells of n equal rows.
-func pageOf(tb testing.TB, n int, types []TypeInfo, values []any) (columns []ColumnInfo, cells []byte) {
+func pageOf(tb testing.TB, n int, types []cql.TypeInfo, values []any) (columns []cql.ColumnInfo, cells []byte) {
 	var row []byte
 	for i, t := range types {
 		columns = append(columns, col(fmt.Sprintf("c%d", i), t))
@@ -75,14 +76,14 @@ func iterOver(plan *resultPlan, n int, cells []byte) *Iter {
 // BenchmarkScan decodes pages of 5,000 rows. One operation is one row.
 func BenchmarkScan(b *testing.B) {
 	const n = 5000
-	var types []TypeInfo
+	var types []cql.TypeInfo
 	var values []any
 	for _, c := range smallColumns {
 		types, values = append(types, c.t), append(values, c.v)
 	}
 	smallCols, smallCells := pageOf(b, n, types, values)
-	vecCols, vecCells := pageOf(b, n, []TypeInfo{NativeType(TypeUUID), VectorType{SubType: NativeType(TypeFloat), Dimensions: 1536}}, []any{UUID{1}, make([]float32, 1536)})
-	run := func(name string, cols []ColumnInfo, cells []byte, read func(it *Iter) int) {
+	vecCols, vecCells := pageOf(b, n, []cql.TypeInfo{cql.NativeType(cql.TypeUUID), cql.VectorType{SubType: cql.NativeType(cql.TypeFloat), Dimensions: 1536}}, []any{cql.UUID{1}, make([]float32, 1536)})
+	run := func(name string, cols []cql.ColumnInfo, cells []byte, read func(it *Iter) int) {
 		b.Run(name, func(b *testing.B) {
 			plan := newResultPlan(nil, knownColumns{columns: cols})
 			b.ReportAllocs()
@@ -102,7 +103,7 @@ func BenchmarkScan(b *testing.B) {
 		return rows
 	})
 	run("rows=vector/by=Scan", vecCols, vecCells, func(it *Iter) (rows int) {
-		var id UUID
+		var id cql.UUID
 		for {
 			var v []float32
 			if !it.Scan(&id, &v) {
@@ -112,7 +113,7 @@ func BenchmarkScan(b *testing.B) {
 		}
 	})
 	run("rows=vector/by=Into", vecCols, vecCells, func(it *Iter) (rows int) {
-		var id UUID
+		var id cql.UUID
 		into := Into(make([]float32, 1536))
 		for it.Scan(&id, into) {
 			rows++
@@ -120,7 +121,7 @@ func BenchmarkScan(b *testing.B) {
 		return rows
 	})
 	run("rows=vector/by=array", vecCols, vecCells, func(it *Iter) (rows int) {
-		var id UUID
+		var id cql.UUID
 		var v [1536]float32
 		for it.Scan(&id, &v) {
 			rows++

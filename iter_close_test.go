@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -100,7 +101,7 @@ func TestPageIsReleasedEarly(t *testing.T) {
 		for range 2 {
 			require.EqualValues(t, 1, <-held, "the body of the request")
 		}
-		for _, err := range Pages[map[string]any](ctx, pages.PageState(PageToken("first"))) {
+		for _, err := range Pages[map[string]any](ctx, pages.PageState(cql.PageToken("first"))) {
 			require.NoError(t, err)
 			require.Equal(t, none, buffersHeld())
 			<-held

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 )
 
@@ -22,8 +23,8 @@ type shouting struct {
 
 var errRefused = errors.New("refused")
 
-func (a shouting) ScanPlan(info TypeInfo, dest any) codec.ScanPlan {
-	return codec.ScanPlan{Typ: codec.TypeWord(dest), Decode: func(_ TypeInfo, cell []byte, dest any) error {
+func (a shouting) ScanPlan(info cql.TypeInfo, dest any) codec.ScanPlan {
+	return codec.ScanPlan{Typ: codec.TypeWord(dest), Decode: func(_ cql.TypeInfo, cell []byte, dest any) error {
 		text, ok := dest.(*string)
 		if !ok {
 			return errRefused
@@ -36,7 +37,7 @@ func (a shouting) ScanPlan(info TypeInfo, dest any) codec.ScanPlan {
 // TestForeignRows reads rows of one statement as another API, and as the driver, by turns.
 func TestForeignRows(t *testing.T) {
 	api, other := &codec.Foreign{Dialect: shouting{mark: "!"}}, &codec.Foreign{Dialect: shouting{mark: "?"}}
-	cols, cells := pageOf(t, 6, []TypeInfo{NativeType(TypeVarchar), NativeType(TypeInt)}, []any{"a", 7})
+	cols, cells := pageOf(t, 6, []cql.TypeInfo{cql.NativeType(cql.TypeVarchar), cql.NativeType(cql.TypeInt)}, []any{"a", 7})
 	plan := newResultPlan(nil, knownColumns{columns: cols})
 	read := func(api *codec.Foreign) (rows []string) {
 		it := iterOver(plan, 6, cells)
@@ -66,7 +67,7 @@ func TestForeignRows(t *testing.T) {
 	require.ErrorContains(t, it.Close(), fmt.Sprintf("column %q", cols[1].Name))
 	require.False(t, new(Iter).Scan(api), "a result without columns")
 
-	one, cells := pageOf(t, 2, []TypeInfo{NativeType(TypeVarchar)}, []any{"a"})
+	one, cells := pageOf(t, 2, []cql.TypeInfo{cql.NativeType(cql.TypeVarchar)}, []any{"a"})
 	plan = newResultPlan(nil, knownColumns{columns: one})
 	it = iterOver(plan, 2, cells)
 	require.True(t, it.Scan(&text), "the driver has a decoder")

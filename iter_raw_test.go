@@ -10,15 +10,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // NextRaw beside Scan.
 
 // rawColumns are columns of three types, for NextRaw.
-func rawColumns() []ColumnInfo {
-	return []ColumnInfo{
-		col("a", NativeType(TypeInt)), col("b", NativeType(TypeVarchar)),
-		col("c", NewListType(NativeType(TypeDouble))),
+func rawColumns() []cql.ColumnInfo {
+	return []cql.ColumnInfo{
+		col("a", cql.NativeType(cql.TypeInt)), col("b", cql.NativeType(cql.TypeVarchar)),
+		col("c", cql.NewListType(cql.NativeType(cql.TypeDouble))),
 	}
 }
 
@@ -62,7 +64,7 @@ func TestNextRaw(t *testing.T) {
 
 // TestNextRawAllocatesNothing reads pages of small rows.
 func TestNextRawAllocatesNothing(t *testing.T) {
-	columns, page := pageOf(t, 600, []TypeInfo{NativeType(TypeBigInt), NativeType(TypeVarchar)}, []any{int64(1), "text"})
+	columns, page := pageOf(t, 600, []cql.TypeInfo{cql.NativeType(cql.TypeBigInt), cql.NativeType(cql.TypeVarchar)}, []any{int64(1), "text"})
 	it := iterOver(newResultPlan(nil, knownColumns{columns: columns}), 600, page)
 	cells := make([][]byte, len(columns))
 	require.Zero(t, testing.AllocsPerRun(500, func() {

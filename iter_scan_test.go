@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 // Scan into destinations of many types for one column, and Borrow.
 
 func TestIterManyDestinationTypes(t *testing.T) {
-	cols, cells := pageOf(t, 40, []TypeInfo{NativeType(TypeBigInt)}, []any{int64(7)})
+	cols, cells := pageOf(t, 40, []cql.TypeInfo{cql.NativeType(cql.TypeBigInt)}, []any{int64(7)})
 	plan := newResultPlan(nil, knownColumns{columns: cols})
 	it := iterOver(plan, 40, cells)
 	for range 4 {
@@ -40,10 +41,10 @@ func TestIterManyDestinationTypes(t *testing.T) {
 }
 
 func TestBorrow(t *testing.T) {
-	cols, cells := pageOf(t, 3, []TypeInfo{NativeType(TypeVarchar), NativeType(TypeInt)}, []any{"abc", 7})
+	cols, cells := pageOf(t, 3, []cql.TypeInfo{cql.NativeType(cql.TypeVarchar), cql.NativeType(cql.TypeInt)}, []any{"abc", 7})
 	it := iterOver(newResultPlan(nil, knownColumns{columns: cols}), 3, cells)
 	var text, number []byte
-	var a, b Destination = Borrow(&text), Borrow(&number)
+	var a, b cql.Destination = Borrow(&text), Borrow(&number)
 	for range 3 {
 		require.True(t, it.Scan(a, b))
 		require.Equal(t, "abc", string(text))
@@ -52,9 +53,9 @@ func TestBorrow(t *testing.T) {
 	require.Equal(t, &cells[len(cells)-4], &number[0], "no copy")
 	require.False(t, it.Scan(a, b))
 	require.NoError(t, it.Close())
-	require.ErrorIs(t, new(Query).Scan(new(int), a), ErrConversion, "the page is released before Scan returns")
+	require.ErrorIs(t, new(Query).Scan(new(int), a), cql.ErrConversion, "the page is released before Scan returns")
 	_, err := new(Query).ScanCAS(a)
-	require.ErrorIs(t, err, ErrConversion)
+	require.ErrorIs(t, err, cql.ErrConversion)
 }
 
 // TestEmptyCells reads cells of 0 bytes, as gocql writes for a zero time.Time, by Scan, Rows and columns.
@@ -62,13 +63,13 @@ func TestEmptyCells(t *testing.T) {
 	type row struct {
 		C0 time.Time
 		C1 *int
-		C2 Null[UUID]
+		C2 cql.Null[cql.UUID]
 		C3 string
 		C4 int
 	}
-	var columns []ColumnInfo
-	for i, typ := range []Type{TypeTimestamp, TypeInt, TypeUUID, TypeVarchar, TypeInt} {
-		columns = append(columns, col(fmt.Sprintf("c%d", i), NativeType(typ)))
+	var columns []cql.ColumnInfo
+	for i, typ := range []cql.Type{cql.TypeTimestamp, cql.TypeInt, cql.TypeUUID, cql.TypeVarchar, cql.TypeInt} {
+		columns = append(columns, col(fmt.Sprintf("c%d", i), cql.NativeType(typ)))
 	}
 	plan := newResultPlan(nil, knownColumns{columns: columns})
 	cells := append(make([]byte, 16), 0, 0, 0, 4, 0, 0, 0, 7)
@@ -76,7 +77,7 @@ func TestEmptyCells(t *testing.T) {
 	want := row{C4: 7}
 
 	it := iterOver(plan, 2, page)
-	got := row{time.Now(), new(int), NullOf(UUID{1}), "old", 1}
+	got := row{time.Now(), new(int), cql.NullOf(cql.UUID{1}), "old", 1}
 	require.True(t, it.Scan(&got.C0, &got.C1, &got.C2, &got.C3, &got.C4), "%v", it.err)
 	require.Equal(t, want, got)
 	var raw []byte

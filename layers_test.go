@@ -26,7 +26,7 @@ import (
 )
 
 // The structure of the project (ARCHITECTURE.md) as a test: which file of this package may use the declarations of
-// which other file, which package may import which, and that the nouns of this package are aliases of package cql.
+// which other file, which package may import which, and that a noun of package cql has no second name in this package.
 
 const module = "github.com/vecql/vecql"
 
@@ -38,7 +38,7 @@ type layer struct {
 
 // layers lists the layers from the lowest up. A file may use the declarations of its own layer and of lower ones.
 var layers = []layer{
-	{"nouns", []string{"doc", "types", "values", "errors"}},
+	{"errors", []string{"doc", "errors"}},
 	{"marshal", []string{"marshal"}},
 	{"frame", []string{"frame"}},
 	{"conn", []string{"conn"}},
@@ -306,35 +306,26 @@ func allowed(imported, rule string) bool {
 		rule != "." && within(module+"/"+rule) || slices.ContainsFunc(imports[rule], within)
 }
 
-// nouns are the files that contain only aliases of package cql.
-var nouns = []string{"types.go", "values.go", "schema.go"}
-
-// TestNouns checks that the files of nouns contain only aliases, and that this package has a name for every exported
-// name of package cql.
+// TestNouns checks that the nouns of package cql have one name: this package declares no alias, and no name of package
+// cql again.
 func TestNouns(t *testing.T) {
 	im := newSourceImporter(t)
-	names := func(dir string) map[string]bool {
-		files, err := im.parse(&im.ctx, dir)
-		require.NoError(t, err)
-		declared := map[string]bool{}
-		for _, f := range files {
-			if dir == "." && slices.Contains(nouns, filepath.Base(im.fset.Position(f.Package).Filename)) {
-				for _, fault := range nounFaults(im.fset, f) {
-					t.Error(fault)
-				}
-			}
-			for _, d := range f.Decls {
-				for _, id := range declaredNames(d) {
-					declared[id.Name] = id.IsExported()
-				}
+	nouns := map[string]bool{}
+	files, err := im.parse(&im.ctx, "cql")
+	require.NoError(t, err)
+	for _, f := range files {
+		for _, d := range f.Decls {
+			for _, id := range declaredNames(d) {
+				nouns[id.Name] = id.IsExported()
 			}
 		}
-		return declared
 	}
-	root := names(".")
-	for name, exported := range names("cql") {
-		if exported && !root[name] {
-			t.Errorf("package cql declares %s, which has no alias in this package", name)
+	require.True(t, nouns["UUID"])
+	files, err = im.parse(&im.ctx, ".")
+	require.NoError(t, err)
+	for _, f := range files {
+		for _, fault := range nounFaults(im.fset, f, nouns) {
+			t.Error(fault)
 		}
 	}
 }
@@ -359,52 +350,25 @@ func declaredNames(d ast.Decl) (names []*ast.Ident) {
 	return names
 }
 
-// nounFaults returns "file:line: fault" for each declaration that is more than an alias of the same name in package
-// cql.
-func nounFaults(fset *token.FileSet, f *ast.File) (faults []string) {
-	isNoun := func(x ast.Expr, name string) bool {
-		switch v := x.(type) { // type arguments
-		case *ast.IndexExpr:
-			x = v.X
-		case *ast.IndexListExpr:
-			x = v.X
-		}
-		sel, ok := x.(*ast.SelectorExpr)
-		if !ok || sel.Sel.Name != name {
-			return false
-		}
-		pkg, ok := sel.X.(*ast.Ident)
-		return ok && pkg.Name == "cql"
-	}
-	check := func(name *ast.Ident, ok bool) {
-		if !ok {
-			at := fset.Position(name.Pos())
-			faults = append(faults, fmt.Sprintf("%s:%d: %s is not an alias of package cql", filepath.Base(at.Filename), at.Line, name.Name))
-		}
+// nounFaults returns "file:line: fault" for each declaration of an alias or of a noun.
+func nounFaults(fset *token.FileSet, f *ast.File, nouns map[string]bool) (faults []string) {
+	fault := func(name *ast.Ident, text string) {
+		at := fset.Position(name.Pos())
+		faults = append(faults, fmt.Sprintf("%s:%d: %s %s", filepath.Base(at.Filename), at.Line, name.Name, text))
 	}
 	for _, d := range f.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			ret, ok := (*ast.ReturnStmt)(nil), len(d.Body.List) == 1
-			if ok {
-				ret, ok = d.Body.List[0].(*ast.ReturnStmt)
+		for _, name := range declaredNames(d) {
+			if nouns[name.Name] {
+				fault(name, "is a name of package cql")
 			}
-			ok = ok && d.Recv == nil && len(ret.Results) == 1
-			if ok {
-				call, isCall := ret.Results[0].(*ast.CallExpr)
-				ok = isCall && isNoun(call.Fun, d.Name.Name)
-			}
-			check(d.Name, ok)
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				switch spec := spec.(type) {
-				case *ast.TypeSpec:
-					check(spec.Name, spec.Assign.IsValid() && isNoun(spec.Type, spec.Name.Name))
-				case *ast.ValueSpec:
-					for i, name := range spec.Names {
-						check(name, i < len(spec.Values) && isNoun(spec.Values[i], name.Name))
-					}
-				}
+		}
+		g, ok := d.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range g.Specs {
+			if t, ok := spec.(*ast.TypeSpec); ok && t.Assign.IsValid() && t.Name.IsExported() {
+				fault(t.Name, "is an alias")
 			}
 		}
 	}
@@ -417,31 +381,25 @@ func TestNounsPlanted(t *testing.T) {
 	const source = `package vecql
 import "github.com/vecql/vecql/cql"
 type A = cql.A
-type Null[T any] = cql.Null[T]
-type B = cql.A
+type b = cql.B
 type C cql.C
 type D struct{}
 const E, F = cql.E, 3
-var G int
-func H(x int) (A, error) { return cql.H(x) }
-func I(x int) int { x++; return cql.I(x) }
-func J() int { return cql.K() }
-func (a A) L() int { return cql.L() }
-func M() {}
+func G() {}
+func (a D) C() {}
 `
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "types.go", source, parser.SkipObjectResolution)
+	f, err := parser.ParseFile(fset, "query.go", source, parser.SkipObjectResolution)
 	require.NoError(t, err)
-	var want []string
-	for _, fault := range []string{"5: B", "6: C", "7: D", "8: F", "9: G", "11: I", "12: J", "13: L", "14: M"} {
-		want = append(want, "types.go:"+fault+" is not an alias of package cql")
-	}
-	require.Equal(t, want, nounFaults(fset, f))
+	require.Equal(t, []string{
+		"query.go:3: A is an alias", "query.go:5: C is a name of package cql", "query.go:7: E is a name of package cql",
+		"query.go:8: G is a name of package cql",
+	}, nounFaults(fset, f, map[string]bool{"B": true, "C": true, "E": true, "G": true}))
 }
 
 func TestLayersPlanted(t *testing.T) {
 	sources := map[string]string{
-		"types.go": "package vecql\nimport \"sync/atomic\"\ntype noun struct{ n int; next atomic.Pointer[noun] }\n" +
+		"errors.go": "package vecql\nimport \"sync/atomic\"\ntype noun struct{ n int; next atomic.Pointer[noun] }\n" +
 			"func (noun) low() {}\nvar _ = noun{n: 1}\n",
 		"conn_read.go": "package vecql\nimport (\n\"github.com/google/uuid\"\n\"github.com/pierrec/lz4/v4\"\n\"gopkg.in/inf.v0\"\n)\n" +
 			"type conn struct{ noun; up func(); d *inf.Dec }\n" +
@@ -460,8 +418,8 @@ func TestLayersPlanted(t *testing.T) {
 			[]string{"conn.go:3: conn.go (layer 3, conn) uses Session, which session.go (layer 5, session) declares"},
 		},
 		"constant in a lower layer still": {
-			"types_x.go", "package vecql\nvar x [maxSessions]int\n",
-			[]string{"types_x.go:2: types_x.go (layer 0, nouns) uses maxSessions, which session.go (layer 5, session) declares"},
+			"errors_x.go", "package vecql\nvar x [maxSessions]int\n",
+			[]string{"errors_x.go:2: errors_x.go (layer 0, errors) uses maxSessions, which session.go (layer 5, session) declares"},
 		},
 		"variable and its field": {"pool.go", "package vecql\nfunc f() int {\nreturn current.\nid }\n", []string{
 			"pool.go:3: pool.go (layer 4, cluster) uses current, which session.go (layer 5, session) declares",
@@ -519,7 +477,7 @@ func TestImportsPlanted(t *testing.T) {
 	for name, imports := range map[string]string{
 		"conn.go":                      `"net"; "github.com/vecql/vecql/internal/wire"; "github.com/pierrec/lz4/v4"`,
 		"session.go":                   `"github.com/vecql/vecql/groupby"; "golang.org/x/synctest"`,
-		"types.go":                     `"github.com/vecql/vecql/cql"`,
+		"errors.go":                    `"github.com/vecql/vecql/cql"`,
 		"cql/types.go":                 `"fmt"; "github.com/vecql/vecql/internal/wire"; "github.com/vecql/vecql"`,
 		"session_test.go":              `"github.com/vecql/vecql/cqltest"`,
 		"internal/codec/codec.go":      `"reflect"; "github.com/vecql/vecql/cql"; "github.com/vecql/vecql/internal/swap"; "github.com/vecql/vecql/internal/token"`,

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/inf.v0"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // The public functions of the codec. Package internal/codec has the tests of the conversions.
@@ -19,30 +21,30 @@ import (
 func TestNewValue(t *testing.T) {
 	big7, dec7 := big.NewInt(7), inf.NewDec(7, 1)
 	day := time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)
-	values := map[Type]any{
-		TypeAscii: "a", TypeText: "a", TypeVarchar: "a", TypeBlob: []byte{1}, TypeBoolean: true, TypeTinyInt: int8(7),
-		TypeSmallInt: int16(7), TypeInt: 7, TypeBigInt: int64(7), TypeCounter: int64(7), TypeVarint: big7, TypeFloat: float32(7),
-		TypeDouble: 7.5, TypeDecimal: dec7, TypeUUID: UUID{1}, TypeTimeUUID: UUID{6: 0x10, 8: 0x80}, TypeInet: net.IP{1, 2, 3, 4},
-		TypeDate: day, TypeTime: time.Second, TypeTimestamp: day, TypeDuration: Duration{Months: 1},
+	values := map[cql.Type]any{
+		cql.TypeAscii: "a", cql.TypeText: "a", cql.TypeVarchar: "a", cql.TypeBlob: []byte{1}, cql.TypeBoolean: true, cql.TypeTinyInt: int8(7),
+		cql.TypeSmallInt: int16(7), cql.TypeInt: 7, cql.TypeBigInt: int64(7), cql.TypeCounter: int64(7), cql.TypeVarint: big7, cql.TypeFloat: float32(7),
+		cql.TypeDouble: 7.5, cql.TypeDecimal: dec7, cql.TypeUUID: cql.UUID{1}, cql.TypeTimeUUID: cql.UUID{6: 0x10, 8: 0x80}, cql.TypeInet: net.IP{1, 2, 3, 4},
+		cql.TypeDate: day, cql.TypeTime: time.Second, cql.TypeTimestamp: day, cql.TypeDuration: cql.Duration{Months: 1},
 	}
 	type sample struct {
-		info  TypeInfo
+		info  cql.TypeInfo
 		value any
 	}
 	samples := []sample{
-		{CustomType{Class: "X"}, []byte{1}},
-		{NewListType(NativeType(TypeInt)), []int{7}},
-		{NewSetType(NativeType(TypeText)), []string{"a"}},
-		{NewMapType(NativeType(TypeText), NativeType(TypeInt)), map[string]int{"a": 7}},
-		{NewMapType(NativeType(TypeBlob), NativeType(TypeInt)), map[string]int{"a": 7}},
-		{VectorType{SubType: NativeType(TypeFloat), Dimensions: 2}, []float32{1, 2}},
-		{TupleTypeInfo{Elems: []TypeInfo{NativeType(TypeInt)}}, []any{7}},
-		{UDTTypeInfo{Elements: []UDTField{{Name: "a", Type: NativeType(TypeInt)}}}, map[string]any{"a": 7}},
+		{cql.CustomType{Class: "X"}, []byte{1}},
+		{cql.NewListType(cql.NativeType(cql.TypeInt)), []int{7}},
+		{cql.NewSetType(cql.NativeType(cql.TypeText)), []string{"a"}},
+		{cql.NewMapType(cql.NativeType(cql.TypeText), cql.NativeType(cql.TypeInt)), map[string]int{"a": 7}},
+		{cql.NewMapType(cql.NativeType(cql.TypeBlob), cql.NativeType(cql.TypeInt)), map[string]int{"a": 7}},
+		{cql.VectorType{SubType: cql.NativeType(cql.TypeFloat), Dimensions: 2}, []float32{1, 2}},
+		{cql.TupleTypeInfo{Elems: []cql.TypeInfo{cql.NativeType(cql.TypeInt)}}, []any{7}},
+		{cql.UDTTypeInfo{Elements: []cql.UDTField{{Name: "a", Type: cql.NativeType(cql.TypeInt)}}}, map[string]any{"a": 7}},
 	}
-	for typ := range Type(0x80) {
-		info := NativeType(typ)
+	for typ := range cql.Type(0x80) {
+		info := cql.NativeType(typ)
 		value, ok := values[typ]
-		require.Equal(t, ok || typ == TypeCustom, reflect.TypeOf(NewValue(info)) != reflect.TypeFor[*any](), "%v", info)
+		require.Equal(t, ok || typ == cql.TypeCustom, reflect.TypeOf(NewValue(info)) != reflect.TypeFor[*any](), "%v", info)
 		if ok {
 			samples = append(samples, sample{info, value})
 		}
@@ -59,6 +61,6 @@ func TestNewValue(t *testing.T) {
 		require.NoError(t, Unmarshal(s.info, cell, dest.Interface()), "%v", s.info)
 		require.Equal(t, s.value, dest.Elem().Interface(), "%v", s.info)
 	}
-	require.IsType(t, new(any), NewValue(NewMapType(NativeType(TypeDecimal), NativeType(TypeInt))))
+	require.IsType(t, new(any), NewValue(cql.NewMapType(cql.NativeType(cql.TypeDecimal), cql.NativeType(cql.TypeInt))))
 	require.IsType(t, new(any), NewValue(nil))
 }

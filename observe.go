@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 )
 
@@ -286,7 +287,7 @@ func (s *Session) observeConnect(o ObservedConnect) {
 }
 
 // trace passes a tracing id to the tracer.
-func (s *Session) trace(t Tracer, id UUID) {
+func (s *Session) trace(t Tracer, id cql.UUID) {
 	defer s.caught("tracer")
 	t.Trace(id[:]) // a copy, which the tracer may keep
 }
@@ -325,10 +326,10 @@ func (t *traceWriter) Trace(traceID []byte) {
 // read waits until the trace is complete and returns its text. The coordinator writes the duration of the session last.
 func (t *traceWriter) read(ctx context.Context, traceID []byte) (string, error) {
 	var coordinator net.IP
-	var micros Null[int]
+	var micros cql.Null[int]
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
 		err := t.session.Query("SELECT coordinator, duration FROM system_traces.sessions WHERE session_id = ?", traceID).
-			Consistency(One).ScanContext(ctx, &coordinator, &micros)
+			Consistency(cql.One).ScanContext(ctx, &coordinator, &micros)
 		if err == nil && micros.Valid {
 			break
 		}
@@ -342,8 +343,8 @@ func (t *traceWriter) read(ctx context.Context, traceID []byte) (string, error) 
 	text := fmt.Sprintf("tracing session %x (coordinator %s, duration %v):\n", traceID, coordinator,
 		time.Duration(micros.V)*time.Microsecond)
 	it := t.session.Query("SELECT event_id, activity, source, source_elapsed FROM system_traces.events WHERE session_id = ?", traceID).
-		Consistency(One).IterContext(ctx)
-	var at UUID
+		Consistency(cql.One).IterContext(ctx)
+	var at cql.UUID
 	var activity string
 	var source net.IP
 	var elapsed int

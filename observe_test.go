@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -39,7 +40,7 @@ func TestObservers(t *testing.T) {
 		c.Answer(func(r *fakecql.Request, nth int) {
 			time.Sleep(time.Second)
 			if nth%2 == 0 {
-				r.Fail(int32(CodeServer))
+				r.Fail(int32(cql.CodeServer))
 				return
 			}
 			r.Void()
@@ -57,14 +58,14 @@ func TestObservers(t *testing.T) {
 			require.Equal(t, began.Add(time.Duration(i)*time.Second), o.Start)
 			require.Equal(t, time.Second, o.End.Sub(o.Start))
 			require.Equal(t, HostMetrics{Attempts: 1, TotalLatency: time.Second}, o.Metrics)
-			require.Equal(t, i == 0, errors.Is(o.Err, CodeServer))
+			require.Equal(t, i == 0, errors.Is(o.Err, cql.CodeServer))
 			require.Equal(t, goroutineID(), seen.goroutines[i])
 		}
 		require.NotSame(t, seen.queries[0].Host, seen.queries[1].Host)
 		b := s.Batch(LoggedBatch).Query(insert, "a").Query("DELETE FROM ks.t WHERE id = 1").Idempotent(true)
 		require.NoError(t, b.Exec())
 		require.Len(t, seen.batches, 2)
-		require.ErrorIs(t, seen.batches[0].Err, CodeServer)
+		require.ErrorIs(t, seen.batches[0].Err, cql.CodeServer)
 		require.NoError(t, seen.batches[1].Err)
 		require.Equal(t, []string{insert, "DELETE FROM ks.t WHERE id = 1"}, seen.batches[1].Statements)
 		require.Equal(t, [][]any{{"a"}, nil}, seen.batches[1].Values)
@@ -95,7 +96,7 @@ func TestObserverCountsAttemptsByNode(t *testing.T) {
 		c.Answer(func(r *fakecql.Request, nth int) {
 			time.Sleep(time.Second)
 			if nth < 2 {
-				r.Fail(int32(CodeServer))
+				r.Fail(int32(cql.CodeServer))
 				return
 			}
 			r.Void()

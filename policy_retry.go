@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 )
 
@@ -37,8 +38,8 @@ const (
 // request's.
 type RetryPolicy interface {
 	// Decide is called after each attempt that reached a node and failed, unless ctx, the context of the request, has
-	// ended. An attempt that sent no byte needs no decision, nor does that of an idempotent request on a node that answers
-	// nothing: the request goes to the next node of its query plan.
+	// ended. An attempt that sent no byte needs no decision, nor does that of an idempotent request on a node that
+	// answers nothing: the request goes to the next node of its query plan.
 	Decide(ctx context.Context, a Attempt) Decision
 }
 
@@ -46,8 +47,8 @@ type RetryPolicy interface {
 type Attempt struct {
 	Number      int // among the attempts that Decide was called for, from 1
 	Err         error
-	Class       ErrorClass  // of Err
-	Consistency Consistency // of this attempt
+	Class       ErrorClass      // of Err
+	Consistency cql.Consistency // of this attempt
 	// of a write timeout or write failure: SIMPLE, BATCH, UNLOGGED_BATCH, COUNTER, BATCH_LOG, CAS, VIEW or CDC
 	WriteType  string
 	Idempotent bool // the statement is a SELECT, or marked idempotent
@@ -66,7 +67,7 @@ type Decision struct {
 	// so that clients do not return all at once. The end of the context ends the wait.
 	Wait time.Duration
 	// Consistency applies to all further attempts, if SetConsistency is set.
-	Consistency    Consistency
+	Consistency    cql.Consistency
 	SetConsistency bool
 }
 
@@ -162,7 +163,7 @@ func (p ExponentialBackoffRetryPolicy) Decide(ctx context.Context, a Attempt) De
 //   - a request that every node would refuse, and a rate limit: no retry;
 //   - any other error: the next node.
 type DowngradingConsistencyRetryPolicy struct {
-	ConsistencyLevelsToTry []Consistency
+	ConsistencyLevelsToTry []cql.Consistency
 }
 
 // Decide implements RetryPolicy.
@@ -203,9 +204,9 @@ type RetryableQuery interface {
 	// Attempts returns the number of attempts so far, from 1.
 	Attempts() int
 	// SetConsistency sets the consistency of further attempts.
-	SetConsistency(c Consistency)
+	SetConsistency(c cql.Consistency)
 	// GetConsistency returns the consistency of the last attempt.
-	GetConsistency() Consistency
+	GetConsistency() cql.Consistency
 	// Context returns the request's context.
 	Context() context.Context
 }
@@ -237,13 +238,13 @@ func (p adaptedRetryPolicy) Decide(ctx context.Context, a Attempt) Decision {
 type retryableQuery struct {
 	ctx         context.Context
 	attempts    int
-	consistency Consistency
+	consistency cql.Consistency
 }
 
-func (q *retryableQuery) Attempts() int                { return q.attempts }
-func (q *retryableQuery) SetConsistency(c Consistency) { q.consistency = c }
-func (q *retryableQuery) GetConsistency() Consistency  { return q.consistency }
-func (q *retryableQuery) Context() context.Context     { return q.ctx }
+func (q *retryableQuery) Attempts() int                    { return q.attempts }
+func (q *retryableQuery) SetConsistency(c cql.Consistency) { q.consistency = c }
+func (q *retryableQuery) GetConsistency() cql.Consistency  { return q.consistency }
+func (q *retryableQuery) Context() context.Context         { return q.ctx }
 
 // askRetryPolicy calls a policy and returns a panic in it as an error.
 func askRetryPolicy(ctx context.Context, p RetryPolicy, a Attempt) (d Decision, err error) {

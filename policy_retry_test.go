@@ -11,20 +11,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 )
 
 // Tests of the decisions of retry policies.
 
-func serverError(c Code) ServerError { return ServerError{code: c, message: "m"} }
+func serverError(c cql.Code) ServerError { return ServerError{code: c, message: "m"} }
 
 func TestDefaultRetryPolicy(t *testing.T) {
-	plain := func(c Code) error { e := serverError(c); return &e }
-	unavailable := &RequestErrUnavailable{ServerError: serverError(CodeUnavailable)}
+	plain := func(c cql.Code) error { e := serverError(c); return &e }
+	unavailable := &RequestErrUnavailable{ServerError: serverError(cql.CodeUnavailable)}
 	readTimeout := func(received, blockFor int, data byte) error {
-		return &RequestErrReadTimeout{ServerError: serverError(CodeReadTimeout), Received: received, BlockFor: blockFor, DataPresent: data}
+		return &RequestErrReadTimeout{ServerError: serverError(cql.CodeReadTimeout), Received: received, BlockFor: blockFor, DataPresent: data}
 	}
-	writeTimeout := &RequestErrWriteTimeout{ServerError: serverError(CodeWriteTimeout), WriteType: "SIMPLE"}
+	writeTimeout := &RequestErrWriteTimeout{ServerError: serverError(cql.CodeWriteTimeout), WriteType: "SIMPLE"}
 	limit := func(byCoordinator bool) error {
 		return &RequestErrRateLimitReached{ServerError: serverError(0x4321), RejectedByCoordinator: byCoordinator}
 	}
@@ -45,16 +46,16 @@ func TestDefaultRetryPolicy(t *testing.T) {
 		{"read timeout, too few responses", readTimeout(1, 2, 0), 1, Rethrow, RetryNextHost, 0},
 		{"read timeout, data was there", readTimeout(2, 2, 1), 1, Rethrow, RetryNextHost, 0},
 		{"write timeout", writeTimeout, 1, Rethrow, RetryNextHost, 0},
-		{"bootstrapping", plain(CodeBootstrapping), 1, RetryNextHost, RetryNextHost, 0},
-		{"overloaded", plain(CodeOverloaded), 1, RetryNextHost, RetryNextHost, 25 * time.Millisecond},
-		{"overloaded, third time", plain(CodeOverloaded), 3, RetryNextHost, RetryNextHost, 100 * time.Millisecond},
+		{"bootstrapping", plain(cql.CodeBootstrapping), 1, RetryNextHost, RetryNextHost, 0},
+		{"overloaded", plain(cql.CodeOverloaded), 1, RetryNextHost, RetryNextHost, 25 * time.Millisecond},
+		{"overloaded, third time", plain(cql.CodeOverloaded), 3, RetryNextHost, RetryNextHost, 100 * time.Millisecond},
 		{"rate limit of the coordinator", limit(true), 2, Retry, Retry, 50 * time.Millisecond},
 		{"rate limit of a replica", limit(false), 1, Rethrow, Retry, 25 * time.Millisecond},
-		{"server error", plain(CodeServer), 1, Rethrow, RetryNextHost, 0},
-		{"CAS write unknown", &RequestErrCASWriteUnknown{ServerError: serverError(CodeCASWriteUnknown)}, 1, Rethrow, Rethrow, 0},
-		{"write failure", &RequestErrWriteFailure{ServerError: serverError(CodeWriteFailure)}, 1, Rethrow, Rethrow, 0},
-		{"syntax", plain(CodeSyntax), 1, Rethrow, Rethrow, 0},
-		{"too many attempts", plain(CodeServer), maxAttempts, Rethrow, Rethrow, 0},
+		{"server error", plain(cql.CodeServer), 1, Rethrow, RetryNextHost, 0},
+		{"CAS write unknown", &RequestErrCASWriteUnknown{ServerError: serverError(cql.CodeCASWriteUnknown)}, 1, Rethrow, Rethrow, 0},
+		{"write failure", &RequestErrWriteFailure{ServerError: serverError(cql.CodeWriteFailure)}, 1, Rethrow, Rethrow, 0},
+		{"syntax", plain(cql.CodeSyntax), 1, Rethrow, Rethrow, 0},
+		{"too many attempts", plain(cql.CodeServer), maxAttempts, Rethrow, Rethrow, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for idempotent, want := range map[bool]RetryType{false: c.notIdempotent, true: c.idempotent} {
@@ -75,7 +76,7 @@ func TestDefaultRetryPolicy(t *testing.T) {
 }
 
 func TestDefaultRetryPolicyAfterPartsWereWritten(t *testing.T) {
-	overloaded := serverError(CodeOverloaded)
+	overloaded := serverError(cql.CodeOverloaded)
 	a := Attempt{Number: 1, Err: &overloaded, Class: ClassOverloaded, MayHaveApplied: true}
 	require.Equal(t, Decision{}, DefaultRetryPolicy{}.Decide(context.Background(), a))
 }
@@ -84,49 +85,49 @@ func TestDefaultRetryPolicyAfterPartsWereWritten(t *testing.T) {
 func decisions(p RetryPolicy, err error, attempts int) (ds []Decision) {
 	for n := 1; n <= attempts; n++ {
 		ds = append(ds, p.Decide(context.Background(), Attempt{
-			Number: n, Err: err, Class: ErrorClassOf(err), WriteType: writeTypeOf(err), Consistency: Quorum, Idempotent: true,
+			Number: n, Err: err, Class: ErrorClassOf(err), WriteType: writeTypeOf(err), Consistency: cql.Quorum, Idempotent: true,
 		}))
 	}
 	return ds
 }
 
 func TestRetryPolicies(t *testing.T) {
-	plain := func(c Code) error { e := serverError(c); return &e }
+	plain := func(c cql.Code) error { e := serverError(c); return &e }
 	next := Decision{Type: RetryNextHost}
 	after := func(d time.Duration) Decision { return Decision{Type: RetryNextHost, Wait: d} }
-	to := func(typ RetryType, c Consistency) Decision {
+	to := func(typ RetryType, c cql.Consistency) Decision {
 		return Decision{Type: typ, Consistency: c, SetConsistency: true}
 	}
 	writeTimeout := func(typ string, received int) error {
-		return &RequestErrWriteTimeout{ServerError: serverError(CodeWriteTimeout), WriteType: typ, Received: received}
+		return &RequestErrWriteTimeout{ServerError: serverError(cql.CodeWriteTimeout), WriteType: typ, Received: received}
 	}
 	unavailable := func(alive int) error {
-		return &RequestErrUnavailable{ServerError: serverError(CodeUnavailable), Alive: alive}
+		return &RequestErrUnavailable{ServerError: serverError(cql.CodeUnavailable), Alive: alive}
 	}
-	down := DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []Consistency{Two, One}}
-	legacy := &legacyPolicy{levels: []Consistency{Quorum, One}}
+	down := DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []cql.Consistency{cql.Two, cql.One}}
+	legacy := &legacyPolicy{levels: []cql.Consistency{cql.Quorum, cql.One}}
 	for name, c := range map[string]struct {
 		policy RetryPolicy
 		err    error
 		want   []Decision
 	}{
-		"simple":                       {SimpleRetryPolicy{NumRetries: 2}, plain(CodeServer), []Decision{next, next, {}}},
-		"simple, never":                {SimpleRetryPolicy{}, plain(CodeServer), []Decision{{}}},
-		"simple, of no use":            {SimpleRetryPolicy{NumRetries: 2}, plain(CodeSyntax), []Decision{{}}},
+		"simple":                       {SimpleRetryPolicy{NumRetries: 2}, plain(cql.CodeServer), []Decision{next, next, {}}},
+		"simple, never":                {SimpleRetryPolicy{}, plain(cql.CodeServer), []Decision{{}}},
+		"simple, of no use":            {SimpleRetryPolicy{NumRetries: 2}, plain(cql.CodeSyntax), []Decision{{}}},
 		"backoff":                      {ExponentialBackoffRetryPolicy{NumRetries: 3, Min: 2, Max: 7}, ErrTimeoutNoResponse, []Decision{after(2), after(4), after(7), {}}},
-		"backoff, defaults":            {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(CodeServer), []Decision{after(100 * time.Millisecond), {}}},
-		"backoff, of no use":           {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(CodeInvalid), []Decision{{}}},
-		"downgrading, replicas alive":  {down, unavailable(1), []Decision{to(Retry, Two), to(Retry, One), {}}},
+		"backoff, defaults":            {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(cql.CodeServer), []Decision{after(100 * time.Millisecond), {}}},
+		"backoff, of no use":           {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(cql.CodeInvalid), []Decision{{}}},
+		"downgrading, replicas alive":  {down, unavailable(1), []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
 		"downgrading, none alive":      {down, unavailable(0), []Decision{{}}},
-		"downgrading, read timeout":    {down, &RequestErrReadTimeout{ServerError: serverError(CodeReadTimeout)}, []Decision{to(Retry, Two), to(Retry, One), {}}},
+		"downgrading, read timeout":    {down, &RequestErrReadTimeout{ServerError: serverError(cql.CodeReadTimeout)}, []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
 		"downgrading, written once":    {down, writeTimeout("SIMPLE", 1), []Decision{{Type: Ignore}}},
 		"downgrading, not written":     {down, writeTimeout("COUNTER", 0), []Decision{{}}},
-		"downgrading, unlogged batch":  {down, writeTimeout("UNLOGGED_BATCH", 0), []Decision{to(Retry, Two)}},
+		"downgrading, unlogged batch":  {down, writeTimeout("UNLOGGED_BATCH", 0), []Decision{to(Retry, cql.Two)}},
 		"downgrading, batch log":       {down, writeTimeout("BATCH_LOG", 1), []Decision{{}}},
-		"downgrading, other error":     {down, plain(CodeServer), []Decision{to(RetryNextHost, Two)}},
-		"downgrading, of no use":       {down, plain(CodeUnauthorized), []Decision{{}}},
-		"adapted, consistency changes": {AdaptRetryPolicy(legacy), plain(CodeServer), []Decision{{Type: RetryNextHost, Consistency: Quorum}, to(RetryNextHost, One), {}}},
-		"adapted, ignores the error":   {AdaptRetryPolicy(legacy), plain(CodeOverloaded), []Decision{{Type: Ignore, Consistency: Quorum}}},
+		"downgrading, other error":     {down, plain(cql.CodeServer), []Decision{to(RetryNextHost, cql.Two)}},
+		"downgrading, of no use":       {down, plain(cql.CodeUnauthorized), []Decision{{}}},
+		"adapted, consistency changes": {AdaptRetryPolicy(legacy), plain(cql.CodeServer), []Decision{{Type: RetryNextHost, Consistency: cql.Quorum}, to(RetryNextHost, cql.One), {}}},
+		"adapted, ignores the error":   {AdaptRetryPolicy(legacy), plain(cql.CodeOverloaded), []Decision{{Type: Ignore, Consistency: cql.Quorum}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, decisions(c.policy, c.err, len(c.want)))
@@ -135,10 +136,10 @@ func TestRetryPolicies(t *testing.T) {
 }
 
 // legacyPolicy is a policy in gocql's form.
-type legacyPolicy struct{ levels []Consistency }
+type legacyPolicy struct{ levels []cql.Consistency }
 
 func (p *legacyPolicy) Attempt(q RetryableQuery) bool {
-	if q.Attempts() > len(p.levels) || q.Context() == nil || q.GetConsistency() != Quorum {
+	if q.Attempts() > len(p.levels) || q.Context() == nil || q.GetConsistency() != cql.Quorum {
 		return false
 	}
 	q.SetConsistency(p.levels[q.Attempts()-1])
@@ -146,28 +147,28 @@ func (p *legacyPolicy) Attempt(q RetryableQuery) bool {
 }
 
 func (p *legacyPolicy) GetRetryType(err error) RetryType {
-	if errors.Is(err, CodeOverloaded) {
+	if errors.Is(err, cql.CodeOverloaded) {
 		return Ignore
 	}
 	return RetryNextHost
 }
 
 func TestErrorClassOf(t *testing.T) {
-	plain := func(c Code) error { e := serverError(c); return &e }
+	plain := func(c cql.Code) error { e := serverError(c); return &e }
 	for _, c := range []struct {
 		err  error
 		want ErrorClass
 		name string
 	}{
-		{plain(CodeSyntax), ClassInvalid, "invalid"},
-		{plain(CodeServer), ClassServer, "server"},
+		{plain(cql.CodeSyntax), ClassInvalid, "invalid"},
+		{plain(cql.CodeServer), ClassServer, "server"},
 		{plain(0x7777), ClassServer, "server"},
 		{&RequestErrRateLimitReached{ServerError: serverError(0x4321)}, ClassRateLimit, "rate_limit"},
-		{&RequestErrCASWriteUnknown{ServerError: serverError(CodeCASWriteUnknown)}, ClassCASWriteUnknown, "cas_write_unknown"},
-		{&RequestFailure{Err: plain(CodeOverloaded)}, ClassOverloaded, "overloaded"},
-		{&ProtocolError{Err: plain(CodeUnprepared)}, ClassProtocol, "protocol"},
+		{&RequestErrCASWriteUnknown{ServerError: serverError(cql.CodeCASWriteUnknown)}, ClassCASWriteUnknown, "cas_write_unknown"},
+		{&RequestFailure{Err: plain(cql.CodeOverloaded)}, ClassOverloaded, "overloaded"},
+		{&ProtocolError{Err: plain(cql.CodeUnprepared)}, ClassProtocol, "protocol"},
 		{fmt.Errorf("%w: %w", ErrConnectionClosed, &ProtocolError{Message: "a stray frame"}), ClassConnection, "connection"},
-		{fmt.Errorf("%w: %w", ErrNoConnections, plain(CodeCredentials)), ClassConnection, "connection"},
+		{fmt.Errorf("%w: %w", ErrNoConnections, plain(cql.CodeCredentials)), ClassConnection, "connection"},
 		{fmt.Errorf("%w, after: %w", ErrThrottled, ErrConnectionClosed), ClassThrottled, "throttled"},
 		{fmt.Errorf("%w: %w", ErrNoStreams, context.Canceled), ClassThrottled, "throttled"},
 		{&notSentError{context.Canceled}, ClassCanceled, "canceled"},
@@ -197,7 +198,7 @@ func TestJittered(t *testing.T) {
 }
 
 func TestMayHaveApplied(t *testing.T) {
-	plain := func(c Code) error { e := serverError(c); return &e }
+	plain := func(c cql.Code) error { e := serverError(c); return &e }
 	for _, c := range []struct {
 		err  error
 		want bool
@@ -207,26 +208,26 @@ func TestMayHaveApplied(t *testing.T) {
 		{context.Canceled, true},
 		{&ProtocolError{Message: "malformed response"}, true},
 		{&notSentError{err: context.Canceled}, false},
-		{plain(CodeSyntax), false},
-		{plain(CodeServer), true},
-		{&RequestErrWriteTimeout{ServerError: serverError(CodeWriteTimeout)}, true},
+		{plain(cql.CodeSyntax), false},
+		{plain(cql.CodeServer), true},
+		{&RequestErrWriteTimeout{ServerError: serverError(cql.CodeWriteTimeout)}, true},
 		{&RequestErrRateLimitReached{ServerError: serverError(0x4321), RejectedByCoordinator: true}, false},
 		{&RequestErrRateLimitReached{ServerError: serverError(0x4321)}, true},
 	} {
 		require.Equal(t, c.want, attemptMayHaveApplied(c.err), "%T %v", c.err, c.err)
 	}
 	require.False(t, MayHaveApplied(ErrSessionClosed))
-	require.False(t, MayHaveApplied(&MarshalError{Err: ErrRange}))
+	require.False(t, MayHaveApplied(&cql.MarshalError{Err: cql.ErrRange}))
 	require.False(t, MayHaveApplied(&RequestFailure{Err: ErrNoConnections}))
-	require.True(t, MayHaveApplied(fmt.Errorf("wrapped: %w", &RequestFailure{Err: plain(CodeSyntax), applied: true})), "an earlier attempt")
-	require.True(t, MayHaveApplied(&UnmarshalError{Err: ErrRange}))
+	require.True(t, MayHaveApplied(fmt.Errorf("wrapped: %w", &RequestFailure{Err: plain(cql.CodeSyntax), applied: true})), "an earlier attempt")
+	require.True(t, MayHaveApplied(&cql.UnmarshalError{Err: cql.ErrRange}))
 }
 
 func TestServerErrorIsItsCode(t *testing.T) {
-	var err error = &RequestErrUnavailable{ServerError: serverError(CodeUnavailable), Required: 3}
+	var err error = &RequestErrUnavailable{ServerError: serverError(cql.CodeUnavailable), Required: 3}
 	err = &RequestFailure{Err: err, Attempts: 2}
-	require.ErrorIs(t, err, CodeUnavailable)
-	require.NotErrorIs(t, err, CodeOverloaded)
+	require.ErrorIs(t, err, cql.CodeUnavailable)
+	require.NotErrorIs(t, err, cql.CodeOverloaded)
 	var u *RequestErrUnavailable
 	require.ErrorAs(t, err, &u)
 	require.Equal(t, 3, u.Required)

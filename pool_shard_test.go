@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/token"
 )
@@ -26,7 +27,7 @@ import (
 // Tests of connections to shards.
 
 // poolOf returns the session's pool of a node.
-func poolOf(s *Session, n *fakecql.Node) *pool { return s.topo.Load().nodeByID(UUID(n.ID)).pool }
+func poolOf(s *Session, n *fakecql.Node) *pool { return s.topo.Load().nodeByID(cql.UUID(n.ID)).pool }
 
 // shardCounts returns the number of a pool's connections to each shard.
 func (p *pool) shardCounts() []int {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -165,7 +166,7 @@ func TestNamesInJSON(t *testing.T) {
 		require.Equal(t, want, got, "%s", text)
 	}
 	err := json.Unmarshal([]byte(`{"Pool": "shut"}`), new(named))
-	require.ErrorIs(t, err, ErrConversion)
+	require.ErrorIs(t, err, cql.ErrConversion)
 	require.ErrorContains(t, err, `"shut"`)
 }
 

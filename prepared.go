@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/token"
@@ -23,7 +24,7 @@ type statement struct {
 	text      string
 	keyspace  string // of the request (v5), not of the table
 	id        []byte
-	bind      []ColumnInfo
+	bind      []cql.ColumnInfo
 	pkIndexes []int           // bind markers of the partition key, in its order
 	sorters   []*codec.Sorter // of the bind markers, nil for all but sets and maps of the partition key; nil if all are
 	lwt       bool            // known to be conditional
@@ -133,15 +134,15 @@ func (s *statement) isSame(p *preparedResult) bool {
 }
 
 // hasTypes reports whether columns have the types of the bind markers.
-func (s *statement) hasTypes(columns []ColumnInfo) bool {
-	return slices.EqualFunc(s.bind, columns, func(a, b ColumnInfo) bool {
+func (s *statement) hasTypes(columns []cql.ColumnInfo) bool {
+	return slices.EqualFunc(s.bind, columns, func(a, b cql.ColumnInfo) bool {
 		return reflect.DeepEqual(a.TypeInfo, b.TypeInfo)
 	})
 }
 
 // concerns reports whether a schema change may have changed the columns or bind markers of the statement.
 func (s *statement) concerns(e *schemaEvent) bool {
-	changed := func(c ColumnInfo) bool {
+	changed := func(c cql.ColumnInfo) bool {
 		return c.Keyspace == e.keyspace && (e.target != "TABLE" || c.Table == e.name)
 	}
 	return slices.ContainsFunc(s.bind, changed) || slices.ContainsFunc(s.seen.Load().columns, changed)

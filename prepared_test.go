@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // TestStatementIsSame compares a statement with what another PREPARE returned.
@@ -13,7 +15,7 @@ func TestStatementIsSame(t *testing.T) {
 	response := func(change func(p *preparedResult)) *preparedResult {
 		p := &preparedResult{id: []byte("id"), pkIndexes: []int{0}}
 		for _, name := range []string{"a", "b"} {
-			p.bind.columns = append(p.bind.columns, ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: NativeType(TypeInt)})
+			p.bind.columns = append(p.bind.columns, cql.ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: cql.NativeType(cql.TypeInt)})
 		}
 		change(p)
 		return p
@@ -27,7 +29,7 @@ func TestStatementIsSame(t *testing.T) {
 		"id":            {func(p *preparedResult) { p.id = []byte("other") }, false, true},
 		"partition key": {func(p *preparedResult) { p.pkIndexes = []int{1} }, false, true},
 		"name":          {func(p *preparedResult) { p.bind.columns[1].Name = "c" }, false, true},
-		"type":          {func(p *preparedResult) { p.bind.columns[1].TypeInfo = NativeType(TypeFloat) }, false, false},
+		"type":          {func(p *preparedResult) { p.bind.columns[1].TypeInfo = cql.NativeType(cql.TypeFloat) }, false, false},
 		"number":        {func(p *preparedResult) { p.bind.columns = p.bind.columns[:1] }, false, false},
 	} {
 		p := response(m.change)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 )
@@ -26,7 +27,7 @@ type Query struct {
 	record  record                                 // the struct or the row that holds the values, if set
 	options
 	pageSize     int
-	pageState    PageToken
+	pageState    cql.PageToken
 	manualPaging bool
 	prefetch     float64
 	skipMetadata bool
@@ -37,8 +38,8 @@ type Query struct {
 
 // options are the options that Query and Batch share.
 type options struct {
-	consistency       Consistency
-	serialConsistency Consistency
+	consistency       cql.Consistency
+	serialConsistency cql.Consistency
 	idempotent        bool
 	selectsIdempotent bool // a SELECT is idempotent although it is not marked
 	serverTimestamps  bool
@@ -47,27 +48,27 @@ type options struct {
 	nowInSeconds      int32
 	hasNowInSeconds   bool
 	keyspace          string
-	hostID            UUID
+	hostID            cql.UUID
 	payload           map[string][]byte
 	tracer            Tracer
 	policies          *policies
 }
 
 // noHost is a host id that no node has.
-var noHost = UUID{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}
+var noHost = cql.UUID{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}
 
 func (o *options) setHost(id string) {
-	o.hostID = UUID{}
+	o.hostID = cql.UUID{}
 	if id != "" {
 		var err error
-		if o.hostID, err = ParseUUID(id); err != nil || o.hostID == (UUID{}) {
+		if o.hostID, err = cql.ParseUUID(id); err != nil || o.hostID == (cql.UUID{}) {
 			o.hostID = noHost
 		}
 	}
 }
 
 func (o *options) host() string {
-	if o.hostID == (UUID{}) {
+	if o.hostID == (cql.UUID{}) {
 		return ""
 	}
 	return o.hostID.String()
@@ -96,10 +97,10 @@ func (q *Query) Bind(values ...any) *Query {
 }
 
 // Consistency sets the consistency of the request.
-func (q *Query) Consistency(c Consistency) *Query { q.consistency = c; return q }
+func (q *Query) Consistency(c cql.Consistency) *Query { q.consistency = c; return q }
 
 // SerialConsistency sets the consistency of the Paxos phase of a conditional request: Serial or LocalSerial.
-func (q *Query) SerialConsistency(c Consistency) *Query { q.serialConsistency = c; return q }
+func (q *Query) SerialConsistency(c cql.Consistency) *Query { q.serialConsistency = c; return q }
 
 // Idempotent sets whether the statement is safe to execute twice. The session then retries it even if its outcome is
 // unknown. The default is true for a SELECT and false for other statements (ClusterConfig.DefaultIdempotence and
@@ -159,7 +160,7 @@ func (q *Query) GetPageSize() int { return q.pageSize }
 // PageState sets the page at which the result begins, a token that Iter.PageState returned for the same statement; the
 // empty token, nil or not, means the first page. It also limits the result to that one page: the caller requests the
 // next page by its own token.
-func (q *Query) PageState(state PageToken) *Query {
+func (q *Query) PageState(state cql.PageToken) *Query {
 	q.pageState, q.manualPaging = state, true
 	return q
 }
@@ -185,10 +186,10 @@ func (q *Query) Values() []any {
 }
 
 // GetConsistency returns the consistency.
-func (q *Query) GetConsistency() Consistency { return q.consistency }
+func (q *Query) GetConsistency() cql.Consistency { return q.consistency }
 
 // GetSerialConsistency returns the serial consistency. ok is false if none is set and the server's default applies.
-func (q *Query) GetSerialConsistency() (c Consistency, ok bool) {
+func (q *Query) GetSerialConsistency() (c cql.Consistency, ok bool) {
 	return q.serialConsistency, q.serialConsistency != 0
 }
 

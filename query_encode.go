@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 // Encoded rows: requests that are encoded before they are sent, for programs that keep rows until they are sent, such
@@ -127,7 +128,7 @@ func (r *EncodedRows) Join(o *EncodedRows) bool {
 // ExecOn sends the rows to a node only, without another node after a failure. A zero host id means any node. r then has
 // no rows, but still their targets: another attempt encodes the rows again. All rows have one write time, unless the
 // statement sets it.
-func (r *EncodedRows) ExecOn(ctx context.Context, hostID UUID) error {
+func (r *EncodedRows) ExecOn(ctx context.Context, hostID cql.UUID) error {
 	if r.Rows() == 0 {
 		return nil
 	}
@@ -142,7 +143,7 @@ func (r *EncodedRows) ExecOn(ctx context.Context, hostID UUID) error {
 	defer c.release()
 	c.began = time.Now()
 	c.req.began = c.began
-	if hostID != (UUID{}) {
+	if hostID != (cql.UUID{}) {
 		c.hostID = hostID
 	}
 	if err := q.finish(ctx, c); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -112,7 +113,7 @@ func requireRefused[T any](t *testing.T, session *vecql.Session, named string) {
 	t.Helper()
 	refused := func(err error) {
 		t.Helper()
-		require.ErrorIs(t, err, vecql.ErrConversion)
+		require.ErrorIs(t, err, cql.ErrConversion)
 		require.ErrorContains(t, err, named)
 	}
 	for _, f := range []func(){
@@ -166,7 +167,7 @@ func TestFieldsOfEmbeddedStructs(t *testing.T) {
 	require.Equal(t, "SELECT id, last, first, who FROM shop.people", vecql.SelectFrom[shadowing]("shop.people"))
 	type withDuration struct {
 		ID int
-		vecql.Duration
+		cql.Duration
 		Named
 	}
 	require.Equal(t, "SELECT id, duration, named FROM t", vecql.SelectFrom[withDuration]("t"))

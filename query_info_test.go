@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -36,6 +37,6 @@ func TestExecInfo(t *testing.T) {
 
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
 	info, err = q.ExecInfoContext(t.Context())
-	require.ErrorIs(t, err, vecql.CodeInvalid)
+	require.ErrorIs(t, err, cql.CodeInvalid)
 	require.Zero(t, info)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 )
 
@@ -14,13 +15,13 @@ import (
 
 // A StatementMetadata describes a prepared statement. The caller owns its slices.
 type StatementMetadata struct {
-	ID          []byte       // assigned by the server
-	Keyspace    string       // of the table; empty for a statement without bind markers and result columns
-	Table       string       // likewise
-	BindMarkers []ColumnInfo // in the order of the text
+	ID          []byte           // assigned by the server
+	Keyspace    string           // of the table; empty for a statement without bind markers and result columns
+	Table       string           // likewise
+	BindMarkers []cql.ColumnInfo // in the order of the text
 	// index into BindMarkers of each partition key column, in key order; empty unless all are bound
 	PartitionKey  []int
-	ResultColumns []ColumnInfo
+	ResultColumns []cql.ColumnInfo
 }
 
 // StatementMetadata returns the description of stmt. It prepares the statement if it is not in the session's cache. An

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -48,7 +49,7 @@ func TestPageSizeAndState(t *testing.T) {
 			{s.Query(read).PageSize(10), []page{{10, ""}, {10, "x"}, {10, "xx"}}, ""},
 			{s.Query(read).PageSize(0).PageState(nil), []page{{0, ""}}, "x"},
 			{s.Query(read).PageSize(-1).PageState([]byte("x")), []page{{0, "x"}}, "xx"},
-			{s.Query(read).PageSize(7).PageState(PageToken("xx")), []page{{7, "xx"}}, ""},
+			{s.Query(read).PageSize(7).PageState(cql.PageToken("xx")), []page{{7, "xx"}}, ""},
 			// one row needs no second page
 			{s.Query(read).Prefetch(-1), nil, ""},
 		} {
@@ -142,9 +143,9 @@ func TestEmptyPageStateIsTheStart(t *testing.T) {
 			r.Rows(fakecql.Rows{Columns: ints, Cells: [][]byte{{0, 0, 0, 7}}, State: "next"})
 		})
 		s := sessionOn(c)
-		text, err := ParsePageToken("")
+		text, err := cql.ParsePageToken("")
 		require.NoError(t, err)
-		for _, state := range []PageToken{nil, {}, text, make([]byte, 0, 8), PageToken("")} {
+		for _, state := range []cql.PageToken{nil, {}, text, make([]byte, 0, 8), cql.PageToken("")} {
 			var v int
 			require.NoError(t, s.Query(read).PageState(state).Scan(&v))
 			it := s.Query(read).PageState(state).CustomPayload(map[string][]byte{}).RoutingKey([]byte{}).Iter()
@@ -242,7 +243,7 @@ func TestPagesWithoutRows(t *testing.T) {
 					state = "same"
 					q := s.Query(text)
 					if first != "" {
-						q.PageState(PageToken(first)) // the only page
+						q.PageState(cql.PageToken(first)) // the only page
 					}
 					err := read(q)
 					var violation *ProtocolError

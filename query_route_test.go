@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/token"
 )
@@ -21,7 +22,7 @@ func TestRoute(t *testing.T) {
 		c.On(func(r *fakecql.Request) bool {
 			bad := r.Op == fakecql.OpPrepare && r.Stmt == "SELECT bad"
 			if bad {
-				r.Fail(int32(CodeSyntax))
+				r.Fail(int32(cql.CodeSyntax))
 			}
 			return bad
 		})
@@ -80,16 +81,16 @@ func TestRoute(t *testing.T) {
 			_, err = s.Query(one).Route(t.Context())
 			require.ErrorIs(t, err, ErrValueCount)
 			_, err = s.Query(one, "text").Route(t.Context())
-			var bad *MarshalError
+			var bad *cql.MarshalError
 			require.ErrorAs(t, err, &bad)
 			_, err = s.Batch(LoggedBatch).Query(one, "text").Route(t.Context())
 			require.ErrorAs(t, err, &bad)
 			_, err = s.Query(one, 1).Profile("none").Route(t.Context())
 			require.ErrorIs(t, err, ErrNoProfile)
 			_, err = s.Query("SELECT bad").Route(t.Context())
-			require.ErrorIs(t, err, CodeSyntax)
+			require.ErrorIs(t, err, cql.CodeSyntax)
 			_, err = s.Batch(LoggedBatch).Query("SELECT bad", 1).Route(t.Context())
-			require.ErrorIs(t, err, CodeSyntax)
+			require.ErrorIs(t, err, cql.CodeSyntax)
 			s.Close()
 			_, err = s.Query("SELECT another").Route(t.Context())
 			require.ErrorIs(t, err, ErrSessionClosed)

@@ -59,8 +59,8 @@ func (q *Query) ExecRows(ctx context.Context, b *column.Batch) error {
 	return st.Exec(ctx, b)
 }
 
-// NullsUnset makes [Query.PrepareRows] and [Query.ExecRows] bind a NULL as [UnsetValue]: the column keeps its value on
-// the server. An INSERT of new rows then writes no tombstones.
+// NullsUnset makes [Query.PrepareRows] and [Query.ExecRows] bind a NULL as [cql.UnsetValue]: the column keeps its value
+// on the server. An INSERT of new rows then writes no tombstones.
 func (q *Query) NullsUnset(v bool) *Query { q.nullsUnset = v; return q }
 
 // ExecRow executes the statement with row i of b. It does not allocate. b is not retained and must not change until

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -79,11 +80,11 @@ func TestRowsNullsUnset(t *testing.T) {
 	for verb, f := range write {
 		require.NoError(t, session.Query("INSERT INTO shop.items (id, name) VALUES (1, 'kept')").Exec())
 		require.NoError(t, f(session.Query(insertItem).NullsUnset(true)), verb)
-		got, err := vecql.OneRow[vecql.Null[string]](ctx, session.Query("SELECT name FROM shop.items WHERE id = 1"))
+		got, err := vecql.OneRow[cql.Null[string]](ctx, session.Query("SELECT name FROM shop.items WHERE id = 1"))
 		require.NoError(t, err)
-		require.Equal(t, vecql.NullOf("kept"), got, verb)
+		require.Equal(t, cql.NullOf("kept"), got, verb)
 		require.NoError(t, f(session.Query(insertItem)), verb)
-		got, err = vecql.OneRow[vecql.Null[string]](ctx, session.Query("SELECT name FROM shop.items WHERE id = 1"))
+		got, err = vecql.OneRow[cql.Null[string]](ctx, session.Query("SELECT name FROM shop.items WHERE id = 1"))
 		require.NoError(t, err)
 		require.False(t, got.Valid, verb)
 	}
@@ -93,7 +94,7 @@ func TestPrepareRowsErrors(t *testing.T) {
 	session, ctx := itemsSession(t), t.Context()
 	b := itemsBatch(3)
 	_, err := session.Query(insertItem).PrepareRows(ctx, column.NewBatch(b.Columns[0]).Schema())
-	require.ErrorIs(t, err, vecql.ErrConversion)
+	require.ErrorIs(t, err, cql.ErrConversion)
 	require.ErrorContains(t, err, `"id"`)
 	_, err = session.Query(insertItem).PrepareRows(ctx, column.NewBatch(b.Columns[0], column.Of("id", []float64{1, 2, 3}), b.Columns[2]).Schema())
 	require.ErrorContains(t, err, `vecql: marshal column "id": column of float64 into bigint`)
@@ -107,12 +108,12 @@ func TestPrepareRowsErrors(t *testing.T) {
 		require.False(t, vecql.MayHaveApplied(err))
 	}
 	other := column.NewBatch(b.Columns[1], b.Columns[0], b.Columns[2])
-	require.ErrorIs(t, insert.ExecRow(ctx, other, 0), vecql.ErrConversion)
+	require.ErrorIs(t, insert.ExecRow(ctx, other, 0), cql.ErrConversion)
 	wide := column.NewBatch(b.Columns[0], b.Columns[1], column.Matrix("embedding", make([]float32, 9), 3))
 	err = insert.Exec(ctx, wide)
 	var row *vecql.RowError
 	require.ErrorAs(t, err, &row)
-	require.ErrorIs(t, err, vecql.ErrDimension)
+	require.ErrorIs(t, err, cql.ErrDimension)
 	require.False(t, vecql.MayHaveApplied(err))
 }
 
@@ -131,7 +132,7 @@ func TestPrepareRowsExecFails(t *testing.T) {
 	err = insert.Exec(t.Context(), b)
 	var row *vecql.RowError
 	require.ErrorAs(t, err, &row)
-	require.ErrorIs(t, err, vecql.CodeInvalid)
+	require.ErrorIs(t, err, cql.CodeInvalid)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.True(t, errors.Is(insert.Exec(ctx, b), context.Canceled))

@@ -2,14 +2,18 @@
 
 package vecql
 
-import "time"
+import (
+	"time"
+
+	"github.com/vecql/vecql/cql"
+)
 
 // Targets: the nodes that serve the partition of encoded rows, for programs that distribute rows themselves, such as
 // package bulk.
 
 // A Target is a node, and on ScyllaDB a shard of it, that serves a partition.
 type Target struct {
-	HostID UUID
+	HostID cql.UUID
 	Shard  int // -1 means that the node has no shards, or that the shard is unknown
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/pooled"
 )
@@ -23,7 +24,7 @@ func TestTargets(t *testing.T) {
 			require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2};
 				CREATE TABLE shop.items (id bigint PRIMARY KEY, name text)`))
 			config := vecql.NewCluster(cluster.Hosts()...)
-			config.Logger, config.Consistency = slog.New(slog.DiscardHandler), vecql.One
+			config.Logger, config.Consistency = slog.New(slog.DiscardHandler), cql.One
 			session, err := config.CreateSession()
 			require.NoError(t, err)
 			defer session.Close()
@@ -61,14 +62,14 @@ func TestTargets(t *testing.T) {
 			require.Equal(t, 4*b.Rows, stats.OnReplica)
 			require.Equal(t, stats.Routable, stats.OnReplica)
 			require.NoError(t, rows.Encode(t.Context(), &encoded, b, 0))
-			require.ErrorIs(t, encoded.ExecOn(t.Context(), vecql.UUID{1}), vecql.ErrNoConnections)
+			require.ErrorIs(t, encoded.ExecOn(t.Context(), cql.UUID{1}), vecql.ErrNoConnections)
 			// Without the partition key there are no targets, and any node can execute the row.
 			constant, err := session.Query("UPDATE shop.items SET name = ? WHERE id = 1").PrepareRows(t.Context(), b.Schema())
 			require.NoError(t, err)
 			require.NoError(t, constant.Encode(t.Context(), &encoded, b, 0))
 			require.Empty(t, encoded.Targets(nil))
 			require.False(t, encoded.Join(&encoded))
-			require.NoError(t, encoded.ExecOn(t.Context(), vecql.UUID{}))
+			require.NoError(t, encoded.ExecOn(t.Context(), cql.UUID{}))
 			dst := make([]vecql.Target, 0, 4)
 			if pooled.Poisoned { // pooled memory is not reused
 				return
@@ -90,7 +91,7 @@ func TestEncodedRows(t *testing.T) {
 			require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1};
 				CREATE TABLE shop.logs (id bigint, n int, v text, PRIMARY KEY (id, n))`))
 			config := vecql.NewCluster(cluster.Hosts()...)
-			config.Logger, config.Consistency = slog.New(slog.DiscardHandler), vecql.One
+			config.Logger, config.Consistency = slog.New(slog.DiscardHandler), cql.One
 			session, err := config.CreateSession()
 			require.NoError(t, err)
 			defer session.Close()
@@ -103,7 +104,7 @@ func TestEncodedRows(t *testing.T) {
 			var group, next vecql.EncodedRows
 			require.Zero(t, group.Rows())
 			require.Empty(t, group.Targets(nil))
-			require.NoError(t, group.ExecOn(t.Context(), vecql.UUID{}), "there is nothing to do")
+			require.NoError(t, group.ExecOn(t.Context(), cql.UUID{}), "there is nothing to do")
 			require.NoError(t, rows.Encode(t.Context(), &group, b, 0))
 			require.Equal(t, []byte{0, 0, 0, 1}, group.Value(1))
 			size := 0
@@ -138,7 +139,7 @@ func TestEncodedRows(t *testing.T) {
 			wrong := column.NewBatch(column.Of("id", []int64{1}).WithNulls([]bool{true}), column.Of("n", []int32{1}), column.Strings("v", []string{""}))
 			require.NoError(t, rows.Encode(t.Context(), &group, wrong, 0))
 			require.Empty(t, group.Targets(nil), "the key is NULL")
-			require.ErrorIs(t, group.ExecOn(t.Context(), vecql.UUID{}), vecql.CodeInvalid)
+			require.ErrorIs(t, group.ExecOn(t.Context(), cql.UUID{}), cql.CodeInvalid)
 			require.Error(t, rows.Encode(t.Context(), &group, wrong, 1), "no such row")
 			require.Zero(t, group.Rows())
 		})

@@ -24,8 +24,8 @@ import (
 // a keyspace: items, shop.items, "Shop"."Items". It is copied unchanged: quote it if it needs quotes.
 //
 // InsertInto panics with a text if T is not a struct with exported fields. It panics with an error that wraps
-// [ErrNoTable] if table is not a name, and [ErrConversion] if two fields of T have one column name, or if T embeds a
-// struct by a pointer, whose fields cannot be reached.
+// [ErrNoTable] if table is not a name, and [cql.ErrConversion] if two fields of T have one column name, or if T embeds
+// a struct by a pointer, whose fields cannot be reached.
 func InsertInto[T any](table string) string {
 	checkTableName(table)
 	names := columnNames[T]()

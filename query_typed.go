@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 )
@@ -93,7 +94,7 @@ func (r *record) bind(b *bindings, stmt *statement) error {
 		return err
 	}
 	if r.base == nil {
-		return errorf("%w: a nil *%v", ErrNull, r.source.goType)
+		return errorf("%w: a nil *%v", cql.ErrNull, r.source.goType)
 	}
 	b.stmt, b.record, b.fields, b.n = stmt, r.base, fields, len(stmt.bind)
 	return nil
@@ -134,8 +135,8 @@ func (t *recordType) fieldsFor(stmt *statement) ([]markerField, error) {
 		if isStruct {
 			sf, ok := codec.FieldFor(t.goType, col.Name)
 			if !ok {
-				err := errorf("%w: the struct has no field for the bind marker", ErrConversion)
-				return nil, &MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.goType.String(), Err: err}
+				err := errorf("%w: the struct has no field for the bind marker", cql.ErrConversion)
+				return nil, &cql.MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.goType.String(), Err: err}
 			}
 			if err := sources.take(i, fmt.Sprint(sf.Index), fmt.Sprintf("field %s of %v", sf.Name, t.goType)); err != nil {
 				return nil, err

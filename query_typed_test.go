@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/wire"
@@ -84,7 +85,7 @@ func testStatement(t *testing.T, v byte) {
 		Label *string `cql:"name"`
 		V     [3]float32
 	}
-	embedded, err := Prepare[row](ctx, s.Query(insertThree).Consistency(One))
+	embedded, err := Prepare[row](ctx, s.Query(insertThree).Consistency(cql.One))
 	require.NoError(t, err)
 	require.NoError(t, embedded.Exec(ctx, &row{base: base{7}}))
 	require.Equal(t, [][]byte{{0, 0, 0, 0, 0, 0, 0, 7}, null, make([]byte, 12)}, cells())
@@ -95,7 +96,7 @@ func testStatement(t *testing.T, v byte) {
 		V     [3]float32
 		Other string
 	}
-	insert, err := Prepare[item](ctx, s.Query(insertThree).Consistency(One))
+	insert, err := Prepare[item](ctx, s.Query(insertThree).Consistency(cql.One))
 	require.NoError(t, err)
 	label := "one"
 	require.NoError(t, insert.Exec(ctx, &item{ID: 7, Label: &label, V: [3]float32{1, 2, 3}}))
@@ -103,16 +104,16 @@ func testStatement(t *testing.T, v byte) {
 	require.Equal(t, want, cells())
 	require.NoError(t, insert.Exec(ctx, &item{ID: 7}))
 	require.Equal(t, null, cells()[1])
-	require.NoError(t, insert.Query(&item{ID: 7, Label: &label, V: [3]float32{1, 2, 3}}).Consistency(Quorum).Exec())
+	require.NoError(t, insert.Query(&item{ID: 7, Label: &label, V: [3]float32{1, 2, 3}}).Consistency(cql.Quorum).Exec())
 	require.Equal(t, want, cells())
-	require.ErrorIs(t, insert.Exec(ctx, nil), ErrNull)
+	require.ErrorIs(t, insert.Exec(ctx, nil), cql.ErrNull)
 
 	type loose struct{ ID, Name, V any }
 	any3, err := Prepare[loose](ctx, s.Query(insertThree))
 	require.NoError(t, err)
-	require.NoError(t, any3.Exec(ctx, &loose{ID: 7, Name: UnsetValue}))
+	require.NoError(t, any3.Exec(ctx, &loose{ID: 7, Name: cql.UnsetValue}))
 	require.Equal(t, [][]byte{{0, 0, 0, 0, 0, 0, 0, 7}, unset, null}, cells())
-	var bad *MarshalError
+	var bad *cql.MarshalError
 	require.ErrorAs(t, any3.Exec(ctx, &loose{ID: "x"}), &bad)
 	require.Equal(t, "id", bad.Column)
 
@@ -124,13 +125,13 @@ func testStatement(t *testing.T, v byte) {
 	sl, err := Prepare[sliced](ctx, s.Query(insertThree))
 	require.NoError(t, err)
 	err = sl.Exec(ctx, &sliced{V: []float32{1}})
-	require.ErrorIs(t, err, ErrDimension)
+	require.ErrorIs(t, err, cql.ErrDimension)
 	require.ErrorAs(t, err, &bad)
 	require.Equal(t, "v", bad.Column)
 	require.False(t, MayHaveApplied(err))
 
 	_, err = Prepare[struct{ ID, Name int }](ctx, s.Query(insertThree))
-	require.ErrorIs(t, err, ErrConversion)
+	require.ErrorIs(t, err, cql.ErrConversion)
 	require.ErrorContains(t, err, `"v"`)
 	_, err = Prepare[int](ctx, s.Query(insertThree))
 	require.ErrorIs(t, err, ErrValueCount)
@@ -194,7 +195,7 @@ func TestStatementAfterAlter(t *testing.T) {
 	known, err = s.prepare(ctx, s.defaultPolicies, "", stmt)
 	require.NoError(t, err)
 	s.statements.Drop(flight.Key{Text: stmt}, known)
-	require.ErrorIs(t, insert.Exec(ctx, &struct{ ID int }{1}), ErrConversion)
+	require.ErrorIs(t, insert.Exec(ctx, &struct{ ID int }{1}), cql.ErrConversion)
 }
 
 func TestStatementConcurrent(t *testing.T) {

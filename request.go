@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -46,8 +47,8 @@ type callState struct {
 	text       string // of the statement, of the first one of a batch, for errors
 	batched    int    // statements of a batch; 0 means no batch
 	token      int64
-	routingKey []byte // set by the program, for a HostPicker and for Route; nil means unknown
-	hostID     UUID   // the only node to send to; zero means any
+	routingKey []byte   // set by the program, for a HostPicker and for Route; nil means unknown
+	hostID     cql.UUID // the only node to send to; zero means any
 	policies   *policies
 	observer   *observation          // nil means none
 	shared     *sharedBody           // nil means no speculative execution

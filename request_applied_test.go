@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -17,7 +18,7 @@ import (
 // MayHaveApplied where it depends on the request as well as on the error.
 
 // unavailableFields returns the fields after the message of UNAVAILABLE: consistency, required, alive.
-func unavailableFields(c Consistency) []byte {
+func unavailableFields(c cql.Consistency) []byte {
 	return wire.AppendInt(wire.AppendInt(wire.AppendShort(nil, uint16(c)), 2), 1)
 }
 
@@ -41,31 +42,31 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 	inBatch := func(typ BatchType) func(s *Session) error {
 		return func(s *Session) error { return s.Batch(typ).Query(several, int64(1)).Exec() }
 	}
-	unavailable := func(c Consistency) func(r *fakecql.Request) {
-		return func(r *fakecql.Request) { r.Fail(int32(CodeUnavailable), unavailableFields(c)...) }
+	unavailable := func(c cql.Consistency) func(r *fakecql.Request) {
+		return func(r *fakecql.Request) { r.Fail(int32(cql.CodeUnavailable), unavailableFields(c)...) }
 	}
-	overloaded := func(r *fakecql.Request) { r.Fail(int32(CodeOverloaded)) }
+	overloaded := func(r *fakecql.Request) { r.Fail(int32(cql.CodeOverloaded)) }
 	readTimeout := func(r *fakecql.Request) {
-		r.Fail(int32(CodeReadTimeout), append(unavailableFields(Serial), 0)...)
+		r.Fail(int32(cql.CodeReadTimeout), append(unavailableFields(cql.Serial), 0)...)
 	}
 	for name, m := range map[string]struct {
 		run  func(s *Session) error
 		fail func(r *fakecql.Request)
 		may  bool
 	}{
-		"a statement, unavailable":                {query(insert), unavailable(Quorum), false},
+		"a statement, unavailable":                {query(insert), unavailable(cql.Quorum), false},
 		"a statement, overloaded":                 {query(insert), overloaded, false},
-		"a batch of one, unavailable":             {batch(UnloggedBatch, 1), unavailable(Quorum), false},
-		"an unlogged batch, unavailable":          {batch(UnloggedBatch, 2), unavailable(Quorum), true},
-		"counters, unavailable":                   {batch(CounterBatch, 2), unavailable(Quorum), true},
-		"a logged batch, unavailable":             {batch(LoggedBatch, 2), unavailable(Quorum), false},
+		"a batch of one, unavailable":             {batch(UnloggedBatch, 1), unavailable(cql.Quorum), false},
+		"an unlogged batch, unavailable":          {batch(UnloggedBatch, 2), unavailable(cql.Quorum), true},
+		"counters, unavailable":                   {batch(CounterBatch, 2), unavailable(cql.Quorum), true},
+		"a logged batch, unavailable":             {batch(LoggedBatch, 2), unavailable(cql.Quorum), false},
 		"a logged batch, overloaded":              {batch(LoggedBatch, 2), overloaded, true},
-		"several partitions, unavailable":         {query(several), unavailable(Quorum), true},
+		"several partitions, unavailable":         {query(several), unavailable(cql.Quorum), true},
 		"several partitions, overloaded":          {query(several), overloaded, true},
-		"a batch of one for several, unavailable": {inBatch(UnloggedBatch), unavailable(Quorum), true},
-		"a logged batch of one for several":       {inBatch(LoggedBatch), unavailable(Quorum), false},
-		"conditional, unavailable for Paxos":      {query(insert + " IF NOT EXISTS"), unavailable(Serial), false},
-		"conditional, unavailable for the commit": {query(insert + " IF NOT EXISTS"), unavailable(All), true},
+		"a batch of one for several, unavailable": {inBatch(UnloggedBatch), unavailable(cql.Quorum), true},
+		"a logged batch of one for several":       {inBatch(LoggedBatch), unavailable(cql.Quorum), false},
+		"conditional, unavailable for Paxos":      {query(insert + " IF NOT EXISTS"), unavailable(cql.Serial), false},
+		"conditional, unavailable for the commit": {query(insert + " IF NOT EXISTS"), unavailable(cql.All), true},
 		"conditional, timeout of its read":        {query(insert + " IF NOT EXISTS"), readTimeout, true},
 		"conditional, overloaded":                 {query(insert + " IF NOT EXISTS"), overloaded, true},
 		"a read, its timeout":                     {query("SELECT v FROM ks.t WHERE id = ?"), readTimeout, false},
@@ -100,9 +101,9 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 // An execution still in flight when the request ends may have been applied, independent of the other executions.
 func TestSpeculativeExecutionInFlightMayHaveApplied(t *testing.T) {
 	for name, fail := range map[string]func(r *fakecql.Request){
-		"the other execution was refused":          func(r *fakecql.Request) { r.Fail(int32(CodeUnavailable), unavailableFields(Quorum)...) },
-		"the other execution failed for all":       func(r *fakecql.Request) { r.Fail(int32(CodeUnauthorized)) },
-		"the other execution found no connections": func(r *fakecql.Request) { r.Fail(int32(CodeBootstrapping)) },
+		"the other execution was refused":          func(r *fakecql.Request) { r.Fail(int32(cql.CodeUnavailable), unavailableFields(cql.Quorum)...) },
+		"the other execution failed for all":       func(r *fakecql.Request) { r.Fail(int32(cql.CodeUnauthorized)) },
+		"the other execution found no connections": func(r *fakecql.Request) { r.Fail(int32(cql.CodeBootstrapping)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
@@ -145,10 +146,10 @@ func TestSpeculativeExecutionsDisagreeMayHaveApplied(t *testing.T) {
 				time.Sleep(200 * time.Millisecond)
 				if nth == last {
 					time.Sleep(time.Second)
-					r.Fail(int32(CodeUnavailable), unavailableFields(Quorum)...)
+					r.Fail(int32(cql.CodeUnavailable), unavailableFields(cql.Quorum)...)
 					return
 				}
-				r.Fail(int32(CodeWriteTimeout), writeTimeoutFields("SIMPLE")...)
+				r.Fail(int32(cql.CodeWriteTimeout), writeTimeoutFields("SIMPLE")...)
 			})
 			err := s.Query(idempotentInsert).Idempotent(true).Exec()
 			var f *RequestFailure
@@ -166,7 +167,7 @@ func TestEarlierAttemptMayHaveApplied(t *testing.T) {
 		refuse func(r *fakecql.Request) // nil means that the second attempt finds no free stream
 		want   error
 	}{
-		"by the server":        {func(r *fakecql.Request) { r.Fail(int32(CodeUnauthorized)) }, CodeUnauthorized},
+		"by the server":        {func(r *fakecql.Request) { r.Fail(int32(cql.CodeUnauthorized)) }, cql.CodeUnauthorized},
 		"before it is written": {nil, ErrNoStreams},
 	} {
 		t.Run(name, func(t *testing.T) {

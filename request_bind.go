@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
@@ -44,7 +45,7 @@ type markerField struct {
 func (b *bindings) bind(stmt *statement, values []any) error {
 	values, b.foreign = codec.ValuesOf(values)
 	if len(values) > 0 {
-		if _, named := values[0].(Named); named {
+		if _, named := values[0].(cql.Named); named {
 			var err error
 			if values, err = orderNamed(stmt, values); err != nil {
 				return err
@@ -80,7 +81,7 @@ func orderNamed(stmt *statement, values []any) ([]any, error) {
 	ordered := make([]any, len(stmt.bind))
 	bound := make([]bool, len(stmt.bind))
 	for _, v := range values {
-		nv, ok := v.(Named)
+		nv, ok := v.(cql.Named)
 		if !ok {
 			return nil, errorf("%w: named and positional values are mixed", ErrValueCount)
 		}
@@ -140,7 +141,7 @@ func (b *bindings) appendValue(dst []byte, i int) ([]byte, error) {
 	switch v.(type) {
 	case nil:
 		dst = wire.AppendInt(dst, wire.Null)
-	case Unset:
+	case cql.Unset:
 		dst = wire.AppendInt(dst, wire.Unset)
 	default:
 		if b.foreign != nil && !b.foreign.Dialect.Same(col.TypeInfo, v) {
@@ -153,7 +154,7 @@ func (b *bindings) appendValue(dst []byte, i int) ([]byte, error) {
 		dst, err = b.stmt.encoder(i, reflect.TypeOf(v))(dst, col.TypeInfo, v)
 	}
 	if err != nil {
-		err = &MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: codec.GoTypeName(v), Err: err}
+		err = &cql.MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: codec.GoTypeName(v), Err: err}
 	}
 	return dst, err
 }
@@ -169,7 +170,7 @@ func (b *bindings) appendField(dst []byte, i int) ([]byte, error) {
 		dst, err = codec.ReferenceEncode(dst, col.TypeInfo, reflect.NewAt(f.goType, p).Elem().Interface())
 	}
 	if err != nil {
-		err = &MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err}
+		err = &cql.MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err}
 	}
 	return dst, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
@@ -47,7 +48,7 @@ func TestNamedValues(t *testing.T) {
 		c.Prepare(update, fakecql.Prepared{Bind: fakecql.Columns("a text", "id text", "a text"), PK: []int{1}})
 		s := sessionOn(c)
 		take := executesOf(c)
-		a, id := NamedValue("a", "new"), NamedValue("id", "key")
+		a, id := cql.NamedValue("a", "new"), cql.NamedValue("id", "key")
 		want := [][][]byte{{[]byte("new"), []byte("key"), []byte("new")}}
 		require.NoError(t, s.Query(update, id, a).Exec())
 		require.Equal(t, want, take())
@@ -58,7 +59,7 @@ func TestNamedValues(t *testing.T) {
 		for text, values := range map[string][]any{
 			`no value for bind marker "id"`:           {a},
 			`no value for bind marker "a"`:            {id},
-			`no bind marker "b"`:                      {a, id, NamedValue("b", 1)},
+			`no bind marker "b"`:                      {a, id, cql.NamedValue("b", 1)},
 			"named and positional values are mixed":   {a, id, "third"},
 			"2 values for 3 bind markers":             {"x", "key"},
 			"0 values for 3 bind markers":             nil,

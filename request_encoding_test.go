@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/wire"
@@ -224,13 +225,13 @@ func TestRateLimitError(t *testing.T) {
 				require.True(t, limit.RejectedByCoordinator)
 				require.EqualValues(t, 1, limit.OpType)
 			}
-			require.ErrorIs(t, err, Code(17185))
+			require.ErrorIs(t, err, cql.Code(17185))
 		})
 	}
 }
 
 func TestTranslateExecute(t *testing.T) {
-	params := &queryParams{consistency: Quorum, skipMetadata: true, pageSize: 100, hasTimestamp: true, timestamp: 5}
+	params := &queryParams{consistency: cql.Quorum, skipMetadata: true, pageSize: 100, hasTimestamp: true, timestamp: 5}
 	with, err := appendExecute(nil, protoV4, []byte("id"), []byte("meta"), params)
 	require.NoError(t, err)
 	empty, err := appendExecute(nil, protoV4, []byte("id"), []byte{}, params)

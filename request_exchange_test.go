@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
@@ -59,7 +60,7 @@ func TestFlagsOfRequests(t *testing.T) {
 		s := sessionOn(c)
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		const traced, payload = wire.FlagTracing, wire.FlagCustomPayload
-		id := UUID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+		id := cql.UUID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 		var got []byte
 		c.On(func(r *fakecql.Request) bool {
 			switch r.Op {
@@ -95,7 +96,7 @@ func TestFlagsOfRequests(t *testing.T) {
 // TestAnswerRefusesResponses requires an error for a response that does not fit its request: with parts of the frame
 // that are cut, of an unexpected opcode, or with rows whose columns are unknown.
 func TestAnswerRefusesResponses(t *testing.T) {
-	plan := newResultPlan(nil, knownColumns{columns: []ColumnInfo{col("v", nil)}})
+	plan := newResultPlan(nil, knownColumns{columns: []cql.ColumnInfo{col("v", nil)}})
 	rows := func(columns, count int32) []byte {
 		return fakecql.Ints(fakecql.ResultRows, fakecql.NoMetadata, columns, count)
 	}
@@ -180,7 +181,7 @@ func TestExpectedAnswers(t *testing.T) {
 		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.MemoryBudget = budget })
 		statementOf := func(columns int, size int64) *statement {
 			stmt := &statement{}
-			stmt.result.Store(newResultPlan(nil, knownColumns{columns: make([]ColumnInfo, columns)}))
+			stmt.result.Store(newResultPlan(nil, knownColumns{columns: make([]cql.ColumnInfo, columns)}))
 			stmt.answerSize.Store(size)
 			return stmt
 		}

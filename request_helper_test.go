@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/flight"
 )
@@ -156,7 +157,7 @@ func TestPrepareAgainHasNoIdempotence(t *testing.T) {
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		synctest.Wait()
 		for name, fail := range map[string]func(r *fakecql.Request){
-			"overloaded": func(r *fakecql.Request) { r.Fail(int32(CodeOverloaded)) },
+			"overloaded": func(r *fakecql.Request) { r.Fail(int32(cql.CodeOverloaded)) },
 			"hang up":    func(r *fakecql.Request) { r.HangUp() },
 		} {
 			forgetAll(c)
@@ -198,13 +199,13 @@ func TestVerbsThatPrepareHaveTheOptions(t *testing.T) {
 			require.ErrorIs(t, prepare(s.Query(insert).RequestTimeout(100*time.Millisecond)), ErrTimeoutNoResponse, name)
 			require.Equal(t, 100*time.Millisecond, time.Since(began), name)
 			time.Sleep(time.Minute) // the PREPAREs have ended
-			failPrepares(c, CodeServer, 9)
+			failPrepares(c, cql.CodeServer, 9)
 			asked := 0
 			policy := retryFunc(func(a Attempt) Decision {
 				asked++
 				return Decision{}
 			})
-			require.ErrorIs(t, prepare(s.Query(insert).RetryPolicy(policy)), CodeServer, name)
+			require.ErrorIs(t, prepare(s.Query(insert).RetryPolicy(policy)), cql.CodeServer, name)
 			require.Equal(t, 1, asked, name)
 		}
 	})

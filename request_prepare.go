@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/flight"
 )
 
@@ -307,7 +308,7 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, of *call, stmt *sta
 // statement and sends the request again, all within the time of one attempt. Else it returns the error.
 func (s *Session) prepareAndSend(ctx context.Context, conn *conn, c *call, err error) error {
 	timeout, began := c.req.timeout, c.req.began
-	for again := 0; err != nil && again <= len(c.stmts) && errors.Is(err, CodeUnprepared); again++ {
+	for again := 0; err != nil && again <= len(c.stmts) && errors.Is(err, cql.CodeUnprepared); again++ {
 		stmt, failed := missingStatement(c, err)
 		if failed == nil {
 			s.spendNow(ctx, c)

@@ -12,13 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
 // A PREPARE that fails counts as the attempts of the request that needs the statement.
 
 // failPrepares makes the first n PREPAREs fail, and those after them succeed.
-func failPrepares(c *fakecql.Cluster, code Code, n int) {
+func failPrepares(c *fakecql.Cluster, code cql.Code, n int) {
 	c.On(func(r *fakecql.Request) bool {
 		if r.Op != fakecql.OpPrepare {
 			return false
@@ -45,7 +46,7 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 				s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Keyspace = "ks" })
 				requireAllUp(t, s)
-				failPrepares(c, CodeInvalid, m.failures)
+				failPrepares(c, cql.CodeInvalid, m.failures)
 				type key struct{}
 				ctx := context.WithValue(t.Context(), key{}, "mine")
 				var asked []Attempt
@@ -71,7 +72,7 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 				require.Len(t, seen.queries, m.attempts)
 				for i, o := range seen.queries {
 					require.Equal(t, []any{i, "ks", idempotentInsert, asked[i].Host}, []any{o.Attempt, o.Keyspace, o.Statement, o.Host})
-					require.ErrorIs(t, o.Err, CodeInvalid)
+					require.ErrorIs(t, o.Err, cql.CodeInvalid)
 					require.Equal(t, 1, o.Metrics.Attempts)
 				}
 				if m.failures == 1 {
@@ -98,7 +99,7 @@ func TestFailedPrepareIsShared(t *testing.T) {
 		c.On(func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpPrepare {
 				sent.Add(1)
-				time.AfterFunc(100*time.Millisecond, func() { r.Fail(int32(CodeServer)) })
+				time.AfterFunc(100*time.Millisecond, func() { r.Fail(int32(cql.CodeServer)) })
 			}
 			return r.Op == fakecql.OpPrepare
 		})
@@ -111,7 +112,7 @@ func TestFailedPrepareIsShared(t *testing.T) {
 				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(&seen[i]).Iter()
 				require.Equal(t, 1, it.Attempts())
 				require.NotNil(t, it.Host())
-				require.ErrorIs(t, it.Close(), CodeServer)
+				require.ErrorIs(t, it.Close(), cql.CodeServer)
 			})
 		}
 		wg.Wait()
@@ -164,7 +165,7 @@ func TestIterAfterFailure(t *testing.T) {
 				return
 			}
 			failed = r.Node.IP
-			r.Fail(int32(CodeServer))
+			r.Fail(int32(cql.CodeServer))
 		})
 		policy := retryFunc(func(a Attempt) Decision {
 			if a.Number < 2 {
@@ -179,7 +180,7 @@ func TestIterAfterFailure(t *testing.T) {
 		require.False(t, it.Scan(&v))
 		require.Equal(t, 2, it.Attempts(), "of the second page")
 		require.Equal(t, failed, it.Host().ConnectAddress().String())
-		require.ErrorIs(t, it.Close(), CodeServer)
+		require.ErrorIs(t, it.Close(), cql.CodeServer)
 		it = s.Query(read).HostID(hostID(99).String()).Iter()
 		require.Zero(t, it.Attempts())
 		require.Nil(t, it.Host(), "no node was asked")
@@ -254,12 +255,12 @@ func TestPrepareKeepsItsTextInRetries(t *testing.T) {
 			c.Mu.Lock()
 			defer c.Mu.Unlock()
 			if texts = append(texts, r.Stmt); len(texts) == 1 {
-				r.Fail(int32(CodeServer))
+				r.Fail(int32(cql.CodeServer))
 			}
 			return len(texts) == 1
 		})
 		policy := retryFunc(func(Attempt) Decision {
-			return Decision{Type: RetryNextHost, Consistency: LocalQuorum, SetConsistency: true}
+			return Decision{Type: RetryNextHost, Consistency: cql.LocalQuorum, SetConsistency: true}
 		})
 		require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec())
 		synctest.Wait()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/cqltext"
 )
@@ -106,7 +107,7 @@ func (s *Session) noConnections(c *call, plan *sharedPlan) error {
 	if s.closed.Load() {
 		return ErrSessionClosed
 	}
-	if c.hostID != (UUID{}) {
+	if c.hostID != (cql.UUID{}) {
 		err = errorf("%w of the query plan, which has only the node with host id %v", err, c.hostID)
 	}
 	if cause := joinErrors(plan.err(), s.topo.Load().lastErrors()); cause != nil {
@@ -203,7 +204,7 @@ func (s *Session) awaitRetry(ctx context.Context, wait time.Duration, x *executi
 
 // setConsistency changes the consistency of further attempts. It changes a copy of the body, since other executions may
 // be sending the body itself.
-func (x *execution) setConsistency(c *call, consistency Consistency) {
+func (x *execution) setConsistency(c *call, consistency cql.Consistency) {
 	if consistency == x.consistency || c.params.consistencyAt == 0 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -26,7 +27,7 @@ func TestRetryOfRequestNotExecuted(t *testing.T) {
 		s := openSession(t, cfg)
 		c.Answer(func(r *fakecql.Request, nth int) {
 			if nth < 2 {
-				r.Fail(int32(CodeOverloaded)) // the coordinator refuses it before executing anything
+				r.Fail(int32(cql.CodeOverloaded)) // the coordinator refuses it before executing anything
 				return
 			}
 			r.Void()
@@ -44,7 +45,7 @@ func TestRetryPolicyIsBounded(t *testing.T) {
 		cfg := configOf(c)
 		cfg.RetryPolicy = pushy{Retry, new(atomic.Int32)}
 		s := openSession(t, cfg)
-		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeServer)) })
+		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeServer)) })
 		err := s.Query(idempotentInsert).Idempotent(true).Exec()
 		var f *RequestFailure
 		require.ErrorAs(t, err, &f)
@@ -64,19 +65,19 @@ func TestRetryPolicySeesTheAttempt(t *testing.T) {
 		c.Answer(func(r *fakecql.Request, nth int) {
 			switch nth {
 			case 0:
-				r.Fail(int32(CodeOverloaded))
+				r.Fail(int32(cql.CodeOverloaded))
 			case 1:
-				r.Fail(int32(CodeWriteTimeout), writeTimeoutFields("CAS")...)
+				r.Fail(int32(cql.CodeWriteTimeout), writeTimeoutFields("CAS")...)
 			default:
-				r.Fail(int32(CodeReadFailure))
+				r.Fail(int32(cql.CodeReadFailure))
 			}
 		})
 		var saw []Attempt
 		policy := retryFunc(func(a Attempt) Decision {
 			saw = append(saw, a)
-			return Decision{Type: RetryNextHost, Consistency: One, SetConsistency: true}
+			return Decision{Type: RetryNextHost, Consistency: cql.One, SetConsistency: true}
 		})
-		require.ErrorIs(t, s.Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(policy).Exec(), CodeWriteTimeout, "no third node")
+		require.ErrorIs(t, s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(policy).Exec(), cql.CodeWriteTimeout, "no third node")
 		require.Len(t, saw, 2)
 		require.NotEqual(t, saw[0].Host.HostID(), saw[1].Host.HostID())
 		for i := range saw {
@@ -84,14 +85,14 @@ func TestRetryPolicySeesTheAttempt(t *testing.T) {
 			saw[i].Err, saw[i].Host = nil, nil
 		}
 		require.Equal(t, []Attempt{
-			{Number: 1, Class: ClassOverloaded, Consistency: All, Idempotent: true},
-			{Number: 2, Class: ClassWriteTimeout, Consistency: One, Idempotent: true, WriteType: "CAS", LWT: true, MayHaveApplied: true},
+			{Number: 1, Class: ClassOverloaded, Consistency: cql.All, Idempotent: true},
+			{Number: 2, Class: ClassWriteTimeout, Consistency: cql.One, Idempotent: true, WriteType: "CAS", LWT: true, MayHaveApplied: true},
 		}, saw)
 		saw = nil
-		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeOverloaded)) })
+		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeOverloaded)) })
 		require.Error(t, s.Batch(UnloggedBatch).Query(idempotentInsert).RetryPolicy(policy).Exec())
 		require.True(t, saw[0].Batch)
-		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(odd{}).Exec(), CodeOverloaded, "an invalid decision ends the request")
+		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(odd{}).Exec(), cql.CodeOverloaded, "an invalid decision ends the request")
 	})
 }
 
@@ -104,41 +105,41 @@ func TestRetryChangesConsistency(t *testing.T) {
 	for _, m := range []struct {
 		name string
 		run  func(s *Session, p RetryPolicy) error
-		want []Consistency
+		want []cql.Consistency
 	}{
 		{"query", func(s *Session, p RetryPolicy) error {
-			return s.Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(p).Exec()
-		}, []Consistency{All, Two, One}},
+			return s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p).Exec()
+		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 		{"with a custom payload", func(s *Session, p RetryPolicy) error {
-			q := s.Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(p)
+			q := s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p)
 			return q.CustomPayload(map[string][]byte{"k": {1, 2}}).Exec()
-		}, []Consistency{All, Two, One}},
+		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 		{"batch", func(s *Session, p RetryPolicy) error {
-			return s.Batch(LoggedBatch).Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(p).Exec()
-		}, []Consistency{All, Two, One}},
+			return s.Batch(LoggedBatch).Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p).Exec()
+		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 		{"speculative", func(s *Session, p RetryPolicy) error {
-			q := s.Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(p)
+			q := s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p)
 			return q.SpeculativeExecutionPolicy(&SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Hour}).Exec()
-		}, []Consistency{All, Two, One}},
+		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 				cfg := configOf(c)
 				s := openSession(t, cfg)
-				var got []Consistency
+				var got []cql.Consistency
 				var bodies [][]byte
 				c.Answer(func(r *fakecql.Request, nth int) {
 					at := consistencyIn(t, r)
-					got = append(got, Consistency(uint16(r.Body[at])<<8|uint16(r.Body[at+1])))
+					got = append(got, cql.Consistency(uint16(r.Body[at])<<8|uint16(r.Body[at+1])))
 					r.Body[at], r.Body[at+1] = 0, 0
 					bodies = append(bodies, r.Body)
 					if nth < 2 {
-						r.Fail(int32(CodeServer))
+						r.Fail(int32(cql.CodeServer))
 						return
 					}
 					r.Void()
 				})
-				require.NoError(t, m.run(s, DowngradingConsistencyRetryPolicy{[]Consistency{Two, One}}))
+				require.NoError(t, m.run(s, DowngradingConsistencyRetryPolicy{[]cql.Consistency{cql.Two, cql.One}}))
 				require.Equal(t, m.want, got)
 				require.Equal(t, bodies[0], bodies[1], "only the consistency differs")
 				require.Equal(t, bodies[0], bodies[2])
@@ -180,7 +181,7 @@ func TestRetryAfterWaitPassesUnconnectedNodes(t *testing.T) {
 		s := openSession(t, cfg)
 		c.Answer(func(r *fakecql.Request, nth int) {
 			if nth%3 < 2 {
-				r.Fail(int32(CodeOverloaded))
+				r.Fail(int32(cql.CodeOverloaded))
 				return
 			}
 			r.Void()
@@ -189,7 +190,7 @@ func TestRetryAfterWaitPassesUnconnectedNodes(t *testing.T) {
 		for range 6 { // plans begin at each node in turn
 			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec())
 		}
-		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeOverloaded)) })
+		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeOverloaded)) })
 		var f *RequestFailure
 		require.ErrorAs(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(), &f)
 		require.Equal(t, maxRetries+1, f.Attempts, "the retries end")
@@ -200,7 +201,7 @@ func TestRetryIgnore(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		s := openSession(t, cfg)
-		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeWriteTimeout), writeTimeoutFields("SIMPLE")...) })
+		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeWriteTimeout), writeTimeoutFields("SIMPLE")...) })
 		ignore := retryFunc(func(Attempt) Decision { return Decision{Type: Ignore} })
 		require.NoError(t, s.Query(idempotentInsert).RetryPolicy(ignore).Exec())
 		it := s.Query(idempotentInsert).RetryPolicy(ignore).Iter()
@@ -223,14 +224,14 @@ func TestRetryIgnorePrepare(t *testing.T) {
 				return false
 			}
 			time.Sleep(time.Second)
-			r.Fail(int32(CodeInvalid))
+			r.Fail(int32(cql.CodeInvalid))
 			return true
 		})
 		ignore := retryFunc(func(Attempt) Decision { return Decision{Type: Ignore} })
 		waiting := make(chan error, 1)
 		time.AfterFunc(time.Second/2, func() { waiting <- s.Query(idempotentInsert, 1).Exec() })
 		require.NoError(t, s.Query(idempotentInsert, 1).RetryPolicy(ignore).Exec())
-		require.ErrorIs(t, <-waiting, CodeInvalid)
+		require.ErrorIs(t, <-waiting, cql.CodeInvalid)
 		it := s.Query(idempotentInsert, 1).RetryPolicy(ignore).Iter()
 		require.False(t, it.Scan())
 		require.NotNil(t, it.Host())
@@ -238,7 +239,7 @@ func TestRetryIgnorePrepare(t *testing.T) {
 		require.NoError(t, it.Close())
 		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(ignore).Exec())
 		_, err := s.Query(idempotentInsert, 1).RetryPolicy(ignore).Route(t.Context())
-		require.ErrorIs(t, err, CodeInvalid, "there is no statement to route")
+		require.ErrorIs(t, err, cql.CodeInvalid, "there is no statement to route")
 	})
 }
 
@@ -328,7 +329,7 @@ func TestRetryWaits(t *testing.T) {
 				sent := 0
 				c.Answer(func(r *fakecql.Request, nth int) {
 					if sent++; nth == 0 {
-						r.Fail(int32(CodeOverloaded))
+						r.Fail(int32(cql.CodeOverloaded))
 						return
 					}
 					r.Void()
@@ -350,7 +351,7 @@ func TestRetryWaits(t *testing.T) {
 					return
 				}
 				require.Equal(t, time.Second, took)
-				require.ErrorIs(t, err, CodeOverloaded, "the failure before the wait")
+				require.ErrorIs(t, err, cql.CodeOverloaded, "the failure before the wait")
 				require.False(t, MayHaveApplied(err))
 			})
 		})
@@ -365,7 +366,7 @@ func TestRetryThatIsNotAdmitted(t *testing.T) {
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		c.Answer(func(r *fakecql.Request, nth int) {
 			if nth == 0 {
-				r.Fail(int32(CodeOverloaded))
+				r.Fail(int32(cql.CodeOverloaded))
 				return
 			}
 			time.Sleep(4 * time.Second)
@@ -376,7 +377,7 @@ func TestRetryThatIsNotAdmitted(t *testing.T) {
 		time.AfterFunc(time.Second/2, func() { other <- s.Query(idempotentInsert).Exec() })
 		err := s.Query(idempotentInsert).RequestTimeout(time.Second).RetryPolicy(policy).Exec()
 		require.ErrorIs(t, err, ErrThrottled)
-		require.ErrorIs(t, err, CodeOverloaded)
+		require.ErrorIs(t, err, cql.CodeOverloaded)
 		require.False(t, MayHaveApplied(err))
 		var f *RequestFailure
 		require.ErrorAs(t, err, &f)
@@ -433,7 +434,7 @@ func TestFailuresNameTheRequest(t *testing.T) {
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		c.Answer(func(r *fakecql.Request, _ int) {
 			time.Sleep(time.Second)
-			r.Fail(int32(CodeInvalid))
+			r.Fail(int32(cql.CodeInvalid))
 		})
 		batchOf := func(n int) *Batch {
 			b := s.Batch(LoggedBatch)

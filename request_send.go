@@ -7,6 +7,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // Sending a call to the hosts of its query plan, with retries where they are safe. The steps are
@@ -157,7 +159,7 @@ type execution struct {
 	ignored bool          // the retry policy has ignored the last failure
 	// retryBody is a copy of the body with another consistency. nil means that the execution sends callBody, which
 	// other executions share.
-	consistency         Consistency
+	consistency         cql.Consistency
 	callBody, retryBody *buffer
 }
 

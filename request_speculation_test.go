@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -22,7 +23,7 @@ import (
 type reply struct {
 	after time.Duration
 	fails bool // with code; false means a row
-	code  Code
+	code  cql.Code
 }
 
 const never = time.Hour
@@ -56,16 +57,16 @@ func TestSpeculativeOutcome(t *testing.T) {
 		"the third one wins":                  {replies: []reply{{after: never}, {after: never}, {after: 1 * ms}}, attempts: 2, winner: 2, took: 201 * ms, wins: 1, seen: 2, ended: 1},
 		"two respond at once":                 {replies: []reply{{after: 150 * ms}, {after: 50 * ms}}, attempts: 1, winner: either, took: 150 * ms, wins: either, seen: 1, ended: 1},
 		"one further one is allowed":          {replies: []reply{{after: 900 * ms}, {after: never}}, attempts: 1, took: 900 * ms, seen: 1, ended: 1},
-		"the first one fails, then another":   {replies: []reply{{150 * ms, true, CodeServer}, {after: 100 * ms}}, attempts: 1, winner: 1, took: 200 * ms, wins: 1, seen: 2},
-		"another one fails, then the first":   {replies: []reply{{after: 300 * ms}, {50 * ms, true, CodeServer}}, attempts: 1, took: 300 * ms, seen: 2},
-		"all fail, the first one last":        {replies: []reply{{300 * ms, true, CodeServer}, {50 * ms, true, CodeOverloaded}}, attempts: 1, winner: -1, took: 300 * ms, err: CodeServer, seen: 2, failed: 2, mayHave: true},
-		"all fail, the first one first":       {replies: []reply{{150 * ms, true, CodeOverloaded}, {150 * ms, true, CodeServer}}, attempts: 1, winner: -1, took: 250 * ms, err: CodeServer, seen: 2, failed: 2, mayHave: true},
-		"all are refused":                     {replies: []reply{{150 * ms, true, CodeOverloaded}, {150 * ms, true, CodeOverloaded}}, attempts: 1, winner: -1, took: 250 * ms, err: CodeOverloaded, seen: 2, failed: 2},
-		"the failure of one is final":         {replies: []reply{{after: never}, {50 * ms, true, CodeSyntax}}, attempts: 1, winner: -1, took: 150 * ms, err: CodeSyntax, seen: 2, failed: 2, mayHave: true},
-		"the failure of the first is final":   {replies: []reply{{150 * ms, true, CodeSyntax}, {after: never}}, attempts: 1, winner: -1, took: 150 * ms, err: CodeSyntax, seen: 1, failed: 1, mayHave: true, ended: 1},
-		"it fails before the second one":      {replies: []reply{{50 * ms, true, CodeServer}}, attempts: 1, winner: -1, took: 50 * ms, err: CodeServer, seen: 1, failed: 1, mayHave: true},
+		"the first one fails, then another":   {replies: []reply{{150 * ms, true, cql.CodeServer}, {after: 100 * ms}}, attempts: 1, winner: 1, took: 200 * ms, wins: 1, seen: 2},
+		"another one fails, then the first":   {replies: []reply{{after: 300 * ms}, {50 * ms, true, cql.CodeServer}}, attempts: 1, took: 300 * ms, seen: 2},
+		"all fail, the first one last":        {replies: []reply{{300 * ms, true, cql.CodeServer}, {50 * ms, true, cql.CodeOverloaded}}, attempts: 1, winner: -1, took: 300 * ms, err: cql.CodeServer, seen: 2, failed: 2, mayHave: true},
+		"all fail, the first one first":       {replies: []reply{{150 * ms, true, cql.CodeOverloaded}, {150 * ms, true, cql.CodeServer}}, attempts: 1, winner: -1, took: 250 * ms, err: cql.CodeServer, seen: 2, failed: 2, mayHave: true},
+		"all are refused":                     {replies: []reply{{150 * ms, true, cql.CodeOverloaded}, {150 * ms, true, cql.CodeOverloaded}}, attempts: 1, winner: -1, took: 250 * ms, err: cql.CodeOverloaded, seen: 2, failed: 2},
+		"the failure of one is final":         {replies: []reply{{after: never}, {50 * ms, true, cql.CodeSyntax}}, attempts: 1, winner: -1, took: 150 * ms, err: cql.CodeSyntax, seen: 2, failed: 2, mayHave: true},
+		"the failure of the first is final":   {replies: []reply{{150 * ms, true, cql.CodeSyntax}, {after: never}}, attempts: 1, winner: -1, took: 150 * ms, err: cql.CodeSyntax, seen: 1, failed: 1, mayHave: true, ended: 1},
+		"it fails before the second one":      {replies: []reply{{50 * ms, true, cql.CodeServer}}, attempts: 1, winner: -1, took: 50 * ms, err: cql.CodeServer, seen: 1, failed: 1, mayHave: true},
 		"none responds before the deadline":   {replies: []reply{{after: never}, {after: never}}, attempts: 1, winner: -1, took: time.Second, err: context.DeadlineExceeded, seen: 1, failed: 1, mayHave: true, ended: 1},
-		"the first failed before no response": {replies: []reply{{50 * ms, true, CodeServer}, {after: never}}, attempts: 0, winner: -1, took: 50 * ms, err: CodeServer, seen: 1, failed: 1, mayHave: true},
+		"the first failed before no response": {replies: []reply{{50 * ms, true, cql.CodeServer}, {after: never}}, attempts: 0, winner: -1, took: 50 * ms, err: cql.CodeServer, seen: 1, failed: 1, mayHave: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
@@ -250,7 +251,7 @@ func TestObserverRunsAfterTheOthersEnd(t *testing.T) {
 				time.Sleep(500 * time.Millisecond)
 				r.Void()
 			case 1:
-				r.Fail(int32(CodeServer)) // its retry has no answer
+				r.Fail(int32(cql.CodeServer)) // its retry has no answer
 			}
 		})
 		var waiting []int
@@ -264,7 +265,7 @@ func TestObserverRunsAfterTheOthersEnd(t *testing.T) {
 		}}
 		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Observer(&seen).Exec())
 		require.Len(t, seen.queries, 2)
-		require.ErrorIs(t, seen.queries[1].Err, CodeServer)
+		require.ErrorIs(t, seen.queries[1].Err, cql.CodeServer)
 		require.Zero(t, waiting[1])
 	})
 }
@@ -287,7 +288,7 @@ func TestCloseAwaitsFurtherExecutions(t *testing.T) {
 				r.Void()
 				return
 			}
-			r.Fail(int32(CodeServer))
+			r.Fail(int32(cql.CodeServer))
 		})
 		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec())
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)

@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/inf.v0"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 )
 
@@ -89,7 +90,7 @@ func (it *Iter) scanRest(dest []any) bool {
 // rowMapping maps the columns of a result to the fields of a row.
 type rowMapping struct {
 	plan    *resultPlan // of the result
-	columns []ColumnInfo
+	columns []cql.ColumnInfo
 	dynamic bool       // the row is a map[string]any
 	fields  []rowField // by column
 }
@@ -128,8 +129,8 @@ func (m *rowMapping) set(plan *resultPlan, t reflect.Type, rest int) error {
 		if isStruct {
 			sf, ok := codec.FieldFor(t, col.Name)
 			if !ok {
-				err := errorf("%w: the struct has no field for the column", ErrConversion)
-				return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.String(), Err: err}
+				err := errorf("%w: the struct has no field for the column", cql.ErrConversion)
+				return &cql.UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.String(), Err: err}
 			}
 			f.goType, f.offset = sf.Type, offsetOf(t, sf.Index)
 		}
@@ -158,14 +159,14 @@ func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 		var err error
 		switch {
 		case cell == nil && !f.nullable:
-			err = ErrNull
+			err = cql.ErrNull
 		case f.decode == nil:
 			err = codec.ReferenceDecode(col.TypeInfo, cell, reflect.NewAt(f.goType, p).Interface())
 		case len(cell) > 0 || cell != nil && !f.emptyIsNull:
 			err = f.decode(cell, p)
 		} // else the cell has no value and the field is already zero
 		if err != nil {
-			it.fail(&UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err})
+			it.fail(&cql.UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err})
 			return false
 		}
 	}
@@ -179,5 +180,5 @@ func isNullable(t reflect.Type) bool {
 		return true
 	}
 	return codec.IsNull(t) || t.PkgPath() == "database/sql" ||
-		reflect.PointerTo(t).Implements(reflect.TypeFor[Unmarshaler]())
+		reflect.PointerTo(t).Implements(reflect.TypeFor[cql.Unmarshaler]())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -80,7 +81,7 @@ func TestOneRow(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 2, id)
 	_, err = vecql.OneRow[struct{ Other int }](ctx, session.Query("SELECT id FROM shop.items WHERE id = 2"))
-	require.ErrorIs(t, err, vecql.ErrConversion)
+	require.ErrorIs(t, err, cql.ErrConversion)
 }
 
 // TestTypedPages reads pages in sequence and by token.
@@ -92,7 +93,7 @@ func TestTypedPages(t *testing.T) {
 	q := func() *vecql.Query { return session.Query("SELECT id FROM shop.items").PageSize(10) }
 	var ids []int64
 	var sizes []int
-	var tokens []vecql.PageToken
+	var tokens []cql.PageToken
 	for page, err := range vecql.Pages[int64](ctx, q()) {
 		require.NoError(t, err)
 		require.True(t, page.Source.Host.IsValid())
@@ -101,9 +102,9 @@ func TestTypedPages(t *testing.T) {
 	require.Equal(t, []int{10, 10, 5}, sizes)
 	require.Empty(t, tokens[2])
 	var again []int64
-	for token := vecql.PageToken(nil); again == nil || len(token) > 0; {
+	for token := cql.PageToken(nil); again == nil || len(token) > 0; {
 		var err error
-		token, err = vecql.ParsePageToken(token.String()) // as from a client
+		token, err = cql.ParsePageToken(token.String()) // as from a client
 		require.NoError(t, err)
 		for page, err := range vecql.Pages[int64](ctx, q().PageState(token)) {
 			require.NoError(t, err)
@@ -112,7 +113,7 @@ func TestTypedPages(t *testing.T) {
 	}
 	require.Equal(t, ids, again)
 	var batches []int64
-	for token := vecql.PageToken(nil); batches == nil || len(token) > 0; {
+	for token := cql.PageToken(nil); batches == nil || len(token) > 0; {
 		for b, err := range q().PageState(token).Batches(ctx) {
 			require.NoError(t, err)
 			v, err := column.Slice[int64](b.Column("id"))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/quietlog"
 	"github.com/vecql/vecql/internal/tablet"
@@ -43,7 +44,7 @@ func scaleView(n, tokens int) clusterView {
 	return view
 }
 
-func scaleID(i int) (id UUID) {
+func scaleID(i int) (id cql.UUID) {
 	binary.BigEndian.PutUint32(id[:], uint32(i))
 	id[15] = 1
 	return id

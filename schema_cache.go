@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/schema"
 )
 
@@ -329,7 +330,7 @@ func (c *schemaCache) close() {
 }
 
 // keyspace returns the metadata of a keyspace, or ErrKeyspaceDoesNotExist.
-func (c *schemaCache) keyspace(ctx context.Context, name string) (*KeyspaceMetadata, error) {
+func (c *schemaCache) keyspace(ctx context.Context, name string) (*cql.KeyspaceMetadata, error) {
 	if name == "" {
 		return nil, ErrNoKeyspace
 	}
@@ -366,12 +367,12 @@ func (c *schemaCache) all(ctx context.Context) (map[string]*schema.Keyspace, err
 }
 
 // allMetadata returns the metadata of all keyspaces by name. The caller owns the map.
-func (c *schemaCache) allMetadata(ctx context.Context) (map[string]*KeyspaceMetadata, error) {
+func (c *schemaCache) allMetadata(ctx context.Context) (map[string]*cql.KeyspaceMetadata, error) {
 	keyspaces, err := c.all(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[string]*KeyspaceMetadata, len(keyspaces))
+	all := make(map[string]*cql.KeyspaceMetadata, len(keyspaces))
 	for name, ks := range keyspaces {
 		all[name] = ks.Metadata
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/schema"
 	"github.com/vecql/vecql/internal/schema/schematest"
@@ -34,7 +35,7 @@ func TestSchemaReadOnDemand(t *testing.T) {
 		c.Event(eventSchema, fields...)
 	}
 	dirty := func() { require.True(t, fakecql.Within(s.schema.dirty.Load)) }
-	ask := func() *KeyspaceMetadata {
+	ask := func() *cql.KeyspaceMetadata {
 		ks, err := s.KeyspaceMetadata("ks")
 		require.NoError(t, err)
 		return ks

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/schema"
 )
 
@@ -21,9 +22,10 @@ func readSchema(ctx context.Context, conn *conn, scope schema.Scope) (*schema.Ro
 		var refused RequestError
 		switch {
 		case err == nil:
-		case q.Optional && (errors.Is(err, CodeInvalid) || errors.Is(err, CodeConfig)):
+		case q.Optional && (errors.Is(err, cql.CodeInvalid) || errors.Is(err, cql.CodeConfig)):
 			// The server does not have this table.
-		case q.Optional && errors.As(err, &refused) && !errors.Is(err, CodeOverloaded) && !errors.Is(err, CodeBootstrapping):
+		case q.Optional && errors.As(err, &refused) && !errors.Is(err, cql.CodeOverloaded) &&
+			!errors.Is(err, cql.CodeBootstrapping):
 			rows.AddFault(errorf("read system_schema.%s: %w", q.Table, err))
 		default:
 			return nil, errorf("read system_schema.%s: %w", q.Table, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/schema/schematest"
 )
@@ -65,7 +66,7 @@ func TestSchemaScyllaTables(t *testing.T) {
 		"partitioner": "com.scylladb.dht.CDCPartitioner",
 	})
 	for _, table := range []string{"functions", "aggregates", "views", "indexes"} {
-		f.Lacks[table] = int32(CodeInvalid)
+		f.Lacks[table] = int32(cql.CodeInvalid)
 	}
 	c := newFakeCluster(t, protoV4, 1)
 	c.On(f.Answer)
@@ -87,7 +88,7 @@ func TestFault27NullsOverTheWire(t *testing.T) {
 	f.Add("columns", fakecql.Row{"keyspace_name": "ks", "table_name": "t", "column_name": "c"}, fakecql.Row{"keyspace_name": "ks", "table_name": "t"}, fakecql.Row{"keyspace_name": "ks"},
 		fakecql.Row{"keyspace_name": "ks", "table_name": "no such", "column_name": "c"})
 	f.Add("types", fakecql.Row{"keyspace_name": "ks", "type_name": "u"})
-	f.Lacks["functions"] = int32(CodeUnauthorized)
+	f.Lacks["functions"] = int32(cql.CodeUnauthorized)
 	c := newFakeCluster(t, protoV5, 1)
 	c.On(func(r *fakecql.Request) bool {
 		if strings.HasPrefix(r.Stmt, "SELECT * FROM system_schema.indexes") {
@@ -99,10 +100,10 @@ func TestFault27NullsOverTheWire(t *testing.T) {
 	s := sessionOn(c)
 	ks, err := s.KeyspaceMetadata("ks")
 	require.NoError(t, err)
-	require.Equal(t, CustomType{}, ks.Tables["t"].Columns["c"].Type)
+	require.Equal(t, cql.CustomType{}, ks.Tables["t"].Columns["c"].Type)
 	require.Contains(t, ks.UserTypes, "u")
 	require.Len(t, ks.Tables, 1)
-	require.ErrorIs(t, errors.Join(ks.Faults...), CodeUnauthorized)
+	require.ErrorIs(t, errors.Join(ks.Faults...), cql.CodeUnauthorized)
 	all, err := s.AllKeyspaceMetadata()
 	require.NoError(t, err)
 	require.Len(t, all, 2)
@@ -110,13 +111,13 @@ func TestFault27NullsOverTheWire(t *testing.T) {
 
 func TestSchemaReadFails(t *testing.T) {
 	f := richSchema()
-	f.Lacks["columns"] = int32(CodeUnauthorized)
+	f.Lacks["columns"] = int32(cql.CodeUnauthorized)
 	c := newFakeCluster(t, protoV4, 1)
 	c.On(f.Answer)
 	s := sessionOn(c)
 	_, err := s.KeyspaceMetadata("ks")
 	require.ErrorIs(t, err, ErrNoMetadata)
-	require.ErrorIs(t, err, CodeUnauthorized)
+	require.ErrorIs(t, err, cql.CodeUnauthorized)
 	delete(f.Lacks, "columns") // the failure is not cached
 	_, err = s.KeyspaceMetadata("ks")
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/queue"
@@ -30,7 +31,7 @@ const driverVersion = "0.1.0"
 // the program.
 type Session struct {
 	cfg         ClusterConfig
-	id          UUID // sent in STARTUP by all connections of the session
+	id          cql.UUID // sent in STARTUP by all connections of the session
 	log         *slog.Logger
 	version     byte        // negotiated by the first connection
 	metadataIDs atomic.Bool // the last connection opened has ScyllaDB's SCYLLA_USE_METADATA_ID
@@ -80,7 +81,7 @@ func NewSessionContext(ctx context.Context, cfg ClusterConfig) (*Session, error)
 		return nil, err
 	}
 	cfg.Authenticator = conceal(cfg.Authenticator)
-	id, err := RandomUUID()
+	id, err := cql.RandomUUID()
 	if err != nil {
 		return nil, err
 	}
@@ -405,12 +406,12 @@ func (s *Session) reached(addr netip.AddrPort) netip.AddrPort {
 // case-sensitive.
 //
 // Errors are ErrKeyspaceDoesNotExist, ErrNoKeyspace, ErrNoMetadata and those of requests.
-func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
+func (s *Session) KeyspaceMetadata(keyspace string) (*cql.KeyspaceMetadata, error) {
 	return s.KeyspaceMetadataContext(context.Background(), keyspace)
 }
 
 // KeyspaceMetadataContext is KeyspaceMetadata with a context.
-func (s *Session) KeyspaceMetadataContext(ctx context.Context, keyspace string) (*KeyspaceMetadata, error) {
+func (s *Session) KeyspaceMetadataContext(ctx context.Context, keyspace string) (*cql.KeyspaceMetadata, error) {
 	if s.closed.Load() {
 		return nil, errorf("read the metadata of keyspace %q: %w", keyspace, ErrSessionClosed)
 	}
@@ -419,12 +420,12 @@ func (s *Session) KeyspaceMetadataContext(ctx context.Context, keyspace string) 
 
 // AllKeyspaceMetadata returns the metadata of all keyspaces by name, system keyspaces included. The caller owns the
 // map. From the first call on, the session caches all keyspaces; see KeyspaceMetadata.
-func (s *Session) AllKeyspaceMetadata() (map[string]*KeyspaceMetadata, error) {
+func (s *Session) AllKeyspaceMetadata() (map[string]*cql.KeyspaceMetadata, error) {
 	return s.AllKeyspaceMetadataContext(context.Background())
 }
 
 // AllKeyspaceMetadataContext is AllKeyspaceMetadata with a context.
-func (s *Session) AllKeyspaceMetadataContext(ctx context.Context) (map[string]*KeyspaceMetadata, error) {
+func (s *Session) AllKeyspaceMetadataContext(ctx context.Context) (map[string]*cql.KeyspaceMetadata, error) {
 	if s.closed.Load() {
 		return nil, errorf("read the metadata of all keyspaces: %w", ErrSessionClosed)
 	}
@@ -433,12 +434,12 @@ func (s *Session) AllKeyspaceMetadataContext(ctx context.Context) (map[string]*K
 
 // TableMetadata returns the metadata of a table; see KeyspaceMetadata. Errors are those of KeyspaceMetadata,
 // ErrNoTable, and ErrNoMetadata if MetadataConfig.CacheMode is KeyspaceOnly.
-func (s *Session) TableMetadata(keyspace, table string) (*TableMetadata, error) {
+func (s *Session) TableMetadata(keyspace, table string) (*cql.TableMetadata, error) {
 	return s.TableMetadataContext(context.Background(), keyspace, table)
 }
 
 // TableMetadataContext is TableMetadata with a context.
-func (s *Session) TableMetadataContext(ctx context.Context, keyspace, table string) (*TableMetadata, error) {
+func (s *Session) TableMetadataContext(ctx context.Context, keyspace, table string) (*cql.TableMetadata, error) {
 	ks, err := s.KeyspaceMetadataContext(ctx, keyspace)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -148,7 +149,7 @@ func TestLoggerRunsUnderNoLock(t *testing.T) {
 		s := openSession(t, cfg)
 		session.Store(s)
 		view := clusterView{partitioner: "Murmur3Partitioner", hosts: s.GetHosts()}
-		view.hosts = append(view.hosts, &HostInfo{id: UUID{9}, addr: view.hosts[0].addr})
+		view.hosts = append(view.hosts, &HostInfo{id: cql.UUID{9}, addr: view.hosts[0].addr})
 		require.NotPanics(t, func() { s.setView(view) })
 		require.Len(t, s.GetHosts(), 3)
 	})
@@ -235,7 +236,7 @@ func TestCloseWithinALogger(t *testing.T) {
 				if listeners {
 					c.On(func(r *fakecql.Request) bool {
 						if r.Op == fakecql.OpQuery {
-							r.Fail(int32(CodeServer))
+							r.Fail(int32(cql.CodeServer))
 						}
 						return r.Op == fakecql.OpQuery
 					})
@@ -255,7 +256,7 @@ func TestSchemaAgreementEndsWithTheSession(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		s := openSession(t, cfg)
-		c.Nodes[1].Schema = UUID{2} // the nodes never agree
+		c.Nodes[1].Schema = cql.UUID{2} // the nodes never agree
 		errs := make(chan error, 1)
 		go func() { errs <- s.AwaitSchemaAgreement(context.Background()) }()
 		time.Sleep(time.Second)

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -101,11 +102,11 @@ func (s *Session) dialControl(ctx context.Context, addr string, onEvent func(any
 	if events := s.cfg.Events.names(); len(events) > 0 {
 		initial = func(ctx context.Context, c *conn) error { return register(ctx, c, events) }
 	}
-	return s.dialVerified(ctx, cfg, to.addr, UUID{}, initial)
+	return s.dialVerified(ctx, cfg, to.addr, cql.UUID{}, initial)
 }
 
 // dialNode opens a connection to the node with that id and sets the session's keyspace on it.
-func (s *Session) dialNode(ctx context.Context, id UUID, to dialTarget, hooks connHooks) (*conn, error) {
+func (s *Session) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hooks connHooks) (*conn, error) {
 	cfg := s.connConfig(to, s.hostByID(id, to.addr))
 	cfg.connHooks = hooks
 	var initial func(context.Context, *conn) error
@@ -122,7 +123,7 @@ func (s *Session) dialNode(ctx context.Context, id UUID, to dialTarget, hooks co
 // useKeyspace sets the session's keyspace on a connection.
 func (s *Session) useKeyspace(ctx context.Context, c *conn) error {
 	if _, err := systemQuery(ctx, c, `USE `+cqltext.QuoteIdentifier(s.cfg.Keyspace)); err != nil {
-		if errors.Is(err, CodeInvalid) {
+		if errors.Is(err, cql.CodeInvalid) {
 			return errorf("%w: ClusterConfig.Keyspace is %q: %w", ErrKeyspaceDoesNotExist, s.cfg.Keyspace, err)
 		}
 		return errorf("use keyspace %q: %w", s.cfg.Keyspace, err)
@@ -131,7 +132,7 @@ func (s *Session) useKeyspace(ctx context.Context, c *conn) error {
 }
 
 // hostByID returns the node with that id, or what is known of the node at addr after it has left the cluster.
-func (s *Session) hostByID(id UUID, addr string) *HostInfo {
+func (s *Session) hostByID(id cql.UUID, addr string) *HostInfo {
 	if n := s.topo.Load().nodeByID(id); n != nil {
 		return n.info
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -186,7 +187,7 @@ func refuseOthers(c *fakecql.Cluster) {
 		}
 		own := "\x00" + r.Node.ID.String() + "\x00"
 		if text := string(r.Body[4:]); text != own && text != "\x00\x00" { // before the host id is known
-			r.Fail(int32(CodeCredentials))
+			r.Fail(int32(cql.CodeCredentials))
 		} else {
 			r.Conn.Reply(r.Stream, fakecql.OpAuthSuccess, fakecql.Ints(-1))
 		}

@@ -2,6 +2,8 @@
 
 package vecql
 
+import "github.com/vecql/vecql/cql"
+
 // Listeners for changes of nodes and schema. session_notify.go calls them.
 
 // A MetadataConfig sets how much of the schema a session caches, and its listeners. The zero value caches each keyspace
@@ -118,49 +120,49 @@ type AggregateChangeListener interface {
 }
 
 // An OnKeyspaceCreatedEvent means that a keyspace was created.
-type OnKeyspaceCreatedEvent struct{ Keyspace *KeyspaceMetadata }
+type OnKeyspaceCreatedEvent struct{ Keyspace *cql.KeyspaceMetadata }
 
 // An OnKeyspaceUpdatedEvent means that the replication or durability of a keyspace was altered.
-type OnKeyspaceUpdatedEvent struct{ Old, New *KeyspaceMetadata }
+type OnKeyspaceUpdatedEvent struct{ Old, New *cql.KeyspaceMetadata }
 
 // An OnKeyspaceDroppedEvent means that a keyspace was dropped.
-type OnKeyspaceDroppedEvent struct{ Keyspace *KeyspaceMetadata }
+type OnKeyspaceDroppedEvent struct{ Keyspace *cql.KeyspaceMetadata }
 
 // An OnTableCreatedEvent means that a table was created.
-type OnTableCreatedEvent struct{ Table *TableMetadata }
+type OnTableCreatedEvent struct{ Table *cql.TableMetadata }
 
 // An OnTableUpdatedEvent means that a table was altered.
-type OnTableUpdatedEvent struct{ Old, New *TableMetadata }
+type OnTableUpdatedEvent struct{ Old, New *cql.TableMetadata }
 
 // An OnTableDroppedEvent means that a table was dropped.
-type OnTableDroppedEvent struct{ Table *TableMetadata }
+type OnTableDroppedEvent struct{ Table *cql.TableMetadata }
 
 // An OnUserTypeCreatedEvent means that a user-defined type was created.
-type OnUserTypeCreatedEvent struct{ UserType *UserTypeMetadata }
+type OnUserTypeCreatedEvent struct{ UserType *cql.UserTypeMetadata }
 
 // An OnUserTypeUpdatedEvent means that a user-defined type was altered.
-type OnUserTypeUpdatedEvent struct{ Old, New *UserTypeMetadata }
+type OnUserTypeUpdatedEvent struct{ Old, New *cql.UserTypeMetadata }
 
 // An OnUserTypeDroppedEvent means that a user-defined type was dropped.
-type OnUserTypeDroppedEvent struct{ UserType *UserTypeMetadata }
+type OnUserTypeDroppedEvent struct{ UserType *cql.UserTypeMetadata }
 
 // An OnFunctionCreatedEvent means that a function was created.
-type OnFunctionCreatedEvent struct{ Function *FunctionMetadata }
+type OnFunctionCreatedEvent struct{ Function *cql.FunctionMetadata }
 
 // An OnFunctionUpdatedEvent means that a function was altered.
-type OnFunctionUpdatedEvent struct{ Old, New *FunctionMetadata }
+type OnFunctionUpdatedEvent struct{ Old, New *cql.FunctionMetadata }
 
 // An OnFunctionDroppedEvent means that a function was dropped.
-type OnFunctionDroppedEvent struct{ Function *FunctionMetadata }
+type OnFunctionDroppedEvent struct{ Function *cql.FunctionMetadata }
 
 // An OnAggregateCreatedEvent means that an aggregate was created.
-type OnAggregateCreatedEvent struct{ Aggregate *AggregateMetadata }
+type OnAggregateCreatedEvent struct{ Aggregate *cql.AggregateMetadata }
 
 // An OnAggregateUpdatedEvent means that an aggregate was altered.
-type OnAggregateUpdatedEvent struct{ Old, New *AggregateMetadata }
+type OnAggregateUpdatedEvent struct{ Old, New *cql.AggregateMetadata }
 
 // An OnAggregateDroppedEvent means that an aggregate was dropped.
-type OnAggregateDroppedEvent struct{ Aggregate *AggregateMetadata }
+type OnAggregateDroppedEvent struct{ Aggregate *cql.AggregateMetadata }
 
 // A HostListenersMux passes each event to several listeners, in order. It may serve as both listeners of
 // HostListenersConfig.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -37,7 +38,7 @@ func logged(t *testing.T, b *bytes.Buffer) []string {
 			require.NoError(t, err)
 		}
 		if id, ok := record["host_id"]; ok {
-			_, err := ParseUUID(id.(string))
+			_, err := cql.ParseUUID(id.(string))
 			require.NoError(t, err)
 		}
 	}

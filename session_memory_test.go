@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -350,7 +351,7 @@ func TestMemoryBudgetReturns(t *testing.T) {
 				time.Sleep(time.Duration(pick(60)) * time.Millisecond)
 				switch pick(12) {
 				case 0:
-					r.Fail(int32(CodeOverloaded))
+					r.Fail(int32(cql.CodeOverloaded))
 				case 1:
 					r.HangUp()
 				case 2: // after the caller has left

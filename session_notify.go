@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/schema"
 )
@@ -26,7 +27,7 @@ type notifier struct {
 	schemaDue atomic.Bool // the schema may have changed
 	done      chan struct{}
 
-	reported map[UUID]reportedHost       // used by the goroutine alone
+	reported map[cql.UUID]reportedHost   // used by the goroutine alone
 	schemas  map[string]*schema.Keyspace // likewise
 
 	mu      sync.Mutex
@@ -49,7 +50,7 @@ func newNotifier(s *Session) *notifier {
 	}
 	return &notifier{
 		s: s, cfg: m, wake: make(chan struct{}, 1), done: make(chan struct{}),
-		reported: map[UUID]reportedHost{},
+		reported: map[cql.UUID]reportedHost{},
 	}
 }
 
@@ -211,49 +212,57 @@ func (n *notifier) reportSchema(c *schema.Changes) {
 	types, functions := n.cfg.SchemaListener.UserTypeChangeListener, n.cfg.SchemaListener.FunctionChangeListener
 	aggregates := n.cfg.SchemaListener.AggregateChangeListener
 	if tables != nil {
-		report(n, c.Tables.Dropped, func(t *TableMetadata) { tables.OnTableDropped(OnTableDroppedEvent{t}) })
+		report(n, c.Tables.Dropped, func(t *cql.TableMetadata) { tables.OnTableDropped(OnTableDroppedEvent{t}) })
 	}
 	if aggregates != nil {
-		report(n, c.Aggregates.Dropped, func(a *AggregateMetadata) {
+		report(n, c.Aggregates.Dropped, func(a *cql.AggregateMetadata) {
 			aggregates.OnAggregateDropped(OnAggregateDroppedEvent{a})
 		})
 	}
 	if functions != nil {
-		report(n, c.Functions.Dropped, func(f *FunctionMetadata) { functions.OnFunctionDropped(OnFunctionDroppedEvent{f}) })
+		report(n, c.Functions.Dropped, func(f *cql.FunctionMetadata) {
+			functions.OnFunctionDropped(OnFunctionDroppedEvent{f})
+		})
 	}
 	if types != nil {
-		report(n, c.UserTypes.Dropped, func(t *UserTypeMetadata) { types.OnUserTypeDropped(OnUserTypeDroppedEvent{t}) })
+		report(n, c.UserTypes.Dropped, func(t *cql.UserTypeMetadata) { types.OnUserTypeDropped(OnUserTypeDroppedEvent{t}) })
 	}
 	if keyspaces != nil {
-		report(n, c.Keyspaces.Dropped, func(k *KeyspaceMetadata) { keyspaces.OnKeyspaceDropped(OnKeyspaceDroppedEvent{k}) })
-		report(n, c.Keyspaces.Created, func(k *KeyspaceMetadata) { keyspaces.OnKeyspaceCreated(OnKeyspaceCreatedEvent{k}) })
-		report(n, c.Keyspaces.Updated, func(u schema.Update[*KeyspaceMetadata]) {
+		report(n, c.Keyspaces.Dropped, func(k *cql.KeyspaceMetadata) {
+			keyspaces.OnKeyspaceDropped(OnKeyspaceDroppedEvent{k})
+		})
+		report(n, c.Keyspaces.Created, func(k *cql.KeyspaceMetadata) {
+			keyspaces.OnKeyspaceCreated(OnKeyspaceCreatedEvent{k})
+		})
+		report(n, c.Keyspaces.Updated, func(u schema.Update[*cql.KeyspaceMetadata]) {
 			keyspaces.OnKeyspaceUpdated(OnKeyspaceUpdatedEvent{u.Old, u.New})
 		})
 	}
 	if types != nil {
-		report(n, c.UserTypes.Created, func(t *UserTypeMetadata) { types.OnUserTypeCreated(OnUserTypeCreatedEvent{t}) })
-		report(n, c.UserTypes.Updated, func(u schema.Update[*UserTypeMetadata]) {
+		report(n, c.UserTypes.Created, func(t *cql.UserTypeMetadata) { types.OnUserTypeCreated(OnUserTypeCreatedEvent{t}) })
+		report(n, c.UserTypes.Updated, func(u schema.Update[*cql.UserTypeMetadata]) {
 			types.OnUserTypeUpdated(OnUserTypeUpdatedEvent{u.Old, u.New})
 		})
 	}
 	if functions != nil {
-		report(n, c.Functions.Created, func(f *FunctionMetadata) { functions.OnFunctionCreated(OnFunctionCreatedEvent{f}) })
-		report(n, c.Functions.Updated, func(u schema.Update[*FunctionMetadata]) {
+		report(n, c.Functions.Created, func(f *cql.FunctionMetadata) {
+			functions.OnFunctionCreated(OnFunctionCreatedEvent{f})
+		})
+		report(n, c.Functions.Updated, func(u schema.Update[*cql.FunctionMetadata]) {
 			functions.OnFunctionUpdated(OnFunctionUpdatedEvent{u.Old, u.New})
 		})
 	}
 	if aggregates != nil {
-		report(n, c.Aggregates.Created, func(a *AggregateMetadata) {
+		report(n, c.Aggregates.Created, func(a *cql.AggregateMetadata) {
 			aggregates.OnAggregateCreated(OnAggregateCreatedEvent{a})
 		})
-		report(n, c.Aggregates.Updated, func(u schema.Update[*AggregateMetadata]) {
+		report(n, c.Aggregates.Updated, func(u schema.Update[*cql.AggregateMetadata]) {
 			aggregates.OnAggregateUpdated(OnAggregateUpdatedEvent{u.Old, u.New})
 		})
 	}
 	if tables != nil {
-		report(n, c.Tables.Created, func(t *TableMetadata) { tables.OnTableCreated(OnTableCreatedEvent{t}) })
-		report(n, c.Tables.Updated, func(u schema.Update[*TableMetadata]) {
+		report(n, c.Tables.Created, func(t *cql.TableMetadata) { tables.OnTableCreated(OnTableCreatedEvent{t}) })
+		report(n, c.Tables.Updated, func(u schema.Update[*cql.TableMetadata]) {
 			tables.OnTableUpdated(OnTableUpdatedEvent{u.Old, u.New})
 		})
 	}

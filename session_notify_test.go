@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/schema"
@@ -174,7 +175,7 @@ func TestListenersOfSchema(t *testing.T) {
 		// This change has no event. The next read of the schema version reveals it.
 		f.Drop("ks", "t2")
 		c.Mu.Lock()
-		c.Nodes[0].Schema = UUID{9}
+		c.Nodes[0].Schema = cql.UUID{9}
 		c.Mu.Unlock()
 		after(2 * time.Minute)
 		require.Equal(t, "-ks.t2", r.take())
@@ -552,10 +553,10 @@ func TestListenersLeaveNothing(t *testing.T) {
 		require.Empty(t, r.take(), "no listener is called after Close")
 	}
 	require.True(t, fakecql.Within(func() bool { return runtime.NumGoroutine() <= before+10 }))
-	f.Lacks["columns"] = int32(CodeServer) // the start fails
+	f.Lacks["columns"] = int32(cql.CodeServer) // the start fails
 	var r listenerLog
 	cfg := configOf(c)
 	r.listen(cfg)
 	_, err := cfg.CreateSession()
-	require.ErrorIs(t, err, CodeServer)
+	require.ErrorIs(t, err, cql.CodeServer)
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // Verification of peers. Networks reuse addresses: another cluster may answer at the address of a node. Each connection
@@ -76,12 +78,12 @@ func (p *peers) firstUnverified() bool {
 
 // dialVerified opens a connection to the node of that id, zero means any node of the cluster, and calls initial on it,
 // which may be nil. A server that is definitely another one is refused with a *PeerError.
-func (s *Session) dialVerified(ctx context.Context, cfg *connConfig, addr string, id UUID,
+func (s *Session) dialVerified(ctx context.Context, cfg *connConfig, addr string, id cql.UUID,
 	initial func(context.Context, *conn) error,
 ) (*conn, error) {
 	want := Peer{ClusterName: s.peers.expected(), HostID: id}
 	if s.cfg.LoadBalanced || s.cfg.DisableInitialHostLookup {
-		want.HostID = UUID{}
+		want.HostID = cql.UUID{}
 	}
 	cfg.prepare = func(ctx context.Context, c *conn) error {
 		if initial == nil && !c.features.graceful {
@@ -116,21 +118,22 @@ func (s *Session) dialVerified(ctx context.Context, cfg *connConfig, addr string
 
 // verify returns a *PeerError if the server of c is definitely not the wanted one.
 func (s *Session) verify(ctx context.Context, c *conn, want Peer) error {
-	if want == (Peer{}) || want.HostID != (UUID{}) && want.HostID == c.features.hostID {
+	if want == (Peer{}) || want.HostID != (cql.UUID{}) && want.HostID == c.features.hostID {
 		return nil
 	}
 	got, err := readPeer(ctx, c)
 	if err != nil && !refusesStatement(err) {
 		return errorf("verify the peer: %w", err)
 	}
-	if c.features.hostID != (UUID{}) {
+	if c.features.hostID != (cql.UUID{}) {
 		got.HostID = c.features.hostID
 	}
 	wrong := &PeerError{Address: c.addr(), Want: want, Got: got}
 	if wrong.WrongCluster() || wrong.wrongNode() {
 		return wrong
 	}
-	compared := want.ClusterName != "" && got.ClusterName != "" || want.HostID != (UUID{}) && got.HostID != (UUID{})
+	compared := want.ClusterName != "" && got.ClusterName != "" ||
+		want.HostID != (cql.UUID{}) && got.HostID != (cql.UUID{})
 	if !compared && s.peers.firstUnverified() {
 		s.log.Warn("peer not verified: the server reports neither its cluster nor its host id", "node", c.addr(), "err", err)
 	}
@@ -143,11 +146,11 @@ func readPeer(ctx context.Context, c *conn) (Peer, error) {
 	if err != nil || len(rows) == 0 {
 		return Peer{}, err
 	}
-	return Peer{ClusterName: get[string](rows[0], "cluster_name"), HostID: get[UUID](rows[0], "host_id")}, nil
+	return Peer{ClusterName: get[string](rows[0], "cluster_name"), HostID: get[cql.UUID](rows[0], "host_id")}, nil
 }
 
 // refusesStatement reports whether err means that the server would refuse the statement again, as some proxies do.
 func refusesStatement(err error) bool {
-	return errors.Is(err, CodeSyntax) || errors.Is(err, CodeUnauthorized) || errors.Is(err, CodeInvalid) ||
-		errors.Is(err, CodeConfig)
+	return errors.Is(err, cql.CodeSyntax) || errors.Is(err, cql.CodeUnauthorized) || errors.Is(err, cql.CodeInvalid) ||
+		errors.Is(err, cql.CodeConfig)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -59,7 +60,7 @@ func (p *recorder) take() (ctxs []context.Context, infos []RouteInfo, marks []st
 
 // outcome returns the code of a server error, and the text of any other error.
 func outcome(err error) string {
-	for _, code := range []Code{CodeOverloaded, CodeServer} {
+	for _, code := range []cql.Code{cql.CodeOverloaded, cql.CodeServer} {
 		if errors.Is(err, code) {
 			return code.Error()
 		}
@@ -132,7 +133,7 @@ func TestHostPickerMarks(t *testing.T) {
 		c.Answer(func(r *fakecql.Request, nth int) {
 			nodes = append(nodes, r.Node.IP)
 			if nth < 4 {
-				r.Fail(int32([]Code{CodeOverloaded, CodeOverloaded, CodeServer, CodeServer}[nth]))
+				r.Fail(int32([]cql.Code{cql.CodeOverloaded, cql.CodeOverloaded, cql.CodeServer, cql.CodeServer}[nth]))
 				return
 			}
 			r.Void()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/leak"
 )
@@ -185,14 +186,14 @@ func TestSessionConditional(t *testing.T) {
 	target := (&call{callState: callState{lwt: true}}).planTarget()
 	require.True(t, target.lwt)
 	require.False(t, (&call{}).planTarget().lwt)
-	require.True(t, (&call{callState: callState{params: queryParams{consistency: LocalSerial}}}).planTarget().lwt, "a serial read is conditional too")
+	require.True(t, (&call{callState: callState{params: queryParams{consistency: cql.LocalSerial}}}).planTarget().lwt, "a serial read is conditional too")
 }
 
 // TestSessionCDCLog computes the tokens of ScyllaDB's CDC log tables.
 func TestSessionCDCLog(t *testing.T) {
-	blob := NativeType(TypeBlob)
+	blob := cql.NativeType(cql.TypeBlob)
 	prepared := func(table, column string) *statement {
-		return newStatement("SELECT", "", &preparedResult{bind: metadata{columns: []ColumnInfo{{Keyspace: "ks", Table: table, Name: column, TypeInfo: blob}}}, pkIndexes: []int{0}})
+		return newStatement("SELECT", "", &preparedResult{bind: metadata{columns: []cql.ColumnInfo{{Keyspace: "ks", Table: table, Name: column, TypeInfo: blob}}}, pkIndexes: []int{0}})
 	}
 	key := binary.BigEndian.AppendUint64(nil, 12345)
 	key = append(key, 9, 9, 9, 9, 9, 9, 9, 9)

@@ -15,15 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
 // Requests on scripted nodes: preparation, metadata, pages, retries, and released memory.
 
 var (
-	tBigint = NativeType(TypeBigInt)
-	tText   = NativeType(TypeVarchar)
-	tVector = VectorType{SubType: NativeType(TypeFloat), Dimensions: 3}
+	tBigint = cql.NativeType(cql.TypeBigInt)
+	tText   = cql.NativeType(cql.TypeVarchar)
+	tVector = cql.VectorType{SubType: cql.NativeType(cql.TypeFloat), Dimensions: 3}
 )
 
 const selectRows = "SELECT id, name, v FROM ks.t"
@@ -49,14 +50,14 @@ func TestPrepareFailureIsNotCached(t *testing.T) {
 	missing.Store(true)
 	c.On(func(r *fakecql.Request) bool {
 		if r.Op == fakecql.OpPrepare && missing.Load() {
-			r.Fail(int32(CodeInvalid))
+			r.Fail(int32(cql.CodeInvalid))
 			return true
 		}
 		return false
 	})
 	s := sessionOn(c)
 	err := s.Query("SELECT 1").Exec()
-	require.ErrorIs(t, err, CodeInvalid)
+	require.ErrorIs(t, err, cql.CodeInvalid)
 	require.False(t, MayHaveApplied(err))
 	missing.Store(false)
 	require.NoError(t, s.Query("SELECT 1").Exec())
@@ -123,13 +124,13 @@ func TestPages(t *testing.T) {
 
 			it := s.Query(selectRows).PageState(nil).IterContext(ctx)
 			require.False(t, it.Scan(&r0{}, new(string), new([]float32)), "the first page is empty")
-			require.Equal(t, PageToken("1"), it.PageState())
+			require.Equal(t, cql.PageToken("1"), it.PageState())
 			require.NoError(t, it.Close())
 			it = s.Query(selectRows).PageState([]byte("1")).IterContext(ctx)
 			require.Equal(t, 3, it.NumRows())
 			require.NoError(t, it.Close())
 			for _, state := range []string{"", "1", "2", "3"} { // by token, pages without rows are pages too
-				rows, next := 0, PageToken("none")
+				rows, next := 0, cql.PageToken("none")
 				for page, err := range Pages[row](ctx, s.Query(selectRows).PageState([]byte(state))) {
 					require.NoError(t, err)
 					rows, next = rows+len(page.Rows), page.Source.NextPage
@@ -144,7 +145,7 @@ func TestPages(t *testing.T) {
 // r0 is a destination for any type.
 type r0 struct{}
 
-func (*r0) UnmarshalCQL(TypeInfo, []byte) error { return nil }
+func (*r0) UnmarshalCQL(cql.TypeInfo, []byte) error { return nil }
 
 func TestPageFails(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
@@ -156,7 +157,7 @@ func TestPageFails(t *testing.T) {
 		if len(r.State) == 0 {
 			r.Rows(fakecql.Rows{Columns: columns, Cells: rowCells(0, 3), State: "1"})
 		} else {
-			r.Fail(int32(CodeUnavailable), 0, 1, 0, 0, 0, 1, 0, 0, 0, 0)
+			r.Fail(int32(cql.CodeUnavailable), 0, 1, 0, 0, 0, 1, 0, 0, 0, 0)
 		}
 		return true
 	})
@@ -170,7 +171,7 @@ func TestPageFails(t *testing.T) {
 	for r, err := range Rows[row](context.Background(), s.Query(selectRows)) {
 		if err != nil {
 			failed++
-			require.ErrorIs(t, err, CodeUnavailable)
+			require.ErrorIs(t, err, cql.CodeUnavailable)
 			continue
 		}
 		require.EqualValues(t, seen, r.ID)
@@ -184,7 +185,7 @@ func TestPageFails(t *testing.T) {
 		n++
 	}
 	require.Equal(t, 3, n, "the rows before the failure are delivered")
-	require.ErrorIs(t, it.Close(), CodeUnavailable)
+	require.ErrorIs(t, it.Close(), cql.CodeUnavailable)
 }
 
 func TestRetries(t *testing.T) {
@@ -196,12 +197,12 @@ func TestRetries(t *testing.T) {
 		sent       int // attempts on three nodes that fail in the same way
 		applied    bool
 	}{
-		{"overloaded", func(r *fakecql.Request) { r.Fail(int32(CodeOverloaded)) }, false, 5, false},
-		{"overloaded, idempotent", func(r *fakecql.Request) { r.Fail(int32(CodeOverloaded)) }, true, 3, false},
-		{"bootstrapping", func(r *fakecql.Request) { r.Fail(int32(CodeBootstrapping)) }, false, 3, false},
-		{"unavailable", func(r *fakecql.Request) { r.Fail(int32(CodeUnavailable), unavailable...) }, false, 2, false},
-		{"syntax", func(r *fakecql.Request) { r.Fail(int32(CodeSyntax)) }, false, 1, false},
-		{"server error", func(r *fakecql.Request) { r.Fail(int32(CodeServer)) }, false, 1, true},
+		{"overloaded", func(r *fakecql.Request) { r.Fail(int32(cql.CodeOverloaded)) }, false, 5, false},
+		{"overloaded, idempotent", func(r *fakecql.Request) { r.Fail(int32(cql.CodeOverloaded)) }, true, 3, false},
+		{"bootstrapping", func(r *fakecql.Request) { r.Fail(int32(cql.CodeBootstrapping)) }, false, 3, false},
+		{"unavailable", func(r *fakecql.Request) { r.Fail(int32(cql.CodeUnavailable), unavailable...) }, false, 2, false},
+		{"syntax", func(r *fakecql.Request) { r.Fail(int32(cql.CodeSyntax)) }, false, 1, false},
+		{"server error", func(r *fakecql.Request) { r.Fail(int32(cql.CodeServer)) }, false, 1, true},
 		{"connection breaks", func(r *fakecql.Request) { r.HangUp() }, false, 1, true},
 		// at least: a node may be connected again
 		{"connection breaks, idempotent", func(r *fakecql.Request) { r.HangUp() }, true, 3, true},

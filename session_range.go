@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
@@ -47,7 +48,7 @@ func (s *Session) TokenRanges(ctx context.Context, keyspace, table string) ([]To
 }
 
 // tableID returns the id of a table or a materialized view.
-func (s *Session) tableID(ctx context.Context, keyspace, table string) (UUID, error) {
+func (s *Session) tableID(ctx context.Context, keyspace, table string) (cql.UUID, error) {
 	t, err := s.TableMetadataContext(ctx, keyspace, table)
 	if err == nil {
 		return t.Id, nil
@@ -55,13 +56,13 @@ func (s *Session) tableID(ctx context.Context, keyspace, table string) (UUID, er
 	if ks, kerr := s.KeyspaceMetadataContext(ctx, keyspace); kerr == nil && ks.MaterializedViews[table] != nil {
 		return ks.MaterializedViews[table].Id, nil
 	}
-	return UUID{}, err
+	return cql.UUID{}, err
 }
 
 // readTablets reads the tablets of a table from system.tablets (ScyllaDB's docs/dev/topology-over-raft.md). A table on
 // the ring has none.
-func (s *Session) readTablets(ctx context.Context, id UUID) ([]*tablet.Tablet, error) {
-	it := s.Query("SELECT last_token, replicas FROM system.tablets WHERE table_id = ?", id).Consistency(One).IterContext(ctx)
+func (s *Session) readTablets(ctx context.Context, id cql.UUID) ([]*tablet.Tablet, error) {
+	it := s.Query("SELECT last_token, replicas FROM system.tablets WHERE table_id = ?", id).Consistency(cql.One).IterContext(ctx)
 	defer func() { _ = it.Close() }()
 	var tablets []*tablet.Tablet
 	first := int64(token.Min)

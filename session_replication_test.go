@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/token"
 )
@@ -37,12 +38,12 @@ func requirePlaced(t *testing.T, cluster *cqltest.Cluster, s *Session, count int
 		got, err := q.Route(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, token.Murmur3(binary.BigEndian.AppendUint64(nil, uint64(id))), got.Token)
-		var want []UUID
+		var want []cql.UUID
 		for _, n := range cluster.Replicas("ks", "t", got.Token) {
 			want = append(want, n.HostID())
 		}
 		require.Len(t, want, count)
-		var ids []UUID
+		var ids []cql.UUID
 		for _, h := range got.Replicas {
 			ids = append(ids, h.id)
 		}

@@ -2,6 +2,8 @@
 
 package vecql
 
+import "github.com/vecql/vecql/cql"
+
 // ScyllaDB's tablets as a program sees them.
 
 // A Tablet is a range of tokens of a table, with its replicas.
@@ -24,7 +26,7 @@ func (s *Session) Tablets(keyspace, table string) []Tablet {
 	for t := range s.routing.tablets.All(keyspace, table) {
 		known := Tablet{FirstToken: t.First, LastToken: t.Last, Replicas: make([]TabletReplica, len(t.Replicas))}
 		for i, r := range t.Replicas {
-			known.Replicas[i] = TabletReplica{HostID: UUID(r.Host).String(), Shard: int(r.Shard)}
+			known.Replicas[i] = TabletReplica{HostID: cql.UUID(r.Host).String(), Shard: int(r.Shard)}
 		}
 		out = append(out, known)
 	}

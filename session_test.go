@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
@@ -47,7 +48,7 @@ func TestSessionStartFails(t *testing.T) {
 		{"no authenticator", nil, nil, "PasswordAuthenticator", "uthenticat"},
 		{"wrong password", func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpAuthResponse {
-				r.Fail(int32(CodeCredentials))
+				r.Fail(int32(cql.CodeCredentials))
 			}
 			return r.Op == fakecql.OpAuthResponse
 		}, func(_ *fakecql.Cluster, cfg *ClusterConfig) {
@@ -55,7 +56,7 @@ func TestSessionStartFails(t *testing.T) {
 		}, "org.apache.cassandra.auth.PasswordAuthenticator", "authentication failed"},
 		{"REGISTER is refused", func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpRegister {
-				r.Fail(int32(CodeServer))
+				r.Fail(int32(cql.CodeServer))
 			}
 			return r.Op == fakecql.OpRegister
 		}, nil, "", "server error"},
@@ -74,14 +75,14 @@ func TestSessionStartFails(t *testing.T) {
 		}, nil, "", "ends inside"},
 		{"peers fail", func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpQuery && r.Stmt != "SELECT * FROM system.local WHERE key = 'local'" {
-				r.Fail(int32(CodeUnauthorized))
+				r.Fail(int32(cql.CodeUnauthorized))
 				return true
 			}
 			return false
 		}, nil, "", "system.peers"},
 		{"the keyspace may not be used", func(r *fakecql.Request) bool {
 			if r.Stmt == `USE "no""such"` {
-				r.Fail(int32(CodeUnauthorized))
+				r.Fail(int32(cql.CodeUnauthorized))
 			}
 			return r.Stmt == `USE "no""such"`
 		}, func(_ *fakecql.Cluster, cfg *ClusterConfig) { cfg.Keyspace = `no"such` }, "", "use keyspace"},
@@ -109,7 +110,7 @@ func TestSessionStartWithoutKeyspace(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 3)
 	c.On(func(r *fakecql.Request) bool {
 		if r.Stmt == `USE "shop"` {
-			r.Fail(int32(CodeInvalid))
+			r.Fail(int32(cql.CodeInvalid))
 		}
 		return r.Stmt == `USE "shop"`
 	})
@@ -118,7 +119,7 @@ func TestSessionStartWithoutKeyspace(t *testing.T) {
 	_, err := cfg.CreateSession()
 	require.ErrorIs(t, err, ErrKeyspaceDoesNotExist)
 	require.ErrorIs(t, err, ErrNoConnectionsStarted)
-	require.ErrorIs(t, err, CodeInvalid, "the cause")
+	require.ErrorIs(t, err, cql.CodeInvalid, "the cause")
 	require.EqualError(t, err, `vecql: keyspace does not exist: ClusterConfig.Keyspace is "shop": server: invalid request: scripted`)
 }
 
@@ -215,7 +216,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 	}
 	t.Run("waits", func(t *testing.T) {
 		c := newFakeCluster(t, protoV4, 2)
-		c.Nodes[1].Schema = UUID{2}
+		c.Nodes[1].Schema = cql.UUID{2}
 		c.On(change)
 		s := sessionOn(c)
 		var agreed atomic.Bool
@@ -223,14 +224,14 @@ func TestSessionSchemaAgreement(t *testing.T) {
 			c.Mu.Lock()
 			defer c.Mu.Unlock()
 			agreed.Store(true)
-			c.Nodes[1].Schema = UUID{1}
+			c.Nodes[1].Schema = cql.UUID{1}
 		})
 		require.NoError(t, s.Query("CREATE TABLE ks.t").Exec())
 		require.True(t, agreed.Load())
 	})
 	t.Run("as long as ctx allows", func(t *testing.T) {
 		c := newFakeCluster(t, protoV4, 2)
-		c.Nodes[1].Schema = UUID{2}
+		c.Nodes[1].Schema = cql.UUID{2}
 		c.On(change)
 		s := sessionOn(c)
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
@@ -241,7 +242,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 	})
 	t.Run("without nodes that are down", func(t *testing.T) {
 		c := newFakeCluster(t, protoV4, 2)
-		c.Nodes[1].Schema = UUID{2}
+		c.Nodes[1].Schema = cql.UUID{2}
 		c.On(change)
 		s := sessionOn(c)
 		c.Nodes[1].Stop()
@@ -253,7 +254,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 func TestSessionNodeComesBack(t *testing.T) {
 	c := newSocketCluster(t, protoV4, 2)
 	s := sessionOn(c)
-	n := s.topo.Load().nodeByID(UUID(c.Nodes[1].ID))
+	n := s.topo.Load().nodeByID(cql.UUID(c.Nodes[1].ID))
 	c.Nodes[1].Stop()
 	require.Eventually(t, func() bool { return n.pool.pick() == nil }, 5*time.Second, time.Millisecond)
 	for range 4 {
@@ -269,7 +270,7 @@ func TestSessionNodeComesBack(t *testing.T) {
 func TestSessionNodeRemoved(t *testing.T) {
 	c := newFakeCluster(t, protoV4, 3)
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ReconnectInterval = 50 * time.Millisecond })
-	gone := s.topo.Load().nodeByID(UUID(c.Nodes[2].ID)).pool
+	gone := s.topo.Load().nodeByID(cql.UUID(c.Nodes[2].ID)).pool
 	require.NotNil(t, gone.pick())
 	c.Mu.Lock()
 	c.Peers = c.Nodes[:2]
@@ -279,7 +280,7 @@ func TestSessionNodeRemoved(t *testing.T) {
 	c.Peers = c.Nodes
 	c.Mu.Unlock()
 	require.Eventually(t, func() bool {
-		n := s.topo.Load().nodeByID(UUID(c.Nodes[2].ID))
+		n := s.topo.Load().nodeByID(cql.UUID(c.Nodes[2].ID))
 		return n != nil && n.pool != gone && n.pool.pick() != nil
 	}, 5*time.Second, time.Millisecond)
 }

@@ -7,6 +7,8 @@ import (
 	"hash/fnv"
 	"net/netip"
 	"slices"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // What a session reads of the cluster: from the system tables of one node, or, with DisableInitialHostLookup, from the
@@ -45,7 +47,7 @@ func (s *Session) contactView(ctx context.Context, conn *conn) (view clusterView
 	if err != nil {
 		return view, err
 	}
-	view.clusterName, view.schema = get[string](local, "cluster_name"), get[UUID](local, "schema_version")
+	view.clusterName, view.schema = get[string](local, "cluster_name"), get[cql.UUID](local, "schema_version")
 	addrs, err := s.contactPoints(ctx)
 	for _, n := range s.topo.Load().nodes {
 		if err != nil || n.pool.isUp() { // a name that is not resolved for a moment removes no node
@@ -68,7 +70,7 @@ func (s *Session) contactView(ctx context.Context, conn *conn) (view clusterView
 
 // contactID returns the id of a contact point whose host id is not read: a hash of its address, as a UUID of version 8
 // (RFC 9562, section 5.8).
-func contactID(addr netip.AddrPort) (id UUID) {
+func contactID(addr netip.AddrPort) (id cql.UUID) {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(addr.String()))
 	h.Sum(id[:0])
@@ -77,11 +79,11 @@ func contactID(addr netip.AddrPort) (id UUID) {
 }
 
 // readVersions returns the distinct schema versions of the nodes that are up.
-func (s *Session) readVersions(ctx context.Context, conn *conn) ([]UUID, error) {
+func (s *Session) readVersions(ctx context.Context, conn *conn) ([]cql.UUID, error) {
 	if s.cfg.DisableInitialHostLookup {
 		return s.contactVersions(ctx, conn)
 	}
-	return schemaVersions(ctx, conn, func(id UUID) bool {
+	return schemaVersions(ctx, conn, func(id cql.UUID) bool {
 		n := s.topo.Load().nodeByID(id)
 		return n != nil && n.pool.isUp()
 	})
@@ -89,21 +91,21 @@ func (s *Session) readVersions(ctx context.Context, conn *conn) ([]UUID, error) 
 
 // contactVersions asks the node of a connection and each contact point for its schema version. It leaves out contact
 // points without a connection, and silent ones.
-func (s *Session) contactVersions(ctx context.Context, one *conn) ([]UUID, error) {
+func (s *Session) contactVersions(ctx context.Context, one *conn) ([]cql.UUID, error) {
 	conns := []*conn{one}
 	for _, n := range s.topo.Load().nodes {
 		if c := n.pool.pick(); c != nil && !c.silent.Load() {
 			conns = append(conns, c)
 		}
 	}
-	var versions []UUID
+	var versions []cql.UUID
 	for _, c := range conns {
 		rows, err := systemQuery(ctx, c, "SELECT schema_version FROM system.local WHERE key = 'local'")
 		if err != nil {
 			return nil, errorf("node %s: %w", c.addr(), err)
 		}
 		for _, row := range rows {
-			if v, ok := row["schema_version"].(UUID); ok && !slices.Contains(versions, v) {
+			if v, ok := row["schema_version"].(cql.UUID); ok && !slices.Contains(versions, v) {
 				versions = append(versions, v)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
 )
@@ -41,7 +42,7 @@ func TestContactPointsOnly(t *testing.T) {
 			switch {
 			case strings.Contains(r.Stmt, "system.peers") || strings.Contains(r.Stmt, "system_schema"):
 				read = append(read, r.Stmt)
-				r.Fail(int32(CodeUnauthorized))
+				r.Fail(int32(cql.CodeUnauthorized))
 				return true
 			case r.Op == fakecql.OpExecute:
 				served[r.Node]++
@@ -107,8 +108,8 @@ func TestContactPointsOnlyAgreement(t *testing.T) {
 			n.Change(func(n *fakecql.Node) { n.Schema = [16]byte{2} })
 			err := s.AwaitSchemaAgreement(t.Context())
 			require.ErrorIs(t, err, ErrSchemaAgreement)
-			require.ErrorContains(t, err, UUID{1}.String())
-			require.ErrorContains(t, err, UUID{2}.String())
+			require.ErrorContains(t, err, cql.UUID{1}.String())
+			require.ErrorContains(t, err, cql.UUID{2}.String())
 			n.Change(func(n *fakecql.Node) { n.Schema = [16]byte{1} })
 			require.NoError(t, s.AwaitSchemaAgreement(t.Context()))
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/token"
 )
@@ -36,10 +37,10 @@ type node struct {
 // topology is one snapshot.
 type topology struct {
 	nodes     []*node              // by host id
-	ids       []UUID               // ids of nodes, in the same order
+	ids       []cql.UUID           // ids of nodes, in the same order
 	usable    []*node              // nodes that requests may go to, the nearest first
 	hosts     []*HostInfo          // hosts of usable
-	excluded  map[UUID]bool        // members of the cluster that HostFilter does not accept
+	excluded  map[cql.UUID]bool    // members of the cluster that HostFilter does not accept
 	tokens    []int64              // the sorted ring: range i ends at tokens[i]; empty unless the partitioner is Murmur3
 	keyspaces map[string]*replicas // a nil value means unknown replicas
 	placing   *placing             // nil unless the partitioner is Murmur3
@@ -68,7 +69,7 @@ func (p *placing) replicasOf(strategy placement.Strategy) *replicas {
 // newTopology builds the snapshot of view. nodes are its hosts that are not excluded.
 func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
 	t := &topology{
-		nodes: nodes, excluded: map[UUID]bool{}, keyspaces: make(map[string]*replicas, len(view.keyspaces)),
+		nodes: nodes, excluded: map[cql.UUID]bool{}, keyspaces: make(map[string]*replicas, len(view.keyspaces)),
 		routing: r,
 	}
 	slices.SortFunc(t.nodes, func(a, b *node) int { return slices.Compare(a.info.id[:], b.info.id[:]) })
@@ -212,7 +213,7 @@ func compareDistance(a, b *node) int {
 }
 
 // nodeByID returns the node with that id, nil if there is none.
-func (t *topology) nodeByID(id UUID) *node {
+func (t *topology) nodeByID(id cql.UUID) *node {
 	if i := t.indexOf(id); i >= 0 {
 		return t.nodes[i]
 	}
@@ -220,7 +221,7 @@ func (t *topology) nodeByID(id UUID) *node {
 }
 
 // indexOf returns the index in nodes of the node with that id, -1 if there is none.
-func (t *topology) indexOf(id UUID) int {
+func (t *topology) indexOf(id cql.UUID) int {
 	low, high := 0, len(t.ids)
 	for low < high {
 		mid := int(uint(low+high) >> 1)

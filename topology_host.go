@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // HostInfo, and the rows of the system tables that describe nodes. A row may be half-written, stale, or NULL in parts.
@@ -34,13 +36,13 @@ func (s NodeState) String() string {
 // A HostInfo describes a node as of the last reading of the system tables. Only IsUp and State change. A field is zero
 // if its column is NULL or missing.
 type HostInfo struct {
-	id                                      UUID
+	id                                      cql.UUID
 	addr                                    netip.AddrPort // the address for clients
 	peer, broadcast, listen, rpc, preferred netip.Addr
 	dc, rack, version, clusterName          string
 	partitioner, dseVersion, workload       string
 	graph                                   bool
-	schema                                  UUID
+	schema                                  cql.UUID
 	tokens                                  []int64
 	pool                                    atomic.Pointer[pool] // nil until the node is part of a snapshot
 
@@ -52,7 +54,7 @@ type HostInfo struct {
 
 // HostID returns the node's id, which does not change with its address. Empty means unknown.
 func (h *HostInfo) HostID() string {
-	if h.id == (UUID{}) {
+	if h.id == (cql.UUID{}) {
 		return ""
 	}
 	return h.id.String()
@@ -139,7 +141,7 @@ func (h *HostInfo) Equal(other *HostInfo) bool {
 	switch {
 	case h == nil || other == nil:
 		return h == other
-	case h.id != (UUID{}) && other.id != (UUID{}):
+	case h.id != (cql.UUID{}) && other.id != (cql.UUID{}):
 		return h.id == other.id
 	}
 	return h.addr == other.addr
@@ -173,8 +175,8 @@ func NewTestHostInfoFromRow(row map[string]any) (*HostInfo, error) {
 // parseHost reads a row of system.local, peers or peers_v2. It ignores columns that are NULL or of another type.
 func parseHost(row map[string]any, port uint16) *HostInfo {
 	h := &HostInfo{
-		id: get[UUID](row, "host_id"), dc: get[string](row, "data_center"), rack: get[string](row, "rack"),
-		version: get[string](row, "release_version"), schema: get[UUID](row, "schema_version"),
+		id: get[cql.UUID](row, "host_id"), dc: get[string](row, "data_center"), rack: get[string](row, "rack"),
+		version: get[string](row, "release_version"), schema: get[cql.UUID](row, "schema_version"),
 		clusterName: get[string](row, "cluster_name"), partitioner: get[string](row, "partitioner"),
 		dseVersion: get[string](row, "dse_version"), workload: get[string](row, "workload"), graph: get[bool](row, "graph"),
 		peer: addrColumn(row, "peer"), broadcast: addrColumn(row, "broadcast_address"),
@@ -211,10 +213,10 @@ func addrColumn(row map[string]any, name string) netip.Addr {
 // its node has left. A node without tokens stores no data but serves requests (ScyllaDB's zero-token nodes): such a row
 // must otherwise be complete.
 func (h *HostInfo) whole() bool {
-	if h.id == (UUID{}) || !h.addr.IsValid() || h.dc == "" {
+	if h.id == (cql.UUID{}) || !h.addr.IsValid() || h.dc == "" {
 		return false
 	}
-	return len(h.tokens) > 0 || h.rack != "" && h.version != "" && h.schema != (UUID{})
+	return len(h.tokens) > 0 || h.rack != "" && h.version != "" && h.schema != (cql.UUID{})
 }
 
 // hostsOf returns the nodes of system.local, read from the node at that address, and of peers. Nodes may have one
@@ -229,7 +231,7 @@ func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, transla
 	self.addr = at // the only address known to work
 	hosts := make([]*HostInfo, 0, 1+len(peers))
 	hosts = append(hosts, self)
-	places := map[UUID]int{self.id: 0}
+	places := map[cql.UUID]int{self.id: 0}
 	for _, row := range peers {
 		h := parseHost(row, at.Port())
 		place, again := places[h.id]

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/placement"
 )
 
@@ -20,7 +21,7 @@ import (
 // peerRow is a complete row of system.peers; change may remove columns.
 func peerRow(n byte, change ...func(row map[string]any)) map[string]any {
 	row := map[string]any{
-		"host_id": hostID(n), "data_center": "dc1", "rack": "r1", "release_version": "5.0.0", "schema_version": UUID{1},
+		"host_id": hostID(n), "data_center": "dc1", "rack": "r1", "release_version": "5.0.0", "schema_version": cql.UUID{1},
 		"rpc_address": net.IPv4(10, 0, 0, n), "peer": net.IPv4(192, 168, 0, n), "tokens": []string{"100", "-5"},
 	}
 	for _, f := range change {
@@ -37,7 +38,7 @@ func TestParseHostKeepsWhatItCanRead(t *testing.T) {
 	h := parseHost(map[string]any{"host_id": nil, "data_center": 5, "tokens": []string{"1", "x", "-9223372036854775808"}, "native_port": 99999}, 9042)
 	require.Equal(t, []int64{1, -9223372036854775808}, h.tokens)
 	require.False(t, h.addr.IsValid())
-	require.Equal(t, UUID{}, h.id)
+	require.Equal(t, cql.UUID{}, h.id)
 }
 
 // TestFault27PeersTable checks that incomplete, stale or duplicate rows leave a topology of the other nodes.
@@ -280,12 +281,12 @@ func TestWholeHosts(t *testing.T) {
 		without, whole bool // tokens
 	}{
 		"all":             {func(*HostInfo) {}, true, true},
-		"no id":           {func(h *HostInfo) { h.id = UUID{} }, false, false},
+		"no id":           {func(h *HostInfo) { h.id = cql.UUID{} }, false, false},
 		"no address":      {func(h *HostInfo) { h.addr = netip.AddrPort{} }, false, false},
 		"no data center":  {func(h *HostInfo) { h.dc = "" }, false, false},
 		"no rack":         {func(h *HostInfo) { h.rack = "" }, false, true},
 		"no version":      {func(h *HostInfo) { h.version = "" }, false, true},
-		"no schema":       {func(h *HostInfo) { h.schema = UUID{} }, false, true},
+		"no schema":       {func(h *HostInfo) { h.schema = cql.UUID{} }, false, true},
 		"none of the two": {func(h *HostInfo) { h.rack, h.version = "", "" }, false, true},
 	} {
 		h := full()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/tablet"
 )
 
@@ -34,10 +35,10 @@ func TestPlanHostPicker(t *testing.T) {
 	var p pickerFunc = func(r RouteInfo, hosts []*HostInfo) []*HostInfo {
 		info = r
 		slices.Reverse(hosts)
-		return append(append(hosts, hosts[0], &HostInfo{id: UUID{15: 77}}, &HostInfo{id: UUID{15: 9}}, hosts[1], nil), hosts...)
+		return append(append(hosts, hosts[0], &HostInfo{id: cql.UUID{15: 77}}, &HostInfo{id: cql.UUID{15: 9}}, hosts[1], nil), hosts...)
 	}
 	topo := threeByThree(t, p)
-	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 5}, Shard: 6}, {Host: UUID{15: 1}}}})
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: cql.UUID{15: 5}, Shard: 6}, {Host: cql.UUID{15: 1}}}})
 	target := onToken(0)
 	target.lwt = true
 	for range 2 {
@@ -68,7 +69,7 @@ func TestPlanHostPickerFaults(t *testing.T) {
 		"no next":     {nil, 0, ""},
 		"endless": {func() SelectedHost {
 			picks++
-			return SelectedHost{Host: &HostInfo{id: UUID{15: 1}}}
+			return SelectedHost{Host: &HostInfo{id: cql.UUID{15: 1}}}
 		}, maxRetries + 9, ""},
 		"endless and unknown": {func() SelectedHost { return SelectedHost{Host: &HostInfo{}} }, 0, ""},
 	} {
@@ -111,7 +112,7 @@ func TestPlanHostPickerIsLazy(t *testing.T) {
 				return SelectedHost{}
 			}
 			n := selected
-			return SelectedHost{Host: &HostInfo{id: UUID{15: byte(n)}}, Mark: func(error) { marked = append(marked, n) }}
+			return SelectedHost{Host: &HostInfo{id: cql.UUID{15: byte(n)}}, Mark: func(error) { marked = append(marked, n) }}
 		}
 	}})
 	c := newConn(&connConfig{version: protoV4}, "127.0.0.1:9042", nil)
@@ -138,7 +139,7 @@ func TestPlanHostPickerThatEnds(t *testing.T) {
 			if selected++; selected > 1 {
 				return SelectedHost{}
 			}
-			return SelectedHost{Host: &HostInfo{id: UUID{15: 1}}}
+			return SelectedHost{Host: &HostInfo{id: cql.UUID{15: 1}}}
 		}
 	}})
 	r := topo.plan(onToken(0))

@@ -5,6 +5,7 @@ package vecql
 import (
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/tablet"
 )
 
@@ -20,7 +21,7 @@ type planTarget struct {
 	token           int64  // when hasToken
 	hasToken        bool
 	lwt             bool      // known to be conditional
-	host            UUID      // the only node to use; zero means any
+	host            cql.UUID  // the only node to use; zero means any
 	picking         *picking  // for a HostPicker; nil without one
 	now             time.Time // about; slow replicas are those that lag at that time
 	start           uint32    // selects the first among equals; advances by startStep from plan to plan
@@ -123,7 +124,7 @@ func (t *topology) startPlan(p *queryPlan, target *planTarget) {
 		return
 	}
 	rules := &t.routing.rules
-	if target.host != (UUID{}) {
+	if target.host != (cql.UUID{}) {
 		p.order = tabletOnly
 		if i := t.indexOf(target.host); i >= 0 {
 			p.tablet[0], p.tabletCount = tabletReplica{int32(i), shardOn(t.tabletOf(target), target.host)}, 1
@@ -163,7 +164,7 @@ func (p *queryPlan) setReplicas(target *planTarget) {
 }
 
 // shardOn returns the shard of the tablet's replica on a host, -1 if unknown.
-func shardOn(t *tablet.Tablet, host UUID) int32 {
+func shardOn(t *tablet.Tablet, host cql.UUID) int32 {
 	if t != nil {
 		for _, r := range t.Replicas {
 			if r.Host == host {

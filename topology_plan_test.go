@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/tablet"
@@ -47,7 +48,7 @@ func threeByThree(t testing.TB, policy HostSelectionPolicy) *topology {
 	})
 }
 
-func (t *topology) node(n byte) *node { return t.nodeByID(UUID{15: n}) }
+func (t *topology) node(n byte) *node { return t.nodeByID(cql.UUID{15: n}) }
 
 // onToken is a request of keyspace ks for the range that begins at node 1.
 func onToken(start uint32) planTarget {
@@ -249,18 +250,18 @@ func TestPlanSpreads(t *testing.T) {
 
 func TestPlanOneHost(t *testing.T) {
 	topo := threeByThree(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("a", DisableDCFailover())))
-	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 8}, Shard: 3}}})
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: cql.UUID{15: 8}, Shard: 3}}})
 	target := onToken(7)
-	target.host = UUID{15: 8}
+	target.host = cql.UUID{15: 8}
 	r := topo.plan(target)
 	at := r.next()
 	require.Equal(t, "8", names([]*node{at.node}), "a request that names an unused node still reaches it")
 	require.EqualValues(t, 3, at.shard)
 	require.Nil(t, r.next().node)
-	target.host = UUID{15: 2}
+	target.host = cql.UUID{15: 2}
 	r = topo.plan(target)
 	require.EqualValues(t, -1, r.next().shard)
-	target.host = UUID{15: 99}
+	target.host = cql.UUID{15: 99}
 	require.Empty(t, planNodes(topo.plan(target)))
 	require.Empty(t, planNodes((&topology{}).plan(target)))
 	require.Empty(t, planNodes((&topology{}).plan(onToken(0))))
@@ -329,7 +330,7 @@ func TestPlanOfTabletWithManyReplicas(t *testing.T) {
 	hint := &tablet.Tablet{First: -5, Last: 5}
 	for i := range byte(20) {
 		nodes = append(nodes, testNode(i+1, fmt.Sprint("dc", i%2), "r"))
-		hint.Replicas = append(hint.Replicas, tablet.Replica{Host: UUID{15: i + 1}, Shard: int32(i)})
+		hint.Replicas = append(hint.Replicas, tablet.Replica{Host: cql.UUID{15: i + 1}, Shard: int32(i)})
 	}
 	topo := testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, nil)
 	topo.routing.tablets.Add("ks", "t", hint)
@@ -354,7 +355,7 @@ func TestPlanAllocatesNothing(t *testing.T) {
 		})
 	}
 	require.Zero(t, count())
-	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 5}}, {Host: UUID{15: 1}}}})
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: cql.UUID{15: 5}}, {Host: cql.UUID{15: 1}}}})
 	require.Zero(t, count())
 	require.Equal(t, 2*201*9, steps)
 }
@@ -375,7 +376,7 @@ func BenchmarkPlan(b *testing.B) {
 		})
 	}
 	run("ring")
-	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 5}}, {Host: UUID{15: 1}}, {Host: UUID{15: 4}}}})
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: cql.UUID{15: 5}}, {Host: cql.UUID{15: 1}}, {Host: cql.UUID{15: 4}}}})
 	run("tablet")
 }
 
@@ -402,7 +403,7 @@ func TestPlanSilentNodes(t *testing.T) {
 				require.ElementsMatch(t, []int{1, 5}, got[7:])
 			}
 			target := onToken(0)
-			target.host = UUID{15: 1}
+			target.host = cql.UUID{15: 1}
 			require.Equal(t, "1", names(planNodes(topo.plan(target))))
 		})
 	}
@@ -478,7 +479,7 @@ func TestPlanPassesANode(t *testing.T) {
 		require.False(t, p.more())
 		require.Nil(t, p.next().node)
 	}
-	p := topo.plan(planTarget{host: UUID{15: 2}})
+	p := topo.plan(planTarget{host: cql.UUID{15: 2}})
 	require.False(t, p.more(), "the only node has no next one")
 	require.Same(t, topo.node(2), p.next().node)
 	require.False(t, p.more())

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/token"
 )
@@ -24,8 +25,8 @@ type TokenRange struct {
 
 // A TokenReplica is a node that stores a TokenRange.
 type TokenReplica struct {
-	HostID UUID `json:"host_id"`
-	Shard  int  `json:"shard"` // of a ScyllaDB tablet; -1 for a range of the ring, whose tokens are on all shards
+	HostID cql.UUID `json:"host_id"`
+	Shard  int      `json:"shard"` // of a ScyllaDB tablet; -1 for a range of the ring, whose tokens are on all shards
 }
 
 // Split cuts the range into n ranges of equal width with the same replicas: at least one, and at most one for each
@@ -110,7 +111,7 @@ func (t *topology) tabletRanges(tablets []*tablet.Tablet) []TokenRange {
 }
 
 // distanceRank returns the rank of a node by distance. Nodes without requests come last.
-func (t *topology) distanceRank(id UUID) int {
+func (t *topology) distanceRank(id cql.UUID) int {
 	if n := t.nodeByID(id); n != nil && n.rank >= 0 {
 		return int(n.rank)
 	}

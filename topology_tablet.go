@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -84,7 +85,7 @@ func parseReplicas(t *tablet.Tablet, list *wire.Reader) error {
 		}
 		for _, other := range t.Replicas[:i] {
 			if other.Host == replica.Host {
-				return errorf("%w: two replicas on host %v", errTablet, UUID(replica.Host))
+				return errorf("%w: two replicas on host %v", errTablet, cql.UUID(replica.Host))
 			}
 		}
 		t.Replicas[i] = replica
@@ -141,7 +142,7 @@ func (t *topology) keepTablet(target *planTarget, found *tablet.Tablet) error {
 	for _, replica := range found.Replicas {
 		// it may be a node that was not yet in the system tables
 		if t.nodeByID(replica.Host) == nil && !t.excluded[replica.Host] {
-			return errorf("%w: host %v is unknown", errTablet, UUID(replica.Host))
+			return errorf("%w: host %v is unknown", errTablet, cql.UUID(replica.Host))
 		}
 	}
 	// The replacement of a stored tablet takes no more room.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/tablet"
@@ -40,7 +41,7 @@ func appendTestCell(b []byte, v any) []byte {
 		cell = wire.AppendLong(nil, v)
 	case int:
 		cell = wire.AppendInt(nil, int32(v))
-	case UUID:
+	case cql.UUID:
 		cell = v[:]
 	case []byte:
 		cell = v
@@ -64,7 +65,7 @@ func (p tabletPayload) bytes() []byte {
 	return append(appendTestCell(b, list), p.tail...)
 }
 
-func hostID(n byte) UUID { return UUID{15: n} }
+func hostID(n byte) cql.UUID { return cql.UUID{15: n} }
 
 // goodTablet covers tokens from -99 to 100, on nodes 1 and 2.
 func goodTablet() tabletPayload {
@@ -108,7 +109,7 @@ func hostileTablets() map[string]tabletPayload {
 	}
 	many := func(n int) (replicas []any) {
 		for i := range n {
-			replicas = append(replicas, replicaCell{UUID{byte(i), 15: 1}, 0})
+			replicas = append(replicas, replicaCell{cql.UUID{byte(i), 15: 1}, 0})
 		}
 		return replicas
 	}
@@ -260,7 +261,7 @@ func TestForgetTablets(t *testing.T) {
 
 	// a node that a filter excludes keeps its tablets as long as it is in the cluster
 	topo = fill()
-	excluded, keyspaces := map[UUID]bool{hostID(3): true}, map[string]placement.Strategy{"ks": {}}
+	excluded, keyspaces := map[cql.UUID]bool{hostID(3): true}, map[string]placement.Strategy{"ks": {}}
 	before := newTopology([]*node{testNode(1, "a", "r", 0)}, &clusterView{partitioner: "Murmur3Partitioner", keyspaces: keyspaces}, topo.routing)
 	before.excluded = excluded
 	before.followTablets(topo)
@@ -363,7 +364,7 @@ func TestSessionStoresTablets(t *testing.T) {
 			require.NoError(t, s.Query(stmt, 1).Exec())
 		}
 	}
-	whole := tabletPayload{first: int64(math.MinInt64), last: int64(math.MaxInt64), replicas: []any{replicaCell{UUID(c.Nodes[2].ID), 1}}}
+	whole := tabletPayload{first: int64(math.MinInt64), last: int64(math.MaxInt64), replicas: []any{replicaCell{cql.UUID(c.Nodes[2].ID), 1}}}
 	for name, p := range hostileTablets() {
 		if p.first == any(int64(-100)) && p.last == any(int64(100)) {
 			p.first, p.last = int64(math.MinInt64), int64(math.MaxInt64) // so that its range alone is no reason to refuse it
@@ -374,7 +375,7 @@ func TestSessionStoresTablets(t *testing.T) {
 	require.EqualValues(t, len(hostileTablets()), s.routing.refused.Load())
 	require.Zero(t, s.routing.tablets.Len())
 	for _, n := range []*fakecql.Node{c.Nodes[2], c.Nodes[0], c.Nodes[1]} {
-		whole.replicas = []any{replicaCell{UUID(n.ID), 1}}
+		whole.replicas = []any{replicaCell{cql.UUID(n.ID), 1}}
 		answerWith(whole)
 		require.GreaterOrEqual(t, hits[n.IP], 10, "after the first response")
 	}

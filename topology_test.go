@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/placement"
 )
 
@@ -21,7 +22,7 @@ import (
 // testNode returns a node named by the last byte of its id.
 func testNode(n byte, dc, rack string, tokens ...int64) *node {
 	return &node{pool: emptyPool(), info: &HostInfo{
-		id: UUID{15: n}, dc: dc, rack: rack, tokens: tokens,
+		id: cql.UUID{15: n}, dc: dc, rack: rack, tokens: tokens,
 		addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, n}), 9042),
 	}}
 }
@@ -121,8 +122,8 @@ func TestTopologyUnknownPartitioner(t *testing.T) {
 	topo := newTopology([]*node{testNode(1, "a", "r", 1)}, view, &routing{rules: newPlanRules(nil)})
 	require.Empty(t, topo.replicasOf("ks", 5), "only token awareness is disabled")
 	require.Same(t, topo, topo.withKeyspace("ks", nil), "without replicas nothing changes")
-	require.NotNil(t, topo.nodeByID(UUID{15: 1}))
-	require.Nil(t, topo.nodeByID(UUID{15: 2}))
+	require.NotNil(t, topo.nodeByID(cql.UUID{15: 1}))
+	require.Nil(t, topo.nodeByID(cql.UUID{15: 2}))
 	require.Equal(t, "1", names(planNodes(topo.plan(planTarget{keyspace: "ks", token: 5, hasToken: true}))))
 }
 
@@ -271,8 +272,8 @@ func TestTopologyExcludedNodesHoldReplicas(t *testing.T) {
 	topo := testTopology(t, nil, nodes, map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 2}}})
 	require.Equal(t, "3", names(topo.replicasOf("ks", 5)))
 	require.Equal(t, "1 3 4", names(topo.nodes))
-	require.Nil(t, topo.nodeByID(UUID{15: 2}))
-	require.True(t, topo.excluded[UUID{15: 2}])
+	require.Nil(t, topo.nodeByID(cql.UUID{15: 2}))
+	require.True(t, topo.excluded[cql.UUID{15: 2}])
 }
 
 // largeCluster returns n nodes with 16 tokens each in five data centers, one of which has one node.
@@ -281,7 +282,7 @@ func largeCluster(n int) []*node {
 	nodes := make([]*node, n)
 	for i := range nodes {
 		nodes[i] = testNode(0, fmt.Sprint("dc", i%4), fmt.Sprint("r", i%12))
-		nodes[i].info.id = UUID{byte(i >> 8), byte(i)}
+		nodes[i].info.id = cql.UUID{byte(i >> 8), byte(i)}
 		for range 16 {
 			nodes[i].info.tokens = append(nodes[i].info.tokens, int64(rnd.Uint64()))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -26,7 +27,7 @@ type parameters struct {
 }
 
 // newParameters returns the parameters of a query. Markers ? get names, because two of them may be about one column.
-func newParameters(query string, markers []vecql.ColumnInfo) *parameters {
+func newParameters(query string, markers []cql.ColumnInfo) *parameters {
 	p := &parameters{text: query, named: true}
 	found := cqltext.BindMarkers(query)
 	if len(found) > 0 && found[0] == "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 )
 
@@ -81,9 +82,9 @@ type table struct {
 	keyspace, name string
 	kind           string // in GetTableTypes
 	names          []string
-	columns        map[string]*vecql.ColumnMetadata
-	partitionKey   []*vecql.ColumnMetadata
-	clustering     []*vecql.ColumnMetadata
+	columns        map[string]*cql.ColumnMetadata
+	partitionKey   []*cql.ColumnMetadata
+	clustering     []*cql.ColumnMetadata
 }
 
 const (
@@ -92,7 +93,7 @@ const (
 )
 
 // tables returns the tables and views of a keyspace, ordered by name.
-func tables(ks *vecql.KeyspaceMetadata) []table {
+func tables(ks *cql.KeyspaceMetadata) []table {
 	var out []table
 	for _, t := range ks.Tables {
 		out = append(out, table{

@@ -12,9 +12,9 @@ import (
 	"github.com/apache/arrow-adbc/go/adbc"
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -37,7 +37,7 @@ func tableDefinition(schema *arrow.Schema, key string) (string, error) {
 			return "", err
 		}
 		text.WriteString(cqltext.QuoteIdentifier(f.Name) + " " + cqlType)
-		if kind, _ := schema.Field(i).Metadata.GetValue(metadataKind); kind == vecql.ColumnStatic.String() {
+		if kind, _ := schema.Field(i).Metadata.GetValue(metadataKind); kind == cql.ColumnStatic.String() {
 			text.WriteString(" static")
 		}
 		text.WriteString(", ")
@@ -51,16 +51,16 @@ func primaryKey(schema *arrow.Schema, key string) (string, error) {
 		return checkedKey(schema, key)
 	}
 	names := map[string][]string{}
-	for _, kind := range []vecql.ColumnKind{vecql.ColumnPartitionKey, vecql.ColumnClusteringKey} {
+	for _, kind := range []cql.ColumnKind{cql.ColumnPartitionKey, cql.ColumnClusteringKey} {
 		names[kind.String()] = keyNames(schema, kind.String())
 	}
-	partition := names[vecql.ColumnPartitionKey.String()]
+	partition := names[cql.ColumnPartitionKey.String()]
 	if len(partition) == 0 {
 		return "", failed(adbc.StatusInvalidArgument,
 			"a table needs a primary key: set %s, such as \"id\" or \"(a, b), c\"", optionPrimaryKey)
 	}
 	text := "(" + strings.Join(partition, ", ") + ")"
-	return strings.Join(append([]string{text}, names[vecql.ColumnClusteringKey.String()]...), ", "), nil
+	return strings.Join(append([]string{text}, names[cql.ColumnClusteringKey.String()]...), ", "), nil
 }
 
 // keyNames returns the quoted names of the fields whose metadata has a kind, in the order of their positions.
@@ -124,10 +124,10 @@ func fieldType(f arrow.Field, c column.Field) (string, error) {
 		}
 		return text, nil
 	}
-	known := func(keyspace, name string) (vecql.UDTTypeInfo, bool) {
-		return vecql.UDTTypeInfo{Keyspace: keyspace, Name: name}, true
+	known := func(keyspace, name string) (cql.UDTTypeInfo, bool) {
+		return cql.UDTTypeInfo{Keyspace: keyspace, Name: name}, true
 	}
-	if _, err := vecql.ParseType(text, known); err != nil {
+	if _, err := cql.ParseType(text, known); err != nil {
 		return "", failed(adbc.StatusInvalidArgument, "metadata %s of column %s: %v", metadataType, c.Name, err)
 	}
 	return text, nil

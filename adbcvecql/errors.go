@@ -53,9 +53,9 @@ var statuses = []struct {
 }{
 	{context.Canceled, adbc.StatusCancelled},
 	{context.DeadlineExceeded, adbc.StatusTimeout},
-	{vecql.CodeCredentials, adbc.StatusUnauthenticated},
-	{vecql.CodeUnauthorized, adbc.StatusUnauthorized},
-	{vecql.CodeAlreadyExists, adbc.StatusAlreadyExists},
+	{cql.CodeCredentials, adbc.StatusUnauthenticated},
+	{cql.CodeUnauthorized, adbc.StatusUnauthorized},
+	{cql.CodeAlreadyExists, adbc.StatusAlreadyExists},
 	{vecql.ErrKeyspaceDoesNotExist, adbc.StatusNotFound},
 	{vecql.ErrNoTable, adbc.StatusNotFound},
 	{vecql.ErrUnsupported, adbc.StatusNotImplemented},

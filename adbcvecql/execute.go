@@ -15,6 +15,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/pull"
@@ -177,7 +178,7 @@ func hasWord(stmt, word string) bool {
 }
 
 // pageRows returns the number of rows of a page with about so many bytes. A value without a fixed width counts as 64.
-func pageRows(columns []vecql.ColumnInfo, bytes int) int {
+func pageRows(columns []cql.ColumnInfo, bytes int) int {
 	const (
 		unknownWidth = 64
 		maxRows      = 10_000

@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Metadata of the driver and the server.
@@ -46,7 +46,7 @@ type infoRow struct {
 // GetInfo implements adbc.Connection. Without codes it returns all that it has.
 func (c *connection) GetInfo(ctx context.Context, codes []adbc.InfoCode) (array.RecordReader, error) {
 	var version string
-	local := c.session.Query("SELECT release_version FROM system.local").Consistency(vecql.One)
+	local := c.session.Query("SELECT release_version FROM system.local").Consistency(cql.One)
 	if err := local.ScanContext(ctx, &version); err != nil {
 		return nil, wrapped("read the version of the server", err)
 	}
@@ -77,7 +77,7 @@ func (c *connection) GetInfo(ctx context.Context, codes []adbc.InfoCode) (array.
 }
 
 // vendor returns the name of a server by its keyspace system.
-func vendor(system *vecql.KeyspaceMetadata) string {
+func vendor(system *cql.KeyspaceMetadata) string {
 	if system.Tables["scylla_local"] != nil {
 		return "ScyllaDB"
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/apache/arrow-adbc/go/adbc"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -94,7 +94,7 @@ func (st *statement) write(ctx context.Context, target string, t table) (n int64
 // rowError returns the cause of a rejected row with its status.
 func rowError(err error) error {
 	var rejected *bulk.RejectedError
-	var value *vecql.MarshalError
+	var value *cql.MarshalError
 	if errors.As(err, &rejected) && errors.As(rejected.Last.Err, &value) {
 		return failed(adbc.StatusInvalidData, "row %d: %v", rejected.Last.Index, rejected.Last.Err)
 	}

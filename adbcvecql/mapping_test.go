@@ -29,15 +29,15 @@ import (
 // refused is an error of a server.
 type refused struct {
 	vecql.ServerError
-	code vecql.Code
+	code cql.Code
 	text string
 }
 
-func (r *refused) Code() int               { return int(r.code) }
-func (r *refused) Message() string         { return r.text }
-func (r *refused) Error() string           { return r.text }
-func (r *refused) Is(target error) bool    { return target == r.code }
-func refusal(c vecql.Code, s string) error { return &refused{code: c, text: s} }
+func (r *refused) Code() int             { return int(r.code) }
+func (r *refused) Message() string       { return r.text }
+func (r *refused) Error() string         { return r.text }
+func (r *refused) Is(target error) bool  { return target == r.code }
+func refusal(c cql.Code, s string) error { return &refused{code: c, text: s} }
 
 // TestStatuses requires the status, the vendor code and the SQLSTATE of each error.
 func TestStatuses(t *testing.T) {
@@ -77,19 +77,19 @@ func TestStatuses(t *testing.T) {
 		{&tablescan.StatementError{}, adbc.StatusInvalidArgument, ""},
 		{tablescan.ErrCheckpoint, adbc.StatusInvalidArgument, ""},
 		{tablescan.ErrPartitioner, adbc.StatusNotImplemented, ""},
-		{refusal(vecql.CodeCredentials, "x"), adbc.StatusUnauthenticated, ""},
-		{refusal(vecql.CodeUnauthorized, "x"), adbc.StatusUnauthorized, ""},
-		{refusal(vecql.CodeAlreadyExists, "x"), adbc.StatusAlreadyExists, "42S01"},
-		{refusal(vecql.CodeSyntax, "x"), adbc.StatusInvalidArgument, ""},
-		{refusal(vecql.CodeInvalid, "x"), adbc.StatusInvalidArgument, ""},
-		{refusal(vecql.CodeInvalid, "unconfigured table x"), adbc.StatusNotFound, "42S02"},
-		{refusal(vecql.CodeInvalid, "table 'x' doesn't exist"), adbc.StatusNotFound, "42S02"},
-		{refusal(vecql.CodeInvalid, "keyspace x does not exist"), adbc.StatusNotFound, "42S02"},
-		{refusal(vecql.CodeReadTimeout, "x"), adbc.StatusTimeout, ""},
-		{refusal(vecql.CodeWriteTimeout, "x"), adbc.StatusTimeout, ""},
-		{refusal(vecql.CodeUnavailable, "x"), adbc.StatusIO, ""},
-		{refusal(vecql.CodeOverloaded, "x"), adbc.StatusIO, ""},
-		{refusal(vecql.CodeWriteFailure, "x"), adbc.StatusIO, ""},
+		{refusal(cql.CodeCredentials, "x"), adbc.StatusUnauthenticated, ""},
+		{refusal(cql.CodeUnauthorized, "x"), adbc.StatusUnauthorized, ""},
+		{refusal(cql.CodeAlreadyExists, "x"), adbc.StatusAlreadyExists, "42S01"},
+		{refusal(cql.CodeSyntax, "x"), adbc.StatusInvalidArgument, ""},
+		{refusal(cql.CodeInvalid, "x"), adbc.StatusInvalidArgument, ""},
+		{refusal(cql.CodeInvalid, "unconfigured table x"), adbc.StatusNotFound, "42S02"},
+		{refusal(cql.CodeInvalid, "table 'x' doesn't exist"), adbc.StatusNotFound, "42S02"},
+		{refusal(cql.CodeInvalid, "keyspace x does not exist"), adbc.StatusNotFound, "42S02"},
+		{refusal(cql.CodeReadTimeout, "x"), adbc.StatusTimeout, ""},
+		{refusal(cql.CodeWriteTimeout, "x"), adbc.StatusTimeout, ""},
+		{refusal(cql.CodeUnavailable, "x"), adbc.StatusIO, ""},
+		{refusal(cql.CodeOverloaded, "x"), adbc.StatusIO, ""},
+		{refusal(cql.CodeWriteFailure, "x"), adbc.StatusIO, ""},
 	} {
 		var got adbc.Error
 		require.ErrorAs(t, wrapped("test", fmt.Errorf("within: %w", c.err)), &got)
@@ -228,9 +228,9 @@ func TestPatterns(t *testing.T) {
 
 // TestTables requires tables and views of a keyspace, ordered by name.
 func TestTables(t *testing.T) {
-	list := tables(&vecql.KeyspaceMetadata{
-		Name: "shop", Tables: map[string]*vecql.TableMetadata{"b": {Name: "b"}, "d": {Name: "d"}},
-		MaterializedViews: map[string]*vecql.MaterializedViewMetadata{"c": {Name: "c"}},
+	list := tables(&cql.KeyspaceMetadata{
+		Name: "shop", Tables: map[string]*cql.TableMetadata{"b": {Name: "b"}, "d": {Name: "d"}},
+		MaterializedViews: map[string]*cql.MaterializedViewMetadata{"c": {Name: "c"}},
 	})
 	var names []string
 	for _, found := range list {
@@ -238,11 +238,11 @@ func TestTables(t *testing.T) {
 		names = append(names, found.name+" "+found.kind)
 	}
 	require.Equal(t, []string{"b TABLE", "c MATERIALIZED VIEW", "d TABLE"}, names)
-	require.Equal(t, "Apache Cassandra", vendor(&vecql.KeyspaceMetadata{}))
-	scylla := &vecql.KeyspaceMetadata{Tables: map[string]*vecql.TableMetadata{"scylla_local": {}}}
+	require.Equal(t, "Apache Cassandra", vendor(&cql.KeyspaceMetadata{}))
+	scylla := &cql.KeyspaceMetadata{Tables: map[string]*cql.TableMetadata{"scylla_local": {}}}
 	require.Equal(t, "ScyllaDB", vendor(scylla))
-	require.False(t, isKey(&vecql.ColumnMetadata{Kind: vecql.ColumnStatic}))
-	require.True(t, isKey(&vecql.ColumnMetadata{Kind: vecql.ColumnClusteringKey}))
+	require.False(t, isKey(&cql.ColumnMetadata{Kind: cql.ColumnStatic}))
+	require.True(t, isKey(&cql.ColumnMetadata{Kind: cql.ColumnClusteringKey}))
 }
 
 // TestDecimals requires that a number is exact or does not fit.
@@ -268,7 +268,7 @@ func TestDecimals(t *testing.T) {
 		{"1", 76, ""},
 		{"0.1", 76, "1" + strings.Repeat("0", 75)},
 	} {
-		number, err := vecql.ParseDecimal(c.number)
+		number, err := cql.ParseDecimal(c.number)
 		require.NoError(t, err)
 		got, ok := rescaled(number, c.scale)
 		require.Equal(t, c.want != "", ok, c.number)

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow-adbc/go/adbc"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // GetObjects: keyspaces as schemas of one catalog without a name, tables, columns, primary keys.
@@ -97,12 +97,12 @@ func (c *connection) GetObjects(ctx context.Context, depth adbc.ObjectDepth, cat
 }
 
 // keyspaces returns the keyspaces whose names match, ordered by name.
-func (c *connection) keyspaces(ctx context.Context, names pattern) ([]*vecql.KeyspaceMetadata, error) {
+func (c *connection) keyspaces(ctx context.Context, names pattern) ([]*cql.KeyspaceMetadata, error) {
 	all, err := c.session.AllKeyspaceMetadataContext(ctx)
 	if err != nil {
 		return nil, wrapped("read the schema", err)
 	}
-	var out []*vecql.KeyspaceMetadata
+	var out []*cql.KeyspaceMetadata
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if names.matches(name) {
 			out = append(out, all[name])
@@ -111,7 +111,7 @@ func (c *connection) keyspaces(ctx context.Context, names pattern) ([]*vecql.Key
 	return out, nil
 }
 
-func (f *objectFilter) schemaRow(ks *vecql.KeyspaceMetadata) schemaRow {
+func (f *objectFilter) schemaRow(ks *cql.KeyspaceMetadata) schemaRow {
 	row := schemaRow{Name: ks.Name}
 	if !f.withTables {
 		return row
@@ -152,6 +152,6 @@ func (f *objectFilter) tableRow(t table) tableRow {
 	return row
 }
 
-func isKey(m *vecql.ColumnMetadata) bool {
-	return m.Kind == vecql.ColumnPartitionKey || m.Kind == vecql.ColumnClusteringKey
+func isKey(m *cql.ColumnMetadata) bool {
+	return m.Kind == cql.ColumnPartitionKey || m.Kind == cql.ColumnClusteringKey
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/tests/cassandra"
 )
@@ -44,7 +45,7 @@ func countOn(t *testing.T, session *vecql.Session, node *cassandra.Node, query s
 	t.Helper()
 	for _, h := range session.GetHosts() {
 		if h.ConnectAddressAndPort() == node.Addr() {
-			err := session.Query(query).HostID(h.HostID()).Consistency(vecql.One).ScanContext(t.Context(), &n)
+			err := session.Query(query).HostID(h.HostID()).Consistency(cql.One).ScanContext(t.Context(), &n)
 			if err != nil { // not connected again yet
 				return 0
 			}

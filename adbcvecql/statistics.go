@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // GetStatistics: the estimates of the nodes for their primary ranges, as sums of the cluster. They are about
@@ -65,7 +66,7 @@ func (c *connection) GetStatistics(ctx context.Context, catalog, dbSchema, table
 }
 
 // statistics returns the statistics of the tables of a keyspace, ordered by name.
-func (c *connection) statistics(ctx context.Context, ks *vecql.KeyspaceMetadata, names pattern,
+func (c *connection) statistics(ctx context.Context, ks *cql.KeyspaceMetadata, names pattern,
 ) ([]statisticRow, error) {
 	sums, err := c.estimates(ctx, ks.Name)
 	if err != nil {
@@ -105,11 +106,11 @@ func (c *connection) estimates(ctx context.Context, keyspace string) (map[string
 		}
 		err := c.addEstimates(ctx, sums, "table_name, mean_partition_size, partitions_count, range_type", "table_estimates",
 			keyspace, h)
-		if errors.Is(err, vecql.CodeInvalid) {
+		if errors.Is(err, cql.CodeInvalid) {
 			err = c.addEstimates(ctx, sums, "table_name, mean_partition_size, partitions_count", "size_estimates", keyspace, h)
 		}
 		// ScyllaDB has no estimates of tables with tablets, and some services have no such table.
-		if err != nil && !errors.Is(err, vecql.CodeInvalid) {
+		if err != nil && !errors.Is(err, cql.CodeInvalid) {
 			return nil, err
 		}
 	}
@@ -121,7 +122,7 @@ func (c *connection) addEstimates(ctx context.Context, sums map[string]sizeSum, 
 	h *vecql.HostInfo,
 ) error {
 	stmt := "SELECT " + columns + " FROM system." + table + " WHERE keyspace_name = ?"
-	it := c.session.Query(stmt, keyspace).HostID(h.HostID()).Consistency(vecql.One).IterContext(ctx)
+	it := c.session.Query(stmt, keyspace).HostID(h.HostID()).Consistency(cql.One).IterContext(ctx)
 	name, kind := "", "primary"
 	var size, count int64
 	dest := []any{&name, &size, &count, &kind}

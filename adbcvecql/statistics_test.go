@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestStatisticsAreOfPartitions(t *testing.T) {
 	sum := sizeSum{partitions: 40, bytes: 7000}
 	rows := sum.rows(table{name: "a"})
-	rows = append(rows, sum.rows(table{name: "b", clustering: []*vecql.ColumnMetadata{{}}})...)
+	rows = append(rows, sum.rows(table{name: "b", clustering: []*cql.ColumnMetadata{{}}})...)
 	reader, err := recordsOf(adbc.GetStatisticsSchema, []statisticsCatalogRow{{nil, []statisticsSchemaRow{{"shop", rows}}}})
 	require.NoError(t, err)
 	defer reader.Release()
@@ -59,8 +60,8 @@ func TestEstimates(t *testing.T) {
 		}
 		tables[text] = []fakecql.Rows{first, second}
 	}
-	ks := &vecql.KeyspaceMetadata{Name: "shop", Tables: map[string]*vecql.TableMetadata{
-		"a": {Name: "a", ClusteringColumns: []*vecql.ColumnMetadata{{}}}, "b": {Name: "b"}, "none": {Name: "none"},
+	ks := &cql.KeyspaceMetadata{Name: "shop", Tables: map[string]*cql.TableMetadata{
+		"a": {Name: "a", ClusteringColumns: []*cql.ColumnMetadata{{}}}, "b": {Name: "b"}, "none": {Name: "none"},
 	}}
 	for lack, want := range map[string][]string{
 		"":                {"a 1024 3", "a 1025 20", "b 1024 1", "b 1025 7", "b 6 1"},
@@ -75,7 +76,7 @@ func TestEstimates(t *testing.T) {
 			c.On(func(r *fakecql.Request) bool {
 				switch {
 				case lack != "" && strings.Contains(r.Stmt, lack):
-					r.Fail(int32(vecql.CodeInvalid))
+					r.Fail(int32(cql.CodeInvalid))
 				case r.Op != fakecql.OpExecute:
 					return false
 				case string(r.Values[0]) != "shop" || r.Node == c.Nodes[0]:

@@ -11,7 +11,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/cql"
@@ -40,7 +39,7 @@ func (o *optionSet) shape() shape {
 }
 
 // schema returns the Arrow schema of a result.
-func (s shape) schema(columns []vecql.ColumnInfo) (*arrow.Schema, error) {
+func (s shape) schema(columns []cql.ColumnInfo) (*arrow.Schema, error) {
 	fields := make(column.Schema, len(columns))
 	for i, c := range columns {
 		fields[i] = s.field(codec.ColumnField(c.Name, c.TypeInfo))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -25,7 +26,7 @@ func TestURI(t *testing.T) {
 	require.Equal(t, []string{"h1:9043", "[::1]:9044", "h3"}, cfg.Hosts)
 	require.Equal(t, "shop", cfg.Keyspace)
 	require.Equal(t, vecql.PasswordAuthenticator{Username: "us@er", Password: "p/w"}, cfg.Authenticator)
-	require.Equal(t, vecql.One, cfg.Consistency)
+	require.Equal(t, cql.One, cfg.Consistency)
 	require.Equal(t, []time.Duration{3 * time.Second, 4 * time.Second}, []time.Duration{cfg.Timeout, cfg.ConnectTimeout})
 	require.Equal(t, 4, cfg.ProtoVersion)
 	require.Equal(t, vecql.SnappyCompressor{}, cfg.Compressor)

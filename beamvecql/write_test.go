@@ -14,9 +14,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -241,7 +241,7 @@ func TestWriteOptions(t *testing.T) {
 	}
 	fn := &writeFn{}
 	for _, attempts := range []int{0, 1} {
-		require.NoError(t, fn.reject(bulk.Rejection{Attempts: attempts, Err: &vecql.UnmarshalError{Err: vecql.ErrRange}}))
+		require.NoError(t, fn.reject(bulk.Rejection{Attempts: attempts, Err: &cql.UnmarshalError{Err: cql.ErrRange}}))
 		require.Equal(t, attempts > 0, fn.failed[attempts].MayHaveApplied, "of a row that was not sent it is false")
 	}
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bench/workload"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 func connect(tb testing.TB, addr string, version int) *vecql.Session {
 	tb.Helper()
 	cfg := vecql.NewCluster(addr)
-	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, vecql.One
+	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, cql.One
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	s, err := cfg.CreateSession()
 	if err != nil {
@@ -42,8 +43,8 @@ func TestAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		item := vectorItem{workload.InsertID, workload.InsertedVector}
-		row := column.NewBatch(column.Of("id", []vecql.UUID{item.ID}), column.Matrix("v", item.V, len(item.V)))
-		key, id := vecql.UUID(workload.InsertID), vecql.UUID{}
+		row := column.NewBatch(column.Of("id", []cql.UUID{item.ID}), column.Matrix("v", item.V, len(item.V)))
+		key, id := cql.UUID(workload.InsertID), cql.UUID{}
 		var fresh []float32
 		into := vecql.Into(make([]float32, len(workload.InsertedVector)))
 		for name, m := range map[string]struct {
@@ -139,7 +140,7 @@ func TestBatchAllocations(t *testing.T) {
 // TestWrongDimension checks that the driver verifies vectors against the types in the server's response to PREPARE.
 func TestWrongDimension(t *testing.T) {
 	s := connect(t, workload.Addr(t), 5)
-	if err := s.Query(workload.InsertVector, vecql.UUID(workload.InsertID), make([]float32, 1535)).Exec(); err == nil {
+	if err := s.Query(workload.InsertVector, cql.UUID(workload.InsertID), make([]float32, 1535)).Exec(); err == nil {
 		t.Fatal("insert of a vector of the wrong dimension succeeded")
 	}
 }

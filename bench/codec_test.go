@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bench/workload"
+	"github.com/vecql/vecql/cql"
 )
 
 func (s *session) Codec(c *workload.Case) (workload.Codec, error) {
@@ -30,7 +31,7 @@ func (s *session) Codec(c *workload.Case) (workload.Codec, error) {
 	case []int64:
 		return vector(s, info, c, v), nil
 	case [][16]byte:
-		ids := make([]vecql.UUID, len(v))
+		ids := make([]cql.UUID, len(v))
 		for i, u := range v {
 			ids[i] = u
 		}
@@ -43,7 +44,7 @@ func (s *session) Codec(c *workload.Case) (workload.Codec, error) {
 	return workload.Codec{}, fmt.Errorf("no codec for %v", reflect.TypeOf(c.Value))
 }
 
-func codec[T any](info vecql.TypeInfo, c *workload.Case, value T) workload.Codec {
+func codec[T any](info cql.TypeInfo, c *workload.Case, value T) workload.Codec {
 	var kept T
 	return workload.Codec{
 		Marshal: func() ([]byte, error) { return vecql.Marshal(info, value) },
@@ -58,7 +59,7 @@ func codec[T any](info vecql.TypeInfo, c *workload.Case, value T) workload.Codec
 }
 
 // vector returns a codec that also decodes into existing memory.
-func vector[T float32 | float64 | int32 | int64 | vecql.UUID](s *session, info vecql.TypeInfo, c *workload.Case, value []T) workload.Codec {
+func vector[T float32 | float64 | int32 | int64 | cql.UUID](s *session, info cql.TypeInfo, c *workload.Case, value []T) workload.Codec {
 	all := codec(info, c, value)
 	if s.way == "append" {
 		buf := make([]byte, 0, len(c.Data)+64)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bench/workload"
+	"github.com/vecql/vecql/cql"
 )
 
 var services = []workload.ServiceDriver{
@@ -38,7 +39,7 @@ func openService(typed bool) func(addr string, setting workload.Setting) (worklo
 func connectService(addr string, setting workload.Setting, typed bool) (s *service, err error) {
 	s = &service{}
 	cfg := vecql.NewCluster(addr)
-	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = setting.Version, setting.Conns, vecql.One
+	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = setting.Version, setting.Conns, cql.One
 	cfg.Logger, cfg.TLS = slog.New(slog.DiscardHandler), setting.TLS
 	if setting.Dialer != nil {
 		cfg.Dialer = setting.Dialer
@@ -63,7 +64,7 @@ func (s *service) InsertTen(ctx context.Context, r *workload.SmallRow) error {
 }
 
 func (s *service) insertTenValues(ctx context.Context, r *workload.SmallRow) error {
-	return s.Query(workload.InsertTen, r.ID, r.Age, r.Name, r.Active, r.Price, r.Created, vecql.UUID(r.Parent), r.Score, r.Level,
+	return s.Query(workload.InsertTen, r.ID, r.Age, r.Name, r.Active, r.Price, r.Created, cql.UUID(r.Parent), r.Score, r.Level,
 		r.Note).ExecContext(ctx)
 }
 
@@ -74,12 +75,12 @@ func (s *service) InsertVectorFor(ctx context.Context, id [16]byte, v []float32)
 		item.ID, item.V = id, v
 		return s.insertVector.Exec(ctx, item)
 	}
-	return s.Query(workload.InsertVector, vecql.UUID(id), v).ExecContext(ctx)
+	return s.Query(workload.InsertVector, cql.UUID(id), v).ExecContext(ctx)
 }
 
 func (s *service) ReadVectorFor(ctx context.Context, id [16]byte) (r workload.VectorRow, err error) {
 	if s.readVector != nil {
-		key, got := ids.Get().(*vecql.UUID), ids.Get().(*vecql.UUID)
+		key, got := ids.Get().(*cql.UUID), ids.Get().(*cql.UUID)
 		defer ids.Put(key)
 		defer ids.Put(got)
 		*key = id
@@ -87,8 +88,8 @@ func (s *service) ReadVectorFor(ctx context.Context, id [16]byte) (r workload.Ve
 		r.ID = *got
 		return r, err
 	}
-	var got vecql.UUID
-	err = s.Query(workload.ReadVector, vecql.UUID(id)).ScanContext(ctx, &got, &r.V)
+	var got cql.UUID
+	err = s.Query(workload.ReadVector, cql.UUID(id)).ScanContext(ctx, &got, &r.V)
 	r.ID = got
 	return r, err
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bench/workload"
+	"github.com/vecql/vecql/cql"
 )
 
 // TestServer checks that the server rejects wrong values and unknown statements, and that results have the right number
@@ -58,7 +58,7 @@ func TestScans(t *testing.T) {
 			}
 		}
 		it := s.Query(workload.ScanVectors, 2).SkipMetadata(false).IterContext(context.Background())
-		var id vecql.UUID
+		var id cql.UUID
 		var v []float32
 		n := 0
 		for ; it.Scan(&id, &v); n++ {

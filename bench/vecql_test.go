@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bench/workload"
+	"github.com/vecql/vecql/cql"
 )
 
 func TestMain(m *testing.M) { workload.Main(m) }
@@ -39,14 +40,14 @@ type session struct {
 	insertVector *vecql.Statement[vectorItem]
 	insertSmall  *vecql.Statement[smallItem]
 	insertMixed  *vecql.Statement[workload.MixedRow]
-	readVector   *vecql.Statement[vecql.UUID]
+	readVector   *vecql.Statement[cql.UUID]
 	rowsVector   *vecql.RowStatement
 	rowsSmall    *vecql.RowStatement
 }
 
 // vectorItem and smallItem are the parameters of typed statements.
 type vectorItem struct {
-	ID vecql.UUID
+	ID cql.UUID
 	V  []float32
 }
 
@@ -56,7 +57,7 @@ type smallItem struct{ K, V int64 }
 var (
 	vectorItems = sync.Pool{New: func() any { return new(vectorItem) }}
 	smallItems  = sync.Pool{New: func() any { return new(smallItem) }}
-	ids         = sync.Pool{New: func() any { return new(vecql.UUID) }}
+	ids         = sync.Pool{New: func() any { return new(cql.UUID) }}
 )
 
 // prepare prepares the typed statements.
@@ -71,7 +72,7 @@ func (s *session) prepare() (err error) {
 	if s.insertMixed, err = vecql.Prepare[workload.MixedRow](ctx, s.Query(workload.InsertMixed)); err != nil {
 		return err
 	}
-	s.readVector, err = vecql.Prepare[vecql.UUID](ctx, s.Query(workload.ReadVector))
+	s.readVector, err = vecql.Prepare[cql.UUID](ctx, s.Query(workload.ReadVector))
 	return err
 }
 
@@ -79,7 +80,7 @@ func open(way session) func(addr string, version int) (workload.Session, error) 
 	return func(addr string, version int) (workload.Session, error) {
 		s := way
 		cfg := vecql.NewCluster(addr)
-		cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, vecql.One
+		cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, cql.One
 		cfg.Logger = slog.New(slog.DiscardHandler)
 		var err error
 		if s.Session, err = cfg.CreateSession(); err == nil && s.way == "typed" {
@@ -105,7 +106,7 @@ func (s *session) InsertVector(id [16]byte, v []float32) error {
 }
 
 func (s *session) insertVectorValues(id [16]byte, v []float32) error {
-	return s.Query(workload.InsertVector, vecql.UUID(id), v).Exec()
+	return s.Query(workload.InsertVector, cql.UUID(id), v).Exec()
 }
 
 func (s *session) insertVectorItem(id [16]byte, v []float32) error {
@@ -119,8 +120,8 @@ func (s *session) InsertMixed(r *workload.MixedRow) error {
 	if s.insertMixed != nil {
 		return s.insertMixed.Exec(context.Background(), r)
 	}
-	return s.Query(workload.InsertMixed, vecql.UUID(r.ID), r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, r.Day,
-		r.Addr, r.Data, vecql.UUID(r.Event), r.Tags, r.Marks, r.Counts, r.Note, vecql.UUID(r.Parent), r.Total).Exec()
+	return s.Query(workload.InsertMixed, cql.UUID(r.ID), r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, r.Day,
+		r.Addr, r.Data, cql.UUID(r.Event), r.Tags, r.Marks, r.Counts, r.Note, cql.UUID(r.Parent), r.Total).Exec()
 }
 
 func (s *session) InsertSmall(k, v int64) error {
@@ -152,14 +153,14 @@ func (s *session) ReadVector(id [16]byte) (workload.VectorRow, error) {
 }
 
 func (s *session) readVectorValues(id [16]byte) (r workload.VectorRow, err error) {
-	var got vecql.UUID
-	err = s.Query(workload.ReadVector, vecql.UUID(id)).Scan(&got, &r.V)
+	var got cql.UUID
+	err = s.Query(workload.ReadVector, cql.UUID(id)).Scan(&got, &r.V)
 	r.ID = got
 	return r, err
 }
 
 func (s *session) readVectorItem(id [16]byte) (r workload.VectorRow, err error) {
-	key, got := ids.Get().(*vecql.UUID), ids.Get().(*vecql.UUID)
+	key, got := ids.Get().(*cql.UUID), ids.Get().(*cql.UUID)
 	defer ids.Put(key)
 	defer ids.Put(got)
 	*key = id
@@ -180,7 +181,7 @@ func (s *session) Scan(rows string, pages, limit int, check bool) (n int, err er
 	switch rows {
 	case "vector":
 		var r workload.VectorRow
-		var id vecql.UUID
+		var id cql.UUID
 		into := any(&r.V)
 		if s.way == "into" {
 			r.V = make([]float32, workload.Dim)
@@ -195,7 +196,7 @@ func (s *session) Scan(rows string, pages, limit int, check bool) (n int, err er
 		}
 	case "small":
 		var r workload.SmallRow
-		var parent vecql.UUID
+		var parent cql.UUID
 		for n < limit && it.Scan(&r.ID, &r.Age, &r.Name, &r.Active, &r.Price, &r.Created, &parent, &r.Score, &r.Level, &r.Note) {
 			if check {
 				r.Parent = parent
@@ -205,7 +206,7 @@ func (s *session) Scan(rows string, pages, limit int, check bool) (n int, err er
 		}
 	case "mixed":
 		var r workload.MixedRow
-		var id, event, parent vecql.UUID
+		var id, event, parent cql.UUID
 		for n < limit && it.Scan(&id, &r.Name, &r.Age, &r.Views, &r.Level, &r.Kind, &r.Active, &r.Score, &r.Price, &r.Created, &r.Day, &r.Addr,
 			&r.Data, &event, &r.Tags, &r.Marks, &r.Counts, &r.Note, &parent, &r.Total) {
 			if check {

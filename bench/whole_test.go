@@ -158,7 +158,7 @@ func execJoined(rows *vecql.RowStatement, batch *column.Batch) error {
 	if err != nil {
 		return err
 	}
-	return r[0].ExecOn(ctx, vecql.UUID{})
+	return r[0].ExecOn(ctx, cql.UUID{})
 }
 
 func bulkWrite(b *testing.B, s *vecql.Session, stmt string, batch *column.Batch, inFlight int) error {

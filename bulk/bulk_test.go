@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -36,7 +37,7 @@ func newShop(t *testing.T, replicas int, change ...func(*vecql.ClusterConfig)) *
 	c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
 	require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, replicas)))
 	cfg := vecql.NewCluster(c.Hosts()...)
-	cfg.Dialer, cfg.Logger, cfg.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), vecql.One
+	cfg.Dialer, cfg.Logger, cfg.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), cql.One
 	for _, f := range change {
 		f(cfg)
 	}
@@ -132,7 +133,7 @@ func TestNulls(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, w.Write(t.Context(), items(2, 1)))
 			require.NoError(t, w.Close(t.Context()))
-			name, err := vecql.OneRow[vecql.Null[string]](t.Context(), s.Query("SELECT name FROM shop.items WHERE id = 2"))
+			name, err := vecql.OneRow[cql.Null[string]](t.Context(), s.Query("SELECT name FROM shop.items WHERE id = 2"))
 			require.NoError(t, err)
 			require.Equal(t, !write, name.Valid)
 		}
@@ -289,13 +290,13 @@ func TestNullTTL(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), b))
 		require.NoError(t, w.Close(t.Context()))
-		var ttl vecql.Null[int]
+		var ttl cql.Null[int]
 		var written int64
 		require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = 1").Scan(&ttl, &written))
 		require.False(t, ttl.Valid)
 		require.Greater(t, written, int64(1000))
 		require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = 0").Scan(&ttl, &written))
-		require.Equal(t, vecql.Null[int]{V: 100, Valid: true}, ttl)
+		require.Equal(t, cql.Null[int]{V: 100, Valid: true}, ttl)
 		require.EqualValues(t, 1000, written)
 	})
 }
@@ -318,7 +319,7 @@ func TestNewRefuses(t *testing.T) {
 		_, err = New(s.Session, "INSERT INTO shop.items (id) VALUES (:id)", Options{MaxInFlight: -1})
 		require.ErrorIs(t, err, ErrOptions)
 		_, err = New(s.Session, "INSERT INTO shop.nothing (id) VALUES (:id)", Options{})
-		require.ErrorIs(t, err, vecql.CodeInvalid)
+		require.ErrorIs(t, err, cql.CodeInvalid)
 		_, err = Insert(s.Session, "shop.nothing", Options{})
 		require.ErrorIs(t, err, vecql.ErrNoTable)
 	})

@@ -24,6 +24,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -267,7 +268,7 @@ func TestChild(t *testing.T) {
 	}
 	args := strings.Split(os.Getenv("BULK_TEST_ARGS"), " ")
 	cfg := vecql.NewCluster(args[1:]...)
-	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), vecql.One
+	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), cql.One
 	session, err := cfg.CreateSession()
 	require.NoError(t, err)
 	defer session.Close()

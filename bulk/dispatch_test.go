@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -362,7 +363,7 @@ func TestDelayedRowsAreSentInTime(t *testing.T) {
 }
 
 // A serverError is an error of a server.
-type serverError struct{ code vecql.Code }
+type serverError struct{ code cql.Code }
 
 func (e serverError) Code() int       { return int(e.code) }
 func (e serverError) Message() string { return "refused" }
@@ -378,13 +379,13 @@ func TestDecide(t *testing.T) {
 		once     bool // the statement is not idempotent
 		want     outcome
 	}{
-		"overloaded":             {serverError{vecql.CodeOverloaded}, 500, 59 * time.Second, false, sentAgain},
-		"too late":               {serverError{vecql.CodeOverloaded}, 1, time.Minute, false, rejected},
-		"refused":                {serverError{vecql.CodeInvalid}, 1, 0, false, rejected},
-		"a server's error":       {serverError{vecql.CodeServer}, maxServerAttempts - 1, 0, false, sentAgain},
-		"a server's error, last": {serverError{vecql.CodeServer}, maxServerAttempts, 0, false, rejected},
-		"a failed write":         {serverError{vecql.CodeWriteFailure}, maxServerAttempts - 1, 0, false, sentAgain},
-		"a failed write, last":   {serverError{vecql.CodeWriteFailure}, maxServerAttempts, 0, false, rejected},
+		"overloaded":             {serverError{cql.CodeOverloaded}, 500, 59 * time.Second, false, sentAgain},
+		"too late":               {serverError{cql.CodeOverloaded}, 1, time.Minute, false, rejected},
+		"refused":                {serverError{cql.CodeInvalid}, 1, 0, false, rejected},
+		"a server's error":       {serverError{cql.CodeServer}, maxServerAttempts - 1, 0, false, sentAgain},
+		"a server's error, last": {serverError{cql.CodeServer}, maxServerAttempts, 0, false, rejected},
+		"a failed write":         {serverError{cql.CodeWriteFailure}, maxServerAttempts - 1, 0, false, sentAgain},
+		"a failed write, last":   {serverError{cql.CodeWriteFailure}, maxServerAttempts, 0, false, rejected},
 		"certainly not executed": {vecql.ErrThrottled, 1, 0, true, sentAgain},
 		"a timeout":              {vecql.ErrTimeoutNoResponse, 1, 0, false, sentAgain},
 		"a closed session":       {fmt.Errorf("execute: %w", vecql.ErrSessionClosed), 1, 0, false, dropped},

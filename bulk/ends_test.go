@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -46,7 +47,7 @@ func TestStoppedWriterSendsNoMore(t *testing.T) {
 		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1, RowsPerSecond: 10})
 		require.NoError(t, err)
 		err = w.Write(t.Context(), items(0, 10))
-		require.ErrorIs(t, err, vecql.CodeInvalid)
+		require.ErrorIs(t, err, cql.CodeInvalid)
 		require.ErrorContains(t, err, "bulk: write row 0 of items, number 1 of the rows that failed for good: ")
 		require.Equal(t, 1, executed.Hits())
 		require.Equal(t, err, w.Flush(t.Context()))
@@ -255,7 +256,7 @@ func TestStoppedWriterDropsItsQueue(t *testing.T) {
 		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1, MaxInFlight: 1})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 2)))
-		require.ErrorIs(t, w.Close(t.Context()), vecql.CodeInvalid)
+		require.ErrorIs(t, w.Close(t.Context()), cql.CodeInvalid)
 		require.Equal(t, 1, executed.Hits())
 	}, func(cfg *vecql.ClusterConfig) { cfg.Timeout = time.Hour })
 }
@@ -266,7 +267,7 @@ func TestRefusedRowIsNotInDoubt(t *testing.T) {
 		o := Options{Counters: true, Checkpoint: filepath.Join(t.TempDir(), "hits.json")}
 		b := column.NewBatch(column.Of("id", []int64{7}))
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
-		for _, want := range []error{vecql.CodeInvalid, nil} {
+		for _, want := range []error{cql.CodeInvalid, nil} {
 			w, err := New(s.Session, "UPDATE shop.hits SET n = n + 1 WHERE id = :id", o)
 			require.NoError(t, err)
 			err = w.Write(t.Context(), b)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -220,7 +221,7 @@ type groupCluster struct {
 
 type groupRequest struct {
 	rows [][4]string
-	node vecql.UUID
+	node cql.UUID
 }
 
 func newGroupCluster(t testing.TB) *groupCluster {
@@ -229,7 +230,7 @@ func newGroupCluster(t testing.TB) *groupCluster {
 		require.NoError(t, cluster.Exec(fmt.Sprintf(groupSchema, replicas)))
 	}
 	cfg := vecql.NewCluster(cluster.Hosts()...)
-	cfg.Dialer, cfg.Consistency = cluster.Dialer(), vecql.One
+	cfg.Dialer, cfg.Consistency = cluster.Dialer(), cql.One
 	session, err := cfg.CreateSession()
 	require.NoError(t, err)
 	t.Cleanup(session.Close)

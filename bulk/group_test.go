@@ -16,6 +16,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -248,7 +249,7 @@ func TestGroupRejected(t *testing.T) {
 		require.EqualValues(t, 57, seen[0].Index)
 		require.Equal(t, "a1 7", seen[0].Batch.Column("a").Value(0))
 		require.Equal(t, 2, seen[0].Attempts, "in the batch, and alone")
-		require.ErrorIs(t, seen[0].Err, vecql.CodeInvalid)
+		require.ErrorIs(t, seen[0].Err, cql.CodeInvalid)
 		require.EqualValues(t, 149, w.Stats().Rows)
 		require.EqualValues(t, 150, w.Checkpoint().Sources["events"].Watermark())
 		s.cluster.ClearFaults()
@@ -275,7 +276,7 @@ func TestGroupGap(t *testing.T) {
 		require.NoError(t, w.Close(t.Context()))
 		require.Len(t, seen, 1)
 		require.Equal(t, [2]int64{2, 0}, [2]int64{seen[0].Index, int64(seen[0].Attempts)})
-		var failed *vecql.MarshalError
+		var failed *cql.MarshalError
 		require.ErrorAs(t, seen[0].Err, &failed)
 		require.Equal(t, "n", failed.Column)
 		require.Equal(t, [2]uint64{5, 1}, [2]uint64{w.Stats().Rows, w.Stats().Rejected})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -71,16 +72,16 @@ func New(session *vecql.Session, stmt string, o Options) (*Writer, error) {
 	}
 	table, err := session.TableMetadataContext(ctx, metadata.Keyspace, metadata.Table)
 	if err != nil { // such as metadata that the session does not cache
-		table = &vecql.TableMetadata{}
+		table = &cql.TableMetadata{}
 	}
-	isCounter := func(c vecql.ColumnInfo) bool { return c.TypeInfo.Type() == vecql.TypeCounter }
+	isCounter := func(c cql.ColumnInfo) bool { return c.TypeInfo.Type() == cql.TypeCounter }
 	counters := slices.Contains(table.Flags, "counter") || slices.ContainsFunc(metadata.BindMarkers, isCounter)
 	if counters && !o.Counters {
 		return nil, fmt.Errorf("%w: %.100q", ErrCounters, stmt)
 	}
 	hasKeys := func(name string) bool {
 		c := table.Columns[name]
-		return c != nil && (c.Type.Type() == vecql.TypeSet || c.Type.Type() == vecql.TypeMap)
+		return c != nil && (c.Type.Type() == cql.TypeSet || c.Type.Type() == cql.TypeMap)
 	}
 	w := &Writer{session: session, o: o, text: stmt}
 	w.repeatable = o.AssumeIdempotent || !counters && cqltext.IsRepeatable(stmt, hasKeys) && !doublesList(stmt, table)
@@ -90,15 +91,15 @@ func New(session *vecql.Session, stmt string, o Options) (*Writer, error) {
 // isList reports whether a column is a list with a cell for each element. Such a list that is written twice with one
 // write time has each element twice: the deletion that precedes the elements is older than they are, and each write
 // gives them new positions.
-func isList(table *vecql.TableMetadata) func(column string) bool {
+func isList(table *cql.TableMetadata) func(column string) bool {
 	return func(column string) bool {
 		c := table.Columns[column]
-		return c != nil && c.Type.Type() == vecql.TypeList && !strings.HasPrefix(c.Validator, "frozen<")
+		return c != nil && c.Type.Type() == cql.TypeList && !strings.HasPrefix(c.Validator, "frozen<")
 	}
 }
 
 // doublesList reports whether a statement may write a list with a write time of its own.
-func doublesList(stmt string, table *vecql.TableMetadata) bool {
+func doublesList(stmt string, table *cql.TableMetadata) bool {
 	list, timestamp := false, false
 	isList := isList(table)
 	for _, token := range cqltext.Tokens(stmt) {
@@ -130,18 +131,18 @@ func (w *Writer) textFor(schema column.Schema) (text string, key []int, err erro
 	if err != nil {
 		return "", nil, err
 	}
-	text, key = w.insert(sources, func(vecql.ColumnKind) bool { return true })
+	text, key = w.insert(sources, func(cql.ColumnKind) bool { return true })
 	return text, key, nil
 }
 
 // insert returns the INSERT of the columns of some kinds that have a source, and the bind markers of the clustering
 // columns.
-func (w *Writer) insert(sources map[string]string, has func(vecql.ColumnKind) bool) (text string, key []int) {
+func (w *Writer) insert(sources map[string]string, has func(cql.ColumnKind) bool) (text string, key []int) {
 	var names, markers []string
 	for _, name := range w.table.OrderedColumns {
 		kind := w.table.Columns[name].Kind
 		if source, ok := sources[name]; ok && has(kind) {
-			if kind == vecql.ColumnClusteringKey {
+			if kind == cql.ColumnClusteringKey {
 				key = append(key, len(names))
 			}
 			names = append(names, cqltext.QuoteIdentifier(name))
@@ -196,7 +197,7 @@ func (w *Writer) sources(schema column.Schema) (map[string]string, error) {
 	}
 	for _, c := range w.table.OrderedColumns {
 		kind := w.table.Columns[c].Kind
-		key := kind == vecql.ColumnPartitionKey || kind == vecql.ColumnClusteringKey
+		key := kind == cql.ColumnPartitionKey || kind == cql.ColumnClusteringKey
 		if _, ok := sources[c]; !ok && (key || !w.o.AllowMissing) {
 			return nil, fmt.Errorf("%w %s: no column of the rows goes to %q", ErrColumns, w.table.Name, c)
 		}

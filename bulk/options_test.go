@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // TestOptionErrors: each invalid value is an ErrOptions that names the option.
@@ -54,5 +55,5 @@ func TestDecideOnChangedStatement(t *testing.T) {
 	changed := fmt.Errorf("execute: %w", vecql.ErrStatementChanged)
 	require.Equal(t, sentAgain, w.decideRow(&task{since: now}, now, changed))
 	require.Equal(t, rejected, w.decideRow(&task{since: now.Add(-time.Hour)}, now, changed))
-	require.Equal(t, rejected, w.decideRow(&task{since: now}, now, vecql.ErrConversion))
+	require.Equal(t, rejected, w.decideRow(&task{since: now}, now, cql.ErrConversion))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 )
 
@@ -83,7 +84,7 @@ func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
 		return err
 	}
 	source, first := b.Source.File, b.Source.FirstRow
-	if source == "" && first == 0 && b.Source.HostID == (vecql.UUID{}) {
+	if source == "" && first == 0 && b.Source.HostID == (cql.UUID{}) {
 		first = w.next
 	}
 	if source == "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 // Partitions that have static values only: a SELECT returns such a partition as a row whose clustering columns and
@@ -43,10 +44,10 @@ func (w *Writer) prepareStatic(ctx context.Context, b *column.Batch) error {
 	for name, source := range sources {
 		i := w.schema.Index(source)
 		switch w.table.Columns[name].Kind {
-		case vecql.ColumnStatic:
+		case cql.ColumnStatic:
 			s.statics = append(s.statics, i)
-		case vecql.ColumnPartitionKey:
-		case vecql.ColumnClusteringKey:
+		case cql.ColumnPartitionKey:
+		case cql.ColumnClusteringKey:
 			mayBe = mayBe || b.Columns[i].Nulls > 0
 			s.ofRows = append(s.ofRows, i)
 		default:
@@ -56,8 +57,8 @@ func (w *Writer) prepareStatic(ctx context.Context, b *column.Batch) error {
 	if s.statics == nil || !mayBe {
 		return nil
 	}
-	text, _ := w.insert(sources, func(k vecql.ColumnKind) bool {
-		return k == vecql.ColumnPartitionKey || k == vecql.ColumnStatic
+	text, _ := w.insert(sources, func(k cql.ColumnKind) bool {
+		return k == cql.ColumnPartitionKey || k == cql.ColumnStatic
 	})
 	s.statement, err = w.query(text).NullsUnset(!w.o.WriteNulls).PrepareRows(ctx, w.schema)
 	if err == nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -234,7 +235,7 @@ func TestRetryFor(t *testing.T) {
 		require.NoError(t, err)
 		began := time.Now()
 		require.NoError(t, w.Write(t.Context(), items(0, 1)))
-		require.ErrorIs(t, w.Close(t.Context()), vecql.CodeOverloaded)
+		require.ErrorIs(t, w.Close(t.Context()), cql.CodeOverloaded)
 		require.InDelta(t, 11, time.Since(began).Seconds(), 1.5)
 		require.Greater(t, w.Stats().Retries, uint64(8))
 	})
@@ -418,7 +419,7 @@ func TestShards(t *testing.T) {
 	c := cqltest.New(t, cqltest.Config{Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})
 	require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, 2)))
 	cfg := vecql.NewCluster(c.Hosts()...)
-	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), vecql.One
+	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), cql.One
 	session, err := cfg.CreateSession()
 	require.NoError(t, err)
 	defer session.Close()
@@ -437,7 +438,7 @@ func TestOverloadedShard(t *testing.T) {
 		c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory, Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})
 		require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, 1)))
 		cfg := vecql.NewCluster(c.Hosts()...)
-		cfg.Dialer, cfg.Logger, cfg.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), vecql.One
+		cfg.Dialer, cfg.Logger, cfg.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), cql.One
 		session, err := cfg.CreateSession()
 		require.NoError(t, err)
 		defer session.Close()

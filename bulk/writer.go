@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 // The writer: start, flush, end.
@@ -19,10 +20,10 @@ import (
 type Writer struct {
 	session    *vecql.Session
 	o          Options
-	text       string               // the statement of New
-	table      *vecql.TableMetadata // of Insert; nil for New
-	into       string               // name of the table in CQL, of Insert
-	repeatable bool                 // a row may be written twice
+	text       string             // the statement of New
+	table      *cql.TableMetadata // of Insert; nil for New
+	into       string             // name of the table in CQL, of Insert
+	repeatable bool               // a row may be written twice
 	ledger     *ledger
 	ctx        context.Context // of all requests; ends when the writer is aborted
 	cancel     context.CancelFunc

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // failed returns err as the error of a request.
@@ -55,7 +56,7 @@ func TestErrorOfOthers(t *testing.T) {
 	var n int
 	require.True(t, Error(s.Query("SELECT id FROM ks.t WHERE id = 1").ScanContext(t.Context(), &n)) == vecql.ErrNotFound)
 	err := Error(s.Query("SELECT id FROM ks.t WHERE id = ?", "x").ExecContext(t.Context()))
-	require.IsType(t, &vecql.MarshalError{}, err)
+	require.IsType(t, &cql.MarshalError{}, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.True(t, Error(s.Query("SELECT id FROM ks.t").ExecContext(ctx)) == context.Canceled)

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/leak"
 )
 
@@ -54,7 +55,7 @@ func tlsConfigs(t testing.TB) (server, client *tls.Config) {
 func clusterConfig(c *Cluster) *vecql.ClusterConfig {
 	cfg := vecql.NewCluster(c.Hosts()...)
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	cfg.Consistency = vecql.One
+	cfg.Consistency = cql.One
 	if c.memory != nil {
 		cfg.Dialer = c.Dialer()
 	}
@@ -112,7 +113,7 @@ func TestDriverOverFake(t *testing.T) {
 			if _, ok := cfg.Authenticator.(vecql.PasswordAuthenticator); ok {
 				cfg.Authenticator = vecql.PasswordAuthenticator{Username: "user", Password: "wrong"}
 				_, err := cfg.CreateSession()
-				require.ErrorIs(t, err, vecql.CodeCredentials)
+				require.ErrorIs(t, err, cql.CodeCredentials)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -85,7 +86,7 @@ func ExampleCluster_Inject() {
 	})
 	query := session.Query("SELECT release_version FROM system.local")
 	err = query.ExecContext(context.Background())
-	fmt.Println(errors.Is(err, vecql.CodeInvalid), rule.Hits())
+	fmt.Println(errors.Is(err, cql.CodeInvalid), rule.Hits())
 	fmt.Println(query.ExecContext(context.Background()))
 	// Output:
 	// true 1

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 const shop = `CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
@@ -29,7 +30,7 @@ func TestObserve(t *testing.T) {
 	insert := func() error {
 		return s.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 1, "lamp").ExecContext(t.Context())
 	}
-	require.ErrorIs(t, insert(), vecql.CodeInvalid, "the fault applies to an observed request")
+	require.ErrorIs(t, insert(), cql.CodeInvalid, "the fault applies to an observed request")
 	require.NoError(t, insert(), "what is observed has no effect")
 	require.NoError(t, s.Query("SELECT name FROM shop.items WHERE id = ?", 1).ExecContext(t.Context()))
 	require.Equal(t, 2, seen.Hits())
@@ -80,7 +81,7 @@ func TestRequestValues(t *testing.T) {
 	require.NoError(t, s.Query(insert, 1, "it's").ExecContext(t.Context()))
 	require.NoError(t, s.Query("UPDATE shop.items SET name = :n WHERE id = :key", nil, 2).ExecContext(t.Context()))
 	b := s.Batch(vecql.LoggedBatch)
-	b.Query(insert, 3, vecql.UnsetValue)
+	b.Query(insert, 3, cql.UnsetValue)
 	b.Query(insert, 4, "four")
 	require.NoError(t, b.ExecContext(t.Context()))
 	require.Len(t, requests, 3)

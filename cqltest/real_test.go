@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // TestDriver runs the driver against clusters of all kinds.
@@ -39,7 +40,7 @@ func TestDriver(t *testing.T) {
 			require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
 				CREATE TABLE ks.t (p int, c int, v vector<float, 3>, PRIMARY KEY (p, c));`))
 			cfg := clusterConfig(c)
-			cfg.Consistency = vecql.Quorum
+			cfg.Consistency = cql.Quorum
 			if m.change != nil {
 				m.change(cfg)
 			}
@@ -66,14 +67,14 @@ func TestDriver(t *testing.T) {
 			}
 			require.Equal(t, 133, n)
 			require.NoError(t, s.Query("INSERT INTO ks.other (k, m) VALUES (?, ?)", "k", map[string]int{"a": 1}).ExecContext(t.Context()))
-			require.ErrorIs(t, s.Query("SELECT x FROM ks.other").ExecContext(t.Context()), vecql.CodeInvalid)
+			require.ErrorIs(t, s.Query("SELECT x FROM ks.other").ExecContext(t.Context()), cql.CodeInvalid)
 			applied, err := s.Query("INSERT INTO ks.other (k) VALUES ('k') IF NOT EXISTS").MapScanCASContext(t.Context(), map[string]any{})
 			require.NoError(t, err)
 			require.False(t, applied)
 			c.Node(0).Kill()
 			c.Node(1).Kill()
 			err = s.Query("INSERT INTO ks.other (k) VALUES ('x')").Idempotent(true).ExecContext(t.Context())
-			require.ErrorIs(t, err, vecql.CodeUnavailable, fmt.Sprint(err))
+			require.ErrorIs(t, err, cql.CodeUnavailable, fmt.Sprint(err))
 			require.Less(t, took, 50*time.Millisecond*raceFactor)
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // TestRolesAndSettings reads roles, settings and the tables that describe virtual tables.
@@ -52,5 +53,5 @@ func TestRolesAndSettings(t *testing.T) {
 	require.ErrorContains(t, s.Query("INSERT INTO system_views.settings (name) VALUES ('x')").ExecContext(t.Context()),
 		"Modification is not supported by table system_views.settings")
 	c.SetUsers(nil)
-	require.ErrorIs(t, s.Query("LIST ROLES").ExecContext(t.Context()), vecql.CodeUnauthorized)
+	require.ErrorIs(t, s.Query("LIST ROLES").ExecContext(t.Context()), cql.CodeUnauthorized)
 }

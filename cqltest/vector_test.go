@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // TestVectorSearch searches by a vector at QUORUM with one node of three: Cassandra reads from one replica.
@@ -21,10 +22,10 @@ func TestVectorSearch(t *testing.T) {
 	s, err := clusterConfig(c).CreateSession()
 	require.NoError(t, err)
 	defer s.Close()
-	err = s.Query("INSERT INTO ks.t (k, v) VALUES (2, [0, 0])").Consistency(vecql.Quorum).ExecContext(t.Context())
+	err = s.Query("INSERT INTO ks.t (k, v) VALUES (2, [0, 0])").Consistency(cql.Quorum).ExecContext(t.Context())
 	var failed *vecql.RequestErrWriteFailure
 	require.True(t, errors.As(err, &failed), "%v", err)
-	require.Equal(t, vecql.Quorum, failed.Consistency)
+	require.Equal(t, cql.Quorum, failed.Consistency)
 	require.Len(t, failed.ErrorMap, 1)
 	err = s.Query("SELECT k / 0 FROM ks.t").ExecContext(t.Context())
 	var function *vecql.RequestErrFunctionFailure
@@ -33,13 +34,13 @@ func TestVectorSearch(t *testing.T) {
 
 	c.Node(1).Kill()
 	c.Node(2).Kill()
-	it := s.Query("SELECT k FROM ks.t ORDER BY v ANN OF [1, 1] LIMIT 3").Consistency(vecql.Quorum).IterContext(t.Context())
+	it := s.Query("SELECT k FROM ks.t ORDER BY v ANN OF [1, 1] LIMIT 3").Consistency(cql.Quorum).IterContext(t.Context())
 	var k int
 	require.True(t, it.Scan(&k))
 	require.Contains(t, it.Warnings()[0], "Downgrading the consistency level to ONE")
 	require.NoError(t, it.Close())
-	err = s.Query("SELECT k FROM ks.t").Consistency(vecql.Quorum).ExecContext(t.Context())
-	require.ErrorIs(t, err, vecql.CodeUnavailable)
+	err = s.Query("SELECT k FROM ks.t").Consistency(cql.Quorum).ExecContext(t.Context())
+	require.ErrorIs(t, err, cql.CodeUnavailable)
 }
 
 // TestClassesOfVectors reads the names of the classes of vectors, as Cassandra 5.0.9 sends them: elements have

@@ -193,22 +193,22 @@ func goCommand(t *testing.T, arguments ...string) string {
 // TestBlockErrors holds the compilation of blocks to finding what is wrong with them, at the right line.
 func TestBlockErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"```go\nsession.Quary(\"\")\n```\n":                                                 "x.md:2:9: session.Quary undefined",
-		"<!-- given: id int -->\n\n```go\nvar text string = id\n```\n":                      "x.md:4:19: cannot use id",
-		"```go\nid := 1\nreturn err\n```\n":                                                 "",
-		"```go\nfunc f() int { return \"\" }\n```\n":                                        `x.md:2:23: cannot use ""`,
-		"```go\npackage main\n\nfunc main() {\n\tid := 1\n}\n```\n":                         "x.md:5:2: declared and not used",
-		"```go\npackage main\n\nimport \"os\"\n\nfunc main() {}\n```\n":                     `x.md:4:8: "os" imported and not used`,
-		"```go\nif  err != nil {\n\treturn err\n}\n```\n":                                   "is not formatted",
-		"```go\nfor {\n```\n":                                                               "x.md:",
-		"```go\nerr = vecql.NoSuch\n```\n":                                                  "x.md:2:13: undefined: vecql.NoSuch",
-		"```Go\n```\n":                                                                      "write ```go",
-		"<!-- Run -->\n```go\nid := 1\n```\n":                                               "neither given:, from: nor run",
-		"```go\n":                                                                           "has no end",
-		"<!-- run -->\n```go\nid := 1\n```\n":                                               "only complete programs",
-		"```sh\ngo get\n```\n\n```go\nerr = errors.New(id)\n```\n":                          "x.md:6:18: undefined: id",
-		"```go\nx := vecql.RandomUUID\n_, err = x()\nfmt.Println(x, time.Second)\n```\n":    "",
-		"```go\ntype T struct{ ID vecql.UUID }\n\nfunc f(t T) vecql.UUID { return t }\n```": "x.md:4:33: cannot use t",
+		"```go\nsession.Quary(\"\")\n```\n":                                             "x.md:2:9: session.Quary undefined",
+		"<!-- given: id int -->\n\n```go\nvar text string = id\n```\n":                  "x.md:4:19: cannot use id",
+		"```go\nid := 1\nreturn err\n```\n":                                             "",
+		"```go\nfunc f() int { return \"\" }\n```\n":                                    `x.md:2:23: cannot use ""`,
+		"```go\npackage main\n\nfunc main() {\n\tid := 1\n}\n```\n":                     "x.md:5:2: declared and not used",
+		"```go\npackage main\n\nimport \"os\"\n\nfunc main() {}\n```\n":                 `x.md:4:8: "os" imported and not used`,
+		"```go\nif  err != nil {\n\treturn err\n}\n```\n":                               "is not formatted",
+		"```go\nfor {\n```\n":                                                           "x.md:",
+		"```go\nerr = vecql.NoSuch\n```\n":                                              "x.md:2:13: undefined: vecql.NoSuch",
+		"```Go\n```\n":                                                                  "write ```go",
+		"<!-- Run -->\n```go\nid := 1\n```\n":                                           "neither given:, from: nor run",
+		"```go\n":                                                                       "has no end",
+		"<!-- run -->\n```go\nid := 1\n```\n":                                           "only complete programs",
+		"```sh\ngo get\n```\n\n```go\nerr = errors.New(id)\n```\n":                      "x.md:6:18: undefined: id",
+		"```go\nx := cql.RandomUUID\n_, err = x()\nfmt.Println(x, time.Second)\n```\n":  "",
+		"```go\ntype T struct{ ID cql.UUID }\n\nfunc f(t T) cql.UUID { return t }\n```": "x.md:4:31: cannot use t",
 	} {
 		fset := token.NewFileSet()
 		blocks, err := blocksOf("x.md", text)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -21,7 +22,7 @@ func failing(e cqltest.Error) func(*testing.T) error {
 }
 
 func serverSituations() []situation {
-	const quorum = uint16(vecql.Quorum)
+	const quorum = uint16(cql.Quorum)
 	replica := map[netip.Addr]uint16{netip.MustParseAddr("10.0.0.2"): 1}
 	text := func(stmt string, values ...any) func(t *testing.T) error {
 		return inShop(func(_ *testing.T, s *shop) error { return s.Query(stmt, values...).Exec() })
@@ -65,10 +66,10 @@ func serverSituations() []situation {
 		{"vecql.RequestErrAlreadyExists", "create a table that exists", as[*vecql.RequestErrAlreadyExists](), text("CREATE TABLE shop.items (id int PRIMARY KEY)")},
 		{"vecql.RequestErrUnprepared", "the node forgets a statement again and again", as[*vecql.RequestErrUnprepared](), unprepared},
 		{"vecql.RequestErrRateLimitReached", "exceed ScyllaDB's rate limit of a partition", as[*vecql.RequestErrRateLimitReached](), limited},
-		{"cql.CodeSyntax", "execute CQL that does not parse", is(vecql.CodeSyntax), text("SELEKT name FROM shop.items")},
-		{"cql.CodeInvalid", "read a table that does not exist", is(vecql.CodeInvalid), text("SELECT name FROM shop.item WHERE id = ?", 1)},
-		{"cql.CodeAlreadyExists", "create a keyspace that exists", is(vecql.CodeAlreadyExists), text("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")},
-		{"cql.CodeUnprepared", "the node forgets a statement again and again", is(vecql.CodeUnprepared), unprepared},
+		{"cql.CodeSyntax", "execute CQL that does not parse", is(cql.CodeSyntax), text("SELEKT name FROM shop.items")},
+		{"cql.CodeInvalid", "read a table that does not exist", is(cql.CodeInvalid), text("SELECT name FROM shop.item WHERE id = ?", 1)},
+		{"cql.CodeAlreadyExists", "create a keyspace that exists", is(cql.CodeAlreadyExists), text("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")},
+		{"cql.CodeUnprepared", "the node forgets a statement again and again", is(cql.CodeUnprepared), unprepared},
 	}
 	for _, c := range []struct {
 		name string
@@ -92,7 +93,7 @@ func serverSituations() []situation {
 		{"Unauthorized", "read a table without the permission", plain(cqltest.CodeUnauthorized, "User a has no SELECT permission on <table shop.items>")},
 		{"Config", "an option of a table is invalid", plain(cqltest.CodeConfig, "Missing compaction class")},
 	} {
-		list = append(list, situation{"cql.Code" + c.name, c.what, is(vecql.Code(c.e.Code)), failing(c.e)})
+		list = append(list, situation{"cql.Code" + c.name, c.what, is(cql.Code(c.e.Code)), failing(c.e)})
 	}
 	return append(list, situation{"cql.Code", "the node answers with a code of no specification", as[vecql.RequestError](), failing(plain(0x7777, "new"))})
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -142,7 +143,7 @@ func sessionSituations() []situation {
 			onCluster(cqltest.Config{Users: map[string]string{"a": "b"}}, func(t *testing.T, s *shop) error { return s.start(t) }),
 		},
 		{
-			"vecql.ErrNoConnectionsStarted", "start with a wrong password", is(vecql.CodeCredentials),
+			"vecql.ErrNoConnectionsStarted", "start with a wrong password", is(cql.CodeCredentials),
 			onCluster(cqltest.Config{Users: map[string]string{"a": "b"}}, func(t *testing.T, s *shop) error {
 				return s.start(t, func(cfg *vecql.ClusterConfig) {
 					cfg.Authenticator = vecql.PasswordAuthenticator{Username: "a", Password: "wrong"}
@@ -221,7 +222,7 @@ func sessionSituations() []situation {
 			return s.Query(insert, 1).Exec()
 		})},
 		{"vecql.ErrValueCount", "bind a name without a marker", is(vecql.ErrValueCount), inShop(func(t *testing.T, s *shop) error {
-			return s.Query("INSERT INTO shop.items (id) VALUES (:id)", vecql.NamedValue("ID", 1)).Exec()
+			return s.Query("INSERT INTO shop.items (id) VALUES (:id)", cql.NamedValue("ID", 1)).Exec()
 		})},
 		{"vecql.ErrColumnCount", "scan one column into two destinations", is(vecql.ErrColumnCount), inShop(read(new(string), new(string)))},
 		{"vecql.ErrColumnCount", "read rows of two columns as strings", is(vecql.ErrColumnCount), inShop(func(t *testing.T, s *shop) error {
@@ -240,7 +241,7 @@ func sessionSituations() []situation {
 			s.cluster.MuteEvents(true) // with an event the rows are not sent
 			require.NoError(t, s.cluster.Exec("DROP TABLE shop.stock"))
 			require.NoError(t, s.cluster.Exec("CREATE TABLE shop.stock (id bigint PRIMARY KEY)"))
-			return rows.ExecOn(t.Context(), vecql.UUID{})
+			return rows.ExecOn(t.Context(), cql.UUID{})
 		})},
 		{"vecql.ErrUnsupported", "set the keyspace of a query on protocol v4", is(vecql.ErrUnsupported), inShop(func(t *testing.T, s *shop) error {
 			return s.Query("SELECT name FROM items WHERE id = ?", 1).Keyspace("shop").Exec()
@@ -287,7 +288,7 @@ func sessionSituations() []situation {
 			insert := s.Query("INSERT INTO shop.items (id) VALUES (?)").RetryPolicy(vecql.SimpleRetryPolicy{})
 			return insert.ExecRows(t.Context(), column.NewBatch(column.Of("id", []int32{5})))
 		})},
-		{"cql.SchemaError", "read metadata with a column type that does not parse", as[*vecql.SchemaError](), inShop(func(t *testing.T, s *shop) error {
+		{"cql.SchemaError", "read metadata with a column type that does not parse", as[*cql.SchemaError](), inShop(func(t *testing.T, s *shop) error {
 			s.cluster.Inject(cqltest.Fault{Statement: "system_schema.columns", Edit: func(a *cqltest.Answer) {
 				a.Body = bytes.ReplaceAll(a.Body, []byte("vector<float, 3>"), []byte("vector<float; 3>"))
 			}})

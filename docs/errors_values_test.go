@@ -27,14 +27,14 @@ func valueSituations() []situation {
 	}
 	decode := func(cell []byte, dest any) func(*testing.T) error {
 		return func(t *testing.T) error {
-			typ, err := vecql.ParseType("int", nil)
+			typ, err := cql.ParseType("int", nil)
 			require.NoError(t, err)
 			return vecql.Unmarshal(typ, cell, dest)
 		}
 	}
 	vector := exec("INSERT INTO shop.items (id, embedding) VALUES (?, ?)", 1, []float32{1, 2})
 	return []situation{
-		{"cql.ErrUnset", "leave an element of a vector unset", is(cql.ErrUnset), exec("INSERT INTO shop.items (id, embedding) VALUES (?, ?)", 1, []any{vecql.UnsetValue, 1, 2})},
+		{"cql.ErrUnset", "leave an element of a vector unset", is(cql.ErrUnset), exec("INSERT INTO shop.items (id, embedding) VALUES (?, ?)", 1, []any{cql.UnsetValue, 1, 2})},
 		{"cql.ErrNull", "read NULL into an int", is(cql.ErrNull), inShop(func(t *testing.T, s *shop) error {
 			_, err := vecql.OneRow[int](t.Context(), s.Query("SELECT price FROM shop.items WHERE id = 1"))
 			return err
@@ -50,7 +50,7 @@ func valueSituations() []situation {
 			return s.Query(readOne, 1).Scan(new(int))
 		})},
 		{"cql.TypeError", "parse a type without its end", as[*cql.TypeError](), func(*testing.T) error {
-			_, err := vecql.ParseType("vector<float, 3", nil)
+			_, err := cql.ParseType("vector<float, 3", nil)
 			return err
 		}},
 		{"cql.ErrPageToken", "parse a page token that was changed", is(cql.ErrPageToken), func(*testing.T) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -37,7 +38,7 @@ func (p pushy) Decide(context.Context, vecql.Attempt) vecql.Decision {
 // writeTimeoutFields returns the fields after the message of WRITE_TIMEOUT: consistency, received, block for, write
 // type.
 func writeTimeoutFields(typ string) []byte {
-	b := wire.AppendShort(nil, uint16(vecql.Quorum))
+	b := wire.AppendShort(nil, uint16(cql.Quorum))
 	b = fakecql.AppendString(wire.AppendInt(wire.AppendInt(b, 1), 2), typ)
 	if typ == "CAS" {
 		b = wire.AppendShort(b, 1) // contentions
@@ -50,15 +51,15 @@ func writeTimeoutFields(typ string) []byte {
 func TestFault29NotIdempotentIsSentOnce(t *testing.T) {
 	const update = "UPDATE ks.t SET n = n + 1 WHERE id = 1"
 	for name, fail := range map[string]func(r *fakecql.Request){
-		"write timeout of a counter": func(r *fakecql.Request) { r.Fail(int32(vecql.CodeWriteTimeout), writeTimeoutFields("COUNTER")...) },
+		"write timeout of a counter": func(r *fakecql.Request) { r.Fail(int32(cql.CodeWriteTimeout), writeTimeoutFields("COUNTER")...) },
 		"CAS write unknown": func(r *fakecql.Request) {
-			r.Fail(int32(vecql.CodeCASWriteUnknown), wire.AppendInt(wire.AppendInt(wire.AppendShort(nil, uint16(vecql.Serial)), 1), 2)...)
+			r.Fail(int32(cql.CodeCASWriteUnknown), wire.AppendInt(wire.AppendInt(wire.AppendShort(nil, uint16(cql.Serial)), 1), 2)...)
 		},
 		"write failure": func(r *fakecql.Request) {
-			b := wire.AppendInt(wire.AppendInt(wire.AppendInt(wire.AppendShort(nil, uint16(vecql.Quorum)), 1), 2), 0)
-			r.Fail(int32(vecql.CodeWriteFailure), fakecql.AppendString(b, "COUNTER")...)
+			b := wire.AppendInt(wire.AppendInt(wire.AppendInt(wire.AppendShort(nil, uint16(cql.Quorum)), 1), 2), 0)
+			r.Fail(int32(cql.CodeWriteFailure), fakecql.AppendString(b, "COUNTER")...)
 		},
-		"server error":                     func(r *fakecql.Request) { r.Fail(int32(vecql.CodeServer)) },
+		"server error":                     func(r *fakecql.Request) { r.Fail(int32(cql.CodeServer)) },
 		"connection loss after write":      func(r *fakecql.Request) { r.HangUp() },
 		"no answer":                        func(*fakecql.Request) {},
 		"a response that cannot be parsed": func(r *fakecql.Request) { r.Conn.Reply(r.Stream, fakecql.OpReady, nil) },
@@ -66,7 +67,7 @@ func TestFault29NotIdempotentIsSentOnce(t *testing.T) {
 		for policy, p := range map[string]vecql.RetryPolicy{
 			"default": nil, "same node": pushy{vecql.Retry, new(atomic.Int32)}, "next node": pushy{vecql.RetryNextHost, new(atomic.Int32)},
 			"simple":      vecql.SimpleRetryPolicy{NumRetries: 3},
-			"downgrading": vecql.DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []vecql.Consistency{vecql.One, vecql.One}},
+			"downgrading": vecql.DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []cql.Consistency{cql.One, cql.One}},
 		} {
 			t.Run(name+", "+policy, func(t *testing.T) {
 				bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
@@ -149,7 +150,7 @@ func TestFault30OverloadedBacksOff(t *testing.T) {
 		c.Answer(func(r *fakecql.Request, nth int) {
 			at = append(at, time.Since(began))
 			if nth < 3 {
-				r.Fail(int32(vecql.CodeOverloaded))
+				r.Fail(int32(cql.CodeOverloaded))
 				return
 			}
 			r.Void()
@@ -166,7 +167,7 @@ func TestFault30OverloadedBacksOff(t *testing.T) {
 		for range 20 {
 			c.Answer(func(r *fakecql.Request, nth int) {
 				if nth == 0 {
-					r.Fail(int32(vecql.CodeOverloaded))
+					r.Fail(int32(cql.CodeOverloaded))
 					return
 				}
 				r.Void()
@@ -187,14 +188,14 @@ func TestFault30BackoffEndsByContext(t *testing.T) {
 		cfg.RetryPolicy = vecql.ExponentialBackoffRetryPolicy{NumRetries: 5, Min: time.Hour, Max: time.Hour}
 		s, err := cfg.CreateSession()
 		require.NoError(t, err)
-		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(vecql.CodeOverloaded)) })
+		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeOverloaded)) })
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		began := time.Now()
 		err = s.Query(idempotentInsert).Idempotent(true).ExecContext(ctx)
 		require.Equal(t, time.Second, time.Since(began))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, vecql.CodeOverloaded, "the error includes the last server error")
+		require.ErrorIs(t, err, cql.CodeOverloaded, "the error includes the last server error")
 		require.False(t, vecql.MayHaveApplied(err))
 		// The end of the session ends the backoff too.
 		errs := make(chan error)
@@ -224,7 +225,7 @@ func TestFault31SpeculativeExecution(t *testing.T) {
 			answer(r)
 		}
 	}
-	fails := func(c vecql.Code) func(r *fakecql.Request) { return func(r *fakecql.Request) { r.Fail(int32(c)) } }
+	fails := func(c cql.Code) func(r *fakecql.Request) { return func(r *fakecql.Request) { r.Fail(int32(c)) } }
 	hangsUp := func(r *fakecql.Request) { r.HangUp() }
 	for name, m := range map[string]struct {
 		executions    []func(r *fakecql.Request) // the response to each execution
@@ -240,10 +241,10 @@ func TestFault31SpeculativeExecution(t *testing.T) {
 		"the third responds first":             {executions: steps{late(slow, rows), late(slow, rows), rows}, sent: 3, took: 2 * delay, spec: 2, wins: 1},
 		"the first still responds first":       {executions: steps{late(3*delay, rows), late(slow, rows), late(slow, rows)}, sent: 3, took: 3 * delay, spec: 2},
 		"two respond at once":                  {executions: steps{late(3*delay/2, rows), late(delay/2, rows)}, sent: 2, took: 3 * delay / 2, spec: 1, either: true},
-		"the first fails, the second succeeds": {executions: steps{late(2*delay-1, fails(vecql.CodeServer)), late(5*delay, rows), late(slow, rows)}, sent: 3, took: 6 * delay, spec: 2, wins: 1},
-		"both fail":                            {executions: steps{late(3*delay, fails(vecql.CodeServer)), late(3*delay, fails(vecql.CodeServer)), late(3*delay, fails(vecql.CodeServer))}, sent: 3, took: 5 * delay, err: vecql.CodeServer, spec: 2},
+		"the first fails, the second succeeds": {executions: steps{late(2*delay-1, fails(cql.CodeServer)), late(5*delay, rows), late(slow, rows)}, sent: 3, took: 6 * delay, spec: 2, wins: 1},
+		"both fail":                            {executions: steps{late(3*delay, fails(cql.CodeServer)), late(3*delay, fails(cql.CodeServer)), late(3*delay, fails(cql.CodeServer))}, sent: 3, took: 5 * delay, err: cql.CodeServer, spec: 2},
 		"both connections break":               {executions: steps{late(2*delay-1, hangsUp), late(2*delay-1, hangsUp), rows}, sent: 3, took: 2 * delay, spec: 2, wins: 1},
-		"an error that is final":               {executions: steps{late(slow, rows), fails(vecql.CodeSyntax), rows}, sent: 2, took: delay, err: vecql.CodeSyntax, spec: 1},
+		"an error that is final":               {executions: steps{late(slow, rows), fails(cql.CodeSyntax), rows}, sent: 2, took: delay, err: cql.CodeSyntax, spec: 1},
 		"not idempotent":                       {executions: steps{late(3*delay, rows), rows}, notIdempotent: true, sent: 1, took: 3 * delay},
 		"no response before the deadline":      {executions: steps{late(2*slow, rows), late(2*slow, rows), late(2*slow, rows)}, sent: 3, took: slow, err: context.DeadlineExceeded, spec: 2},
 	} {
@@ -411,7 +412,7 @@ func (panics) Attempts() int { panic("speculative policy") }
 
 func (panics) Delay() time.Duration { panic("speculative policy") }
 
-func (panics) MarshalCQL(vecql.TypeInfo) ([]byte, error) { panic("marshaler") }
+func (panics) MarshalCQL(cql.TypeInfo) ([]byte, error) { panic("marshaler") }
 
 func (panics) Enabled(context.Context, slog.Level) bool { panic("logger") }
 
@@ -439,8 +440,8 @@ func TestFault35UserCodePanics(t *testing.T) {
 	for name, m := range map[string]struct {
 		config func(cfg *vecql.ClusterConfig)
 		run    func(s *vecql.Session) error
-		code   vecql.Code // of the response; 0 means RESULT
-		err    string     // empty means that the request succeeds and the panic is only logged
+		code   cql.Code // of the response; 0 means RESULT
+		err    string   // empty means that the request succeeds and the panic is only logged
 		log    bool
 	}{
 		"query observer":  {config: func(cfg *vecql.ClusterConfig) { cfg.QueryObserver = panics{} }, log: true},
@@ -456,7 +457,7 @@ func TestFault35UserCodePanics(t *testing.T) {
 		},
 		"tracer": {run: func(s *vecql.Session) error { return s.Query(insert, "v").Trace(panics{}).Exec() }},
 		"retry policy": {
-			config: func(cfg *vecql.ClusterConfig) { cfg.RetryPolicy = panics{} }, code: vecql.CodeTruncate, err: "retry policy",
+			config: func(cfg *vecql.ClusterConfig) { cfg.RetryPolicy = panics{} }, code: cql.CodeTruncate, err: "retry policy",
 		},
 		"speculative execution policy": {
 			config: func(cfg *vecql.ClusterConfig) { cfg.SpeculativeExecutionPolicy = panics{} }, err: "speculative policy",

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
 )
@@ -27,8 +28,8 @@ func TestFault54ShortError(t *testing.T) {
 		bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 			c.On(func(r *fakecql.Request) bool {
 				if r.Op == fakecql.OpExecute {
-					fields := fakecql.AppendString(message([]byte{0, byte(vecql.Serial)}, ints(1, 2)), "CAS")
-					r.Fail(int32(vecql.CodeWriteTimeout), append(fields, contentions...)...)
+					fields := fakecql.AppendString(message([]byte{0, byte(cql.Serial)}, ints(1, 2)), "CAS")
+					r.Fail(int32(cql.CodeWriteTimeout), append(fields, contentions...)...)
 				}
 				return r.Op == fakecql.OpExecute
 			})
@@ -243,7 +244,7 @@ func TestFault62OldRow(t *testing.T) {
 		s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) {
 			cfg.Hosts, cfg.ReconnectInterval = cfg.Hosts[:1], 10*time.Millisecond
 		})
-		host := vecql.UUID(c.Node(1).HostID()).String()
+		host := cql.UUID(c.Node(1).HostID()).String()
 		eventually(t, func() error { return s.Query("SELECT key FROM system.local").HostID(host).Exec() })
 		reads := func(n int, check func()) {
 			for last := s.Stats().Control.LastRead; n > 0; check() {

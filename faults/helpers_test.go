@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -17,20 +17,20 @@ var (
 )
 
 // cqlOf returns t in the notation of fakecql, with the fields of user-defined types.
-func cqlOf(t vecql.TypeInfo) string {
+func cqlOf(t cql.TypeInfo) string {
 	switch t := t.(type) {
-	case vecql.CollectionType:
-		if t.Type() == vecql.TypeMap {
+	case cql.CollectionType:
+		if t.Type() == cql.TypeMap {
 			return "map<" + cqlOf(t.Key) + ", " + cqlOf(t.Elem) + ">"
 		}
 		return t.Type().String() + "<" + cqlOf(t.Elem) + ">"
-	case vecql.TupleTypeInfo:
+	case cql.TupleTypeInfo:
 		var elems []string
 		for _, e := range t.Elems {
 			elems = append(elems, cqlOf(e))
 		}
 		return "tuple<" + strings.Join(elems, ", ") + ">"
-	case vecql.UDTTypeInfo:
+	case cql.UDTTypeInfo:
 		var fields []string
 		for _, f := range t.Elements {
 			fields = append(fields, f.Name+" "+cqlOf(f.Type))
@@ -41,9 +41,9 @@ func cqlOf(t vecql.TypeInfo) string {
 }
 
 var (
-	tBigint = vecql.NativeType(vecql.TypeBigInt)
-	tText   = vecql.NativeType(vecql.TypeVarchar)
-	tVector = vecql.VectorType{SubType: vecql.NativeType(vecql.TypeFloat), Dimensions: 3}
+	tBigint = cql.NativeType(cql.TypeBigInt)
+	tText   = cql.NativeType(cql.TypeVarchar)
+	tVector = cql.VectorType{SubType: cql.NativeType(cql.TypeFloat), Dimensions: 3}
 )
 
 const selectRows = "SELECT id, name, v FROM ks.t"

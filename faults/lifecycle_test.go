@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -56,7 +57,7 @@ func TestFault36StartFails(t *testing.T) {
 		"USE": func(r *fakecql.Request) bool { return r.Stmt == `USE "ks"` },
 	}
 	ends := map[string]func(r *fakecql.Request, cancel func()){
-		"error":    func(r *fakecql.Request, _ func()) { r.Fail(int32(vecql.CodeUnauthorized)) },
+		"error":    func(r *fakecql.Request, _ func()) { r.Fail(int32(cql.CodeUnauthorized)) },
 		"hang up":  func(r *fakecql.Request, _ func()) { r.HangUp() },
 		"silence":  func(*fakecql.Request, func()) {},
 		"canceled": func(_ *fakecql.Request, cancel func()) { cancel() },

@@ -26,6 +26,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/pooled"
@@ -151,7 +152,7 @@ func TestFault33TooLarge(t *testing.T) {
 			return s.Query("INSERT x").CustomPayload(map[string][]byte{long: nil}).Exec()
 		}},
 		{"payload", wire.ErrTooLong, func(s *vecql.Session) error { return s.Query("INSERT x").CustomPayload(keys).Exec() }},
-		{"page size", vecql.ErrRange, func(s *vecql.Session) error { return s.Query("INSERT x").PageSize(math.MaxInt).Exec() }},
+		{"page size", cql.ErrRange, func(s *vecql.Session) error { return s.Query("INSERT x").PageSize(math.MaxInt).Exec() }},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			if m.name == "page size" && math.MaxInt == math.MaxInt32 {
@@ -195,54 +196,54 @@ func TestFault33TooLarge(t *testing.T) {
 // A keeper is an Unmarshaler that keeps the bytes it receives.
 type keeper struct{ data []byte }
 
-func (k *keeper) UnmarshalCQL(_ vecql.TypeInfo, data []byte) error { k.data = data; return nil }
+func (k *keeper) UnmarshalCQL(_ cql.TypeInfo, data []byte) error { k.data = data; return nil }
 
 // retained is a CQL type with a value for each i and the destinations of Scan for it.
 type retained struct {
-	t     vecql.TypeInfo
+	t     cql.TypeInfo
 	value func(i int) any
 	dests []any // pointers
 }
 
 // retainedTypes returns all types with all their destinations.
 func retainedTypes() []retained {
-	udt := vecql.UDTTypeInfo{Keyspace: "ks", Name: "u", Elements: []vecql.UDTField{{Name: "a", Type: tText}, {Name: "b", Type: vecql.NativeType(vecql.TypeBlob)}}}
+	udt := cql.UDTTypeInfo{Keyspace: "ks", Name: "u", Elements: []cql.UDTField{{Name: "a", Type: tText}, {Name: "b", Type: cql.NativeType(cql.TypeBlob)}}}
 	type user struct {
 		A string `cql:"a"`
 		B []byte `cql:"b"`
 	}
 	text := func(i int) string { return strings.Repeat(fmt.Sprint("text ", i, " "), 1+i%5) }
-	uuid := func(i int) vecql.UUID { return vecql.UUID{byte(i), byte(i >> 8), 3} }
-	list, set := func(t vecql.TypeInfo) vecql.TypeInfo { return vecql.NewListType(t) }, func(t vecql.TypeInfo) vecql.TypeInfo { return vecql.NewSetType(t) }
+	uuid := func(i int) cql.UUID { return cql.UUID{byte(i), byte(i >> 8), 3} }
+	list, set := func(t cql.TypeInfo) cql.TypeInfo { return cql.NewListType(t) }, func(t cql.TypeInfo) cql.TypeInfo { return cql.NewSetType(t) }
 	return []retained{
-		{tText, func(i int) any { return text(i) }, []any{new(string), new([]byte), new(*string), new(any), new(json.RawMessage), new(keeper), new(vecql.Null[string])}},
-		{vecql.NativeType(vecql.TypeAscii), func(i int) any { return text(i) }, []any{new(string), new([]byte)}},
-		{vecql.NativeType(vecql.TypeBlob), func(i int) any { return []byte(text(i)) }, []any{new([]byte), new(string), new(any), new(*[]byte), new(keeper)}},
-		{tBigint, func(i int) any { return i }, []any{new(int64), new(*int64), new(**int64), new(any), new(vecql.Null[int64]), new(string), new(big.Int)}},
-		{vecql.NativeType(vecql.TypeBoolean), func(i int) any { return i%2 == 0 }, []any{new(bool), new(*bool), new(any)}},
-		{vecql.NativeType(vecql.TypeDouble), func(i int) any { return float64(i) / 3 }, []any{new(float64), new(*float64), new(any)}},
-		{vecql.NativeType(vecql.TypeTimestamp), func(i int) any { return time.UnixMilli(int64(i) * 1e9) }, []any{new(time.Time), new(int64), new(any)}},
-		{vecql.NativeType(vecql.TypeDuration), func(i int) any { return vecql.Duration{Months: int32(i), Days: 2, Nanoseconds: 3} }, []any{new(vecql.Duration), new(any)}},
-		{vecql.NativeType(vecql.TypeVarint), func(i int) any { return new(big.Int).Lsh(big.NewInt(int64(i+1)), 70) }, []any{new(big.Int), new(*big.Int), new(any)}},
-		{vecql.NativeType(vecql.TypeDecimal), func(i int) any { return inf.NewDec(int64(i)*1e9, 3) }, []any{new(inf.Dec), new(*inf.Dec), new(any)}},
-		{vecql.NativeType(vecql.TypeInet), func(i int) any { return net.IPv4(10, 1, byte(i>>8), byte(i)).To4() }, []any{new(net.IP), new(string), new(netip.Addr), new(any)}},
-		{vecql.NativeType(vecql.TypeUUID), func(i int) any { return uuid(i) }, []any{new(vecql.UUID), new([]byte), new(string), new([16]byte), new(any)}},
+		{tText, func(i int) any { return text(i) }, []any{new(string), new([]byte), new(*string), new(any), new(json.RawMessage), new(keeper), new(cql.Null[string])}},
+		{cql.NativeType(cql.TypeAscii), func(i int) any { return text(i) }, []any{new(string), new([]byte)}},
+		{cql.NativeType(cql.TypeBlob), func(i int) any { return []byte(text(i)) }, []any{new([]byte), new(string), new(any), new(*[]byte), new(keeper)}},
+		{tBigint, func(i int) any { return i }, []any{new(int64), new(*int64), new(**int64), new(any), new(cql.Null[int64]), new(string), new(big.Int)}},
+		{cql.NativeType(cql.TypeBoolean), func(i int) any { return i%2 == 0 }, []any{new(bool), new(*bool), new(any)}},
+		{cql.NativeType(cql.TypeDouble), func(i int) any { return float64(i) / 3 }, []any{new(float64), new(*float64), new(any)}},
+		{cql.NativeType(cql.TypeTimestamp), func(i int) any { return time.UnixMilli(int64(i) * 1e9) }, []any{new(time.Time), new(int64), new(any)}},
+		{cql.NativeType(cql.TypeDuration), func(i int) any { return cql.Duration{Months: int32(i), Days: 2, Nanoseconds: 3} }, []any{new(cql.Duration), new(any)}},
+		{cql.NativeType(cql.TypeVarint), func(i int) any { return new(big.Int).Lsh(big.NewInt(int64(i+1)), 70) }, []any{new(big.Int), new(*big.Int), new(any)}},
+		{cql.NativeType(cql.TypeDecimal), func(i int) any { return inf.NewDec(int64(i)*1e9, 3) }, []any{new(inf.Dec), new(*inf.Dec), new(any)}},
+		{cql.NativeType(cql.TypeInet), func(i int) any { return net.IPv4(10, 1, byte(i>>8), byte(i)).To4() }, []any{new(net.IP), new(string), new(netip.Addr), new(any)}},
+		{cql.NativeType(cql.TypeUUID), func(i int) any { return uuid(i) }, []any{new(cql.UUID), new([]byte), new(string), new([16]byte), new(any)}},
 		{list(tText), func(i int) any { return []string{text(i), "bc"} }, []any{new([]string), new([2]string), new(any), new([][]byte), new([]*string), new([]any)}},
-		{list(vecql.NativeType(vecql.TypeInt)), func(i int) any { return []int32{int32(i), 7} }, []any{new([]int32), new([2]int32), new([]int), new(any)}},
+		{list(cql.NativeType(cql.TypeInt)), func(i int) any { return []int32{int32(i), 7} }, []any{new([]int32), new([2]int32), new([]int), new(any)}},
 		{list(list(tText)), func(i int) any { return [][]string{{text(i)}, {}} }, []any{new([][]string), new(any)}},
-		{set(vecql.NativeType(vecql.TypeBlob)), func(i int) any { return [][]byte{[]byte(text(i))} }, []any{new([][]byte), new(map[string]struct{}), new(any)}},
-		{vecql.NewMapType(tText, tText), func(i int) any { return map[string]string{text(i): "v"} }, []any{new(map[string]string), new(map[string][]byte), new(map[string]any), new(any)}},
-		{vecql.NewMapType(tText, list(tVector)), func(i int) any { return map[string][][]float32{text(i): {{float32(i), 1, 2}}} }, []any{new(map[string][][]float32), new(any)}},
-		{vecql.TupleTypeInfo{Elems: []vecql.TypeInfo{tText, vecql.NativeType(vecql.TypeBlob)}}, func(i int) any { return []any{text(i), []byte("b")} }, []any{new([]any), new(user), new(any)}},
+		{set(cql.NativeType(cql.TypeBlob)), func(i int) any { return [][]byte{[]byte(text(i))} }, []any{new([][]byte), new(map[string]struct{}), new(any)}},
+		{cql.NewMapType(tText, tText), func(i int) any { return map[string]string{text(i): "v"} }, []any{new(map[string]string), new(map[string][]byte), new(map[string]any), new(any)}},
+		{cql.NewMapType(tText, list(tVector)), func(i int) any { return map[string][][]float32{text(i): {{float32(i), 1, 2}}} }, []any{new(map[string][][]float32), new(any)}},
+		{cql.TupleTypeInfo{Elems: []cql.TypeInfo{tText, cql.NativeType(cql.TypeBlob)}}, func(i int) any { return []any{text(i), []byte("b")} }, []any{new([]any), new(user), new(any)}},
 		{udt, func(i int) any { return map[string]any{"a": text(i), "b": []byte("b")} }, []any{new(user), new(map[string]any), new(any), new(*user)}},
 		{tVector, func(i int) any { return []float32{float32(i), 2, 3} }, []any{new([]float32), new([3]float32), new(any), new(*[]float32)}},
-		{vecql.VectorType{SubType: vecql.NativeType(vecql.TypeDouble), Dimensions: 2}, func(i int) any { return []float64{float64(i), 2} }, []any{new([]float64), new([2]float64), new(any)}},
-		{vecql.VectorType{SubType: tBigint, Dimensions: 2}, func(i int) any { return []int64{int64(i), 2} }, []any{new([]int64), new([]int), new(any)}},
-		{vecql.VectorType{SubType: tText, Dimensions: 2}, func(i int) any { return []string{text(i), "w"} }, []any{new([]string), new([][]byte), new(any)}},
-		{vecql.VectorType{SubType: vecql.NativeType(vecql.TypeUUID), Dimensions: 1}, func(i int) any { return []vecql.UUID{uuid(i)} }, []any{new([]vecql.UUID), new([][16]byte), new(any)}},
+		{cql.VectorType{SubType: cql.NativeType(cql.TypeDouble), Dimensions: 2}, func(i int) any { return []float64{float64(i), 2} }, []any{new([]float64), new([2]float64), new(any)}},
+		{cql.VectorType{SubType: tBigint, Dimensions: 2}, func(i int) any { return []int64{int64(i), 2} }, []any{new([]int64), new([]int), new(any)}},
+		{cql.VectorType{SubType: tText, Dimensions: 2}, func(i int) any { return []string{text(i), "w"} }, []any{new([]string), new([][]byte), new(any)}},
+		{cql.VectorType{SubType: cql.NativeType(cql.TypeUUID), Dimensions: 1}, func(i int) any { return []cql.UUID{uuid(i)} }, []any{new([]cql.UUID), new([][16]byte), new(any)}},
 		{list(tVector), func(i int) any { return [][]float32{{float32(i), 2, 3}} }, []any{new([][]float32), new(any)}},
 		{list(udt), func(i int) any { return []map[string]any{{"a": text(i), "b": nil}} }, []any{new([]user), new([]map[string]any), new(any)}},
-		{vecql.CustomType{Class: "com.example.Secret"}, func(i int) any { return []byte(text(i)) }, []any{new([]byte), new(any)}},
+		{cql.CustomType{Class: "com.example.Secret"}, func(i int) any { return []byte(text(i)) }, []any{new([]byte), new(any)}},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/pooled"
 )
@@ -333,9 +334,9 @@ func TestFault18OtherStatesPage(t *testing.T) {
 			case "":
 				r.Rows(fakecql.Rows{Columns: columns, Cells: rowCells(0, 3), State: "of another statement"})
 			case "of another statement":
-				r.Fail(int32(vecql.CodeInvalid))
+				r.Fail(int32(cql.CodeInvalid))
 			default:
-				r.Fail(int32(vecql.CodeProtocol))
+				r.Fail(int32(cql.CodeProtocol))
 			}
 			return true
 		})
@@ -346,12 +347,12 @@ func TestFault18OtherStatesPage(t *testing.T) {
 			n++
 		}
 		require.Equal(t, 3, n)
-		require.ErrorIs(t, it.Close(), vecql.CodeInvalid)
+		require.ErrorIs(t, it.Close(), cql.CodeInvalid)
 		require.Equal(t, 2, executes)
 		for _, m := range []struct {
 			state string
-			want  vecql.Code
-		}{{"of another statement", vecql.CodeInvalid}, {"damaged", vecql.CodeProtocol}} {
+			want  cql.Code
+		}{{"of another statement", cql.CodeInvalid}, {"damaged", cql.CodeProtocol}} {
 			it := s.Query(selectRows).PageState([]byte(m.state)).Iter()
 			require.False(t, it.Scan(nil, nil, nil))
 			err := it.Close()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -173,8 +174,8 @@ func TestFault37AnotherCluster(t *testing.T) {
 					require.ErrorAs(t, err, &refused)
 					require.True(t, refused.WrongCluster())
 					require.Equal(t, &vecql.PeerError{
-						Address: own + ":9042", Want: vecql.Peer{ClusterName: "prod", HostID: vecql.UUID(lost.ID)},
-						Got: vecql.Peer{ClusterName: "staging", HostID: vecql.UUID(staging.Nodes[0].ID)},
+						Address: own + ":9042", Want: vecql.Peer{ClusterName: "prod", HostID: cql.UUID(lost.ID)},
+						Got: vecql.Peer{ClusterName: "staging", HostID: cql.UUID(staging.Nodes[0].ID)},
 					}, refused)
 
 					lost.Start()
@@ -490,7 +491,7 @@ func TestVerificationAsksOnce(t *testing.T) {
 // TestFault37PeerErrorText: the text names both servers and what to do.
 func TestFault37PeerErrorText(t *testing.T) {
 	const addr = "10.0.0.3:9042"
-	one, two := vecql.UUID{15: 1}, vecql.UUID{15: 2}
+	one, two := cql.UUID{15: 1}, cql.UUID{15: 2}
 	other := &vecql.PeerError{Address: addr, Want: vecql.Peer{ClusterName: "prod", HostID: one}, Got: vecql.Peer{ClusterName: "staging", HostID: two}}
 	require.EqualError(t, other, `vecql: connection to 10.0.0.3:9042 refused: node 00000000-0000-0000-0000-000000000002 of cluster "staging" `+
 		`answers at an address of cluster "prod" (a renamed cluster needs a new session)`)

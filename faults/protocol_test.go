@@ -15,6 +15,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/pooled"
 	"github.com/vecql/vecql/internal/wire"
@@ -59,7 +60,7 @@ func TestFault09LyingLengths(t *testing.T) {
 	const most = 1<<31 - 1
 	room := make([]byte, 64)
 	table := message(2, "ks", 1, "t") // a global table
-	unknown := ints(int32(vecql.CodeUnprepared))
+	unknown := ints(int32(cql.CodeUnprepared))
 	for _, m := range []struct {
 		name string
 		op   fakecql.Opcode
@@ -87,15 +88,15 @@ func TestFault09LyingLengths(t *testing.T) {
 		{"2^31-1 columns and rows", fakecql.OpResult, message(ints(2, fakecql.NoMetadata, most, most), room)},
 		{"negative rows", fakecql.OpResult, message(ints(2, 1, 0), table, ints(-1), room)},
 		{"2^31-1 rows of no columns", fakecql.OpResult, message(ints(2, 1, 0), table, ints(most), room)},
-		{"2^31-1 rows", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", int(vecql.TypeInt), ints(most), room)},
-		{"one row too many", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", int(vecql.TypeInt), ints(2), ints(0))},
+		{"2^31-1 rows", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", int(cql.TypeInt), ints(most), room)},
+		{"one row too many", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", int(cql.TypeInt), ints(2), ints(0))},
 		{"paging state of 2^31-1 bytes", fakecql.OpResult, message(ints(2, fakecql.HasMorePages, 1, most), room)},
 		{"keyspace past the end", fakecql.OpResult, message(ints(2, 1, 1), 65535, room)},
 		{"table past the end", fakecql.OpResult, message(ints(2, 1, 1), 2, "ks", 65535, room)},
 		{"column past the end", fakecql.OpResult, message(ints(2, 1, 1), table, 65535, room)},
 		{"class name past the end", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", 0, 65535, room)},
-		{"tuple of 65535", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", int(vecql.TypeTuple), 65535, room)},
-		{"type of 65535 fields", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", int(vecql.TypeUDT), 0, 0, 65535, room)},
+		{"tuple of 65535", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", int(cql.TypeTuple), 65535, room)},
+		{"type of 65535 fields", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", int(cql.TypeUDT), 0, 0, 65535, room)},
 		{"vector of 2^31-1", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", fakecql.AppendOption(nil, fmt.Sprintf("vector<float, %d>", most)), room)},
 		{"lists in lists without end", fakecql.OpResult, message(ints(2, 1, 1), table, 1, "c", strings.Repeat("\x00\x20", 5000), room)},
 		{"keyspace in use past the end", fakecql.OpResult, message(ints(int32(fakecql.ResultSetKeyspace)), 65535, room)},
@@ -103,7 +104,7 @@ func TestFault09LyingLengths(t *testing.T) {
 		{"statement id past the end", fakecql.OpResult, message(ints(int32(fakecql.ResultPrepared)), 65535, room)},
 		{"message past the end", fakecql.OpError, message(ints(0), 65535, room)},
 		{"unknown statement past the end", fakecql.OpError, message(unknown, 0, 65535, room)},
-		{"2^31-1 reasons", fakecql.OpError, message(ints(int32(vecql.CodeReadFailure)), 0, int(vecql.Quorum), ints(1, 2, most), room)},
+		{"2^31-1 reasons", fakecql.OpError, message(ints(int32(cql.CodeReadFailure)), 0, int(cql.Quorum), ints(1, 2, most), room)},
 		{"nothing", fakecql.OpResult, nil},
 		{"half a kind", fakecql.OpResult, []byte{0, 0}},
 	} {
@@ -152,12 +153,12 @@ func TestFault09LyingEnvelope(t *testing.T) {
 // with the column's name, both into a suitable type and into *any, and memory must be bounded by the bytes received.
 func TestFault09LyingCells(t *testing.T) {
 	const most = 1<<31 - 1
-	list, text := vecql.NewListType(tText), tText
-	udt := vecql.UDTTypeInfo{Keyspace: "ks", Name: "u", Elements: []vecql.UDTField{{Name: "a", Type: tText}, {Name: "b", Type: tBigint}}}
-	tuple := vecql.TupleTypeInfo{Elems: []vecql.TypeInfo{tText, tBigint}}
+	list, text := cql.NewListType(tText), tText
+	udt := cql.UDTTypeInfo{Keyspace: "ks", Name: "u", Elements: []cql.UDTField{{Name: "a", Type: tText}, {Name: "b", Type: tBigint}}}
+	tuple := cql.TupleTypeInfo{Elems: []cql.TypeInfo{tText, tBigint}}
 	for _, m := range []struct {
 		name string
-		typ  vecql.TypeInfo
+		typ  cql.TypeInfo
 		cell []byte
 		dest any
 	}{
@@ -165,26 +166,26 @@ func TestFault09LyingCells(t *testing.T) {
 		{"list of -1", list, message(ints(-1), ints(0)), new([]string)},
 		{"list longer than the cell", list, message(ints(3), ints(0), ints(0)), new([]string)},
 		{"list element past the end", list, message(ints(1), ints(most), "abc"), new([]string)},
-		{"list of ints of 2^31-1", vecql.NewListType(vecql.NativeType(vecql.TypeInt)), message(ints(most), ints(4, 1)), new([]int32)},
+		{"list of ints of 2^31-1", cql.NewListType(cql.NativeType(cql.TypeInt)), message(ints(most), ints(4, 1)), new([]int32)},
 		{"list without a count", list, []byte{0, 0, 1}, new([]string)},
-		{"list of lists", vecql.NewListType(list), message(ints(1, 8, most, 0)), new([][]string)},
-		{"set of 2^30", vecql.NewSetType(text), message(ints(1<<30), ints(0)), new(map[string]struct{})},
-		{"map of 2^31-1", vecql.NewMapType(text, text), message(ints(most), ints(0, 0)), new(map[string]string)},
-		{"map of -2", vecql.NewMapType(text, text), message(ints(-2), ints(0, 0)), new(map[string]string)},
-		{"map value past the end", vecql.NewMapType(text, text), message(ints(1, 0, most), "abc"), new(map[string]string)},
+		{"list of lists", cql.NewListType(list), message(ints(1, 8, most, 0)), new([][]string)},
+		{"set of 2^30", cql.NewSetType(text), message(ints(1<<30), ints(0)), new(map[string]struct{})},
+		{"map of 2^31-1", cql.NewMapType(text, text), message(ints(most), ints(0, 0)), new(map[string]string)},
+		{"map of -2", cql.NewMapType(text, text), message(ints(-2), ints(0, 0)), new(map[string]string)},
+		{"map value past the end", cql.NewMapType(text, text), message(ints(1, 0, most), "abc"), new(map[string]string)},
 		{"tuple element past the end", tuple, message(ints(most), "abc"), new([]any)},
 		{"user type's field past the end", udt, message(ints(most), "abc"), new(map[string]any)},
 		{"vector cut off", tVector, make([]byte, 11), new([]float32)},
 		{"vector with a byte too many", tVector, make([]byte, 13), new([]float32)},
-		{"vector of 8192", vecql.VectorType{SubType: vecql.NativeType(vecql.TypeFloat), Dimensions: 8192}, make([]byte, 12), new([]float32)},
-		{"vector of 2^31-1 texts", vecql.VectorType{SubType: tText, Dimensions: most}, make([]byte, 12), new([]string)},
-		{"vector element of 2^63 bytes", vecql.VectorType{SubType: tText, Dimensions: 2}, message("\xFF\x80\x00\x00\x00\x00\x00\x00\x00", "abc"), new([]string)},
-		{"vector element of 2^64-1 bytes", vecql.VectorType{SubType: tText, Dimensions: 2}, message(strings.Repeat("\xFF", 9), "abc"), new([]string)},
+		{"vector of 8192", cql.VectorType{SubType: cql.NativeType(cql.TypeFloat), Dimensions: 8192}, make([]byte, 12), new([]float32)},
+		{"vector of 2^31-1 texts", cql.VectorType{SubType: tText, Dimensions: most}, make([]byte, 12), new([]string)},
+		{"vector element of 2^63 bytes", cql.VectorType{SubType: tText, Dimensions: 2}, message("\xFF\x80\x00\x00\x00\x00\x00\x00\x00", "abc"), new([]string)},
+		{"vector element of 2^64-1 bytes", cql.VectorType{SubType: tText, Dimensions: 2}, message(strings.Repeat("\xFF", 9), "abc"), new([]string)},
 		{"bigint of 7 bytes", tBigint, make([]byte, 7), new(int64)},
-		{"uuid of 15 bytes", vecql.NativeType(vecql.TypeUUID), make([]byte, 15), new(vecql.UUID)},
-		{"inet of 5 bytes", vecql.NativeType(vecql.TypeInet), make([]byte, 5), new(netip.Addr)},
-		{"decimal of 3 bytes", vecql.NativeType(vecql.TypeDecimal), make([]byte, 3), new(inf.Dec)},
-		{"duration cut off", vecql.NativeType(vecql.TypeDuration), []byte{0, 0xFF}, new(vecql.Duration)},
+		{"uuid of 15 bytes", cql.NativeType(cql.TypeUUID), make([]byte, 15), new(cql.UUID)},
+		{"inet of 5 bytes", cql.NativeType(cql.TypeInet), make([]byte, 5), new(netip.Addr)},
+		{"decimal of 3 bytes", cql.NativeType(cql.TypeDecimal), make([]byte, 3), new(inf.Dec)},
+		{"duration cut off", cql.NativeType(cql.TypeDuration), []byte{0, 0xFF}, new(cql.Duration)},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			body := message(ints(2, 0, 1), fakecql.AppendColumns(nil, fakecql.Columns("c "+cqlOf(m.typ))), ints(1, int32(len(m.cell))), m.cell)
@@ -193,7 +194,7 @@ func TestFault09LyingCells(t *testing.T) {
 				for _, dest := range []any{m.dest, new(any)} {
 					var err error
 					n := allocated(func() { err = s.Query("SELECT x").Scan(dest) })
-					var bad *vecql.UnmarshalError
+					var bad *cql.UnmarshalError
 					require.ErrorAs(t, err, &bad, "%T", dest)
 					require.Equal(t, "c", bad.Column)
 					require.True(t, vecql.MayHaveApplied(err))
@@ -289,10 +290,10 @@ func TestFault13Unknown(t *testing.T) {
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, 0x7777, e.Code())
 			require.Equal(t, "what", e.Message())
-			require.ErrorIs(t, err, vecql.Code(0x7777))
+			require.ErrorIs(t, err, cql.Code(0x7777))
 			require.True(t, vecql.MayHaveApplied(err), "the server may have executed the request")
 		}},
-		{"consistency and write type", fakecql.OpError, 0, message(ints(int32(vecql.CodeWriteTimeout)), 0, 999, ints(1, 2), 4, "WHAT"), func(t *testing.T, s *vecql.Session) {
+		{"consistency and write type", fakecql.OpError, 0, message(ints(int32(cql.CodeWriteTimeout)), 0, 999, ints(1, 2), 4, "WHAT"), func(t *testing.T, s *vecql.Session) {
 			err := s.Query("SELECT x").Exec()
 			var e *vecql.RequestErrWriteTimeout
 			require.ErrorAs(t, err, &e)
@@ -305,19 +306,19 @@ func TestFault13Unknown(t *testing.T) {
 			require.Equal(t, "bytes", string(b))
 			var v any
 			require.NoError(t, s.Query("SELECT x").Scan(&v))
-			require.ErrorIs(t, s.Query("SELECT x").Scan(new(int)), vecql.ErrConversion)
+			require.ErrorIs(t, s.Query("SELECT x").Scan(new(int)), cql.ErrConversion)
 		}},
 		{"schema change of something else", fakecql.OpResult, 0, message(ints(int32(fakecql.ResultSchemaChange)), 7, "CREATED", 4, "ROLE", 4, "what"), fine},
 		{"flags", fakecql.OpResult, 0xF0, ints(1), fine},
 		{"metadata flags", fakecql.OpResult, 0, message(ints(2, 0x7FFFFF01&^0x0E, 0), 0, 0, ints(0)), fine},
 		{"bytes after VOID", fakecql.OpResult, 0, message(ints(1), "more"), fine},
 		{"bytes after SET_KEYSPACE", fakecql.OpResult, 0, message(ints(3), 2, "ks", "more"), fine},
-		{"bytes after ROWS", fakecql.OpResult, 0, message(oneRow(message(int(vecql.TypeInt)), ints(7)), "more"), func(t *testing.T, s *vecql.Session) {
+		{"bytes after ROWS", fakecql.OpResult, 0, message(oneRow(message(int(cql.TypeInt)), ints(7)), "more"), func(t *testing.T, s *vecql.Session) {
 			var n int
 			require.NoError(t, s.Query("SELECT x").Scan(&n))
 			require.Equal(t, 7, n)
 		}},
-		{"bytes after ERROR", fakecql.OpError, 0, message(ints(int32(vecql.CodeUnavailable)), 0, int(vecql.Quorum), ints(2, 1), "more"), func(t *testing.T, s *vecql.Session) {
+		{"bytes after ERROR", fakecql.OpError, 0, message(ints(int32(cql.CodeUnavailable)), 0, int(cql.Quorum), ints(2, 1), "more"), func(t *testing.T, s *vecql.Session) {
 			var e *vecql.RequestErrUnavailable
 			require.ErrorAs(t, s.Query("SELECT x").Exec(), &e)
 			require.Equal(t, 2, e.Required)
@@ -339,14 +340,14 @@ func (ids *traceIDs) Trace(id []byte) { *ids = append(*ids, id) }
 // TestFault14Envelope: warnings, tracing id and custom payload, in each combination, precede ROWS, VOID and ERROR. All
 // of them and the message must be read.
 func TestFault14Envelope(t *testing.T) {
-	id := vecql.UUID{0xAB, 15: 0xCD}
+	id := cql.UUID{0xAB, 15: 0xCD}
 	answers := map[string]struct {
 		op   fakecql.Opcode
 		body []byte
 	}{
 		"rows":  {fakecql.OpResult, fakecql.Rows{Columns: fakecql.Columns("c text"), Cells: [][]byte{[]byte("v")}}.Body(false)},
 		"void":  {fakecql.OpResult, ints(1)},
-		"error": {fakecql.OpError, message(ints(int32(vecql.CodeUnavailable)), 4, "gone", int(vecql.Quorum), ints(3, 1))},
+		"error": {fakecql.OpError, message(ints(int32(cql.CodeUnavailable)), 4, "gone", int(cql.Quorum), ints(3, 1))},
 	}
 	for name, m := range answers {
 		for _, flags := range []byte{0, 2, 4, 6, 8, 10, 12, 14} {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
 )
@@ -83,7 +84,7 @@ func TestFault52NodeForgets(t *testing.T) {
 				c.MuteEvents(true)
 				recreate(t, c)
 				err := insert(s, 2, int32(7))
-				var marshal *vecql.MarshalError
+				var marshal *cql.MarshalError
 				require.ErrorAs(t, err, &marshal)
 				require.Equal(t, "v", marshal.Column)
 				require.False(t, vecql.MayHaveApplied(err))
@@ -117,7 +118,7 @@ func TestFault52TransparentlyBoundAgain(t *testing.T) {
 		},
 		func(id int) error { return st.Exec(t.Context(), &both{id, 7}) },
 		func(id int) error {
-			return s.Query(insertV, vecql.NamedValue("id", id), vecql.NamedValue("v", 7)).Exec()
+			return s.Query(insertV, cql.NamedValue("id", id), cql.NamedValue("v", 7)).Exec()
 		},
 	}
 	for i, insert := range inserts {
@@ -193,7 +194,7 @@ func TestFault52FieldAdded(t *testing.T) {
 		s := cqlSession(t, c)
 		require.NoError(t, s.Query(insertV, 1, map[string]map[string]string{"home": {"street": "High St"}}).Exec())
 		value := map[string]withCity{"home": {"Main St", "Ghent"}}
-		require.ErrorIs(t, s.Query(insertV, 2, value).Exec(), vecql.ErrConversion)
+		require.ErrorIs(t, s.Query(insertV, 2, value).Exec(), cql.ErrConversion)
 		require.NoError(t, c.Exec("ALTER TYPE ks.a ADD city text"))
 		eventually(t, func() error { return s.Query(insertV, 2, value).Exec() })
 		for id, want := range []map[string]withCity{1: {"home": {"High St", ""}}, 2: value} {
@@ -223,19 +224,19 @@ func TestFault52EncodedRows(t *testing.T) {
 		}
 		require.NoError(t, c.Exec("DROP TABLE ks.t"))
 		require.NoError(t, c.Exec("CREATE TABLE ks.t (id int PRIMARY KEY, v "+[]string{"bigint", "varint"}[n]+")"))
-		err = rows.ExecOn(context.Background(), vecql.UUID{})
+		err = rows.ExecOn(context.Background(), cql.UUID{})
 		require.ErrorIs(t, err, vecql.ErrStatementChanged)
 		require.False(t, vecql.MayHaveApplied(err))
 		require.NoError(t, st.Encode(t.Context(), &rows, &both{1, 7}))
-		require.NoError(t, rows.ExecOn(t.Context(), vecql.UUID{}))
+		require.NoError(t, rows.ExecOn(t.Context(), cql.UUID{}))
 	}
 }
 
 // number is a value of any numeric type.
 type number int
 
-func (n number) MarshalCQL(info vecql.TypeInfo) ([]byte, error) {
-	if info.Type() == vecql.TypeFloat {
+func (n number) MarshalCQL(info cql.TypeInfo) ([]byte, error) {
+	if info.Type() == cql.TypeFloat {
 		return vecql.Marshal(info, float32(n))
 	}
 	return vecql.Marshal(info, int(n))
@@ -321,7 +322,7 @@ func TestFault52EncodedRowsWait(t *testing.T) {
 	require.True(t, batch.Join(&second))
 	outdate(t, c, s)
 	for _, rows := range []*vecql.EncodedRows{&row, &batch} {
-		err := rows.ExecOn(t.Context(), vecql.UUID{})
+		err := rows.ExecOn(t.Context(), cql.UUID{})
 		require.ErrorIs(t, err, vecql.ErrStatementChanged)
 		require.False(t, vecql.MayHaveApplied(err))
 	}
@@ -329,7 +330,7 @@ func TestFault52EncodedRowsWait(t *testing.T) {
 	require.NoError(t, s.Query("SELECT count(*) FROM ks.t").Scan(&n))
 	require.Equal(t, 1, n)
 	require.NoError(t, st.Encode(t.Context(), &row, &both{1, number(1)}))
-	require.NoError(t, row.ExecOn(t.Context(), vecql.UUID{}))
+	require.NoError(t, row.ExecOn(t.Context(), cql.UUID{}))
 	requireFloats(t, s, 1)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
 )
@@ -40,7 +41,7 @@ func TestFault50GracefulDisconnect(t *testing.T) {
 			for i := range 16 {
 				load.Go(func() {
 					for ; !stop.Load(); i += 16 {
-						if s.Query("INSERT INTO ks.t (id, n) VALUES (?, ?)", i, i).Consistency(vecql.One).Exec() != nil {
+						if s.Query("INSERT INTO ks.t (id, n) VALUES (?, ?)", i, i).Consistency(cql.One).Exec() != nil {
 							failed.Add(1)
 						}
 					}
@@ -86,7 +87,7 @@ func TestFault50AnnouncedByEach(t *testing.T) {
 			r.Conn.Reply(r.Stream, fakecql.OpReady, nil)
 			r.Conn.Push(fakecql.EventBody("GRACEFUL_DISCONNECT", "later"))
 		}, false},
-		"refused": {func(r *fakecql.Request) { r.Fail(int32(vecql.CodeProtocol)) }, true},
+		"refused": {func(r *fakecql.Request) { r.Fail(int32(cql.CodeProtocol)) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

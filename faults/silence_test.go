@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -360,7 +361,7 @@ func TestFault38RetryAfterMove(t *testing.T) {
 				if _, again := refused.LoadOrStore(r.Stmt, true); again {
 					time.AfterFunc(h.timeout*9/10, r.Void)
 				} else {
-					r.Fail(int32(vecql.CodeOverloaded))
+					r.Fail(int32(cql.CodeOverloaded))
 				}
 				return true
 			})

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -97,7 +98,7 @@ func TestFault19SingleFlight(t *testing.T) {
 	}{
 		{"answered by the first node", func(r, _ *fakecql.Request) { answerPrepare(r) }, nil},
 		{"answered by the second node", func(_, r *fakecql.Request) { answerPrepare(r) }, nil},
-		{"refused", func(r, _ *fakecql.Request) { r.Fail(int32(vecql.CodeInvalid)) }, vecql.CodeInvalid},
+		{"refused", func(r, _ *fakecql.Request) { r.Fail(int32(cql.CodeInvalid)) }, cql.CodeInvalid},
 		{"the first node goes away", func(r, other *fakecql.Request) { r.HangUp(); answerPrepare(other) }, nil},
 	} {
 		t.Run(m.name, func(t *testing.T) {
@@ -290,7 +291,7 @@ func TestFault16UnpreparedAlways(t *testing.T) {
 	})
 	s := sessionOn(c)
 	err := s.Query("SELECT 1").Exec()
-	require.ErrorIs(t, err, vecql.CodeUnprepared)
+	require.ErrorIs(t, err, cql.CodeUnprepared)
 	require.False(t, vecql.MayHaveApplied(err))
 	sent, _ := c.Count("SELECT 1")
 	require.LessOrEqual(t, sent, 3)
@@ -348,7 +349,7 @@ func TestFault16UnpreparedOtherID(t *testing.T) {
 			return false
 		})
 		err := s.Query(stmt, 1).Exec()
-		var marshal *vecql.MarshalError
+		var marshal *cql.MarshalError
 		require.ErrorAs(t, err, &marshal, "an int is no text")
 		require.False(t, vecql.MayHaveApplied(err))
 		require.NoError(t, s.Query(stmt, "1").Exec())

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -230,7 +231,7 @@ func TestFault28LoginRefused(t *testing.T) {
 			if string(r.Body[4:]) == "\x00u\x00"+valid.Load().(string) {
 				r.Conn.Reply(r.Stream, fakecql.OpAuthSuccess, []byte{0xFF, 0xFF, 0xFF, 0xFF})
 			} else {
-				r.Fail(int32(vecql.CodeCredentials))
+				r.Fail(int32(cql.CodeCredentials))
 			}
 			return true
 		})
@@ -239,7 +240,7 @@ func TestFault28LoginRefused(t *testing.T) {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: "u", Password: "never"}
 		began := time.Now()
 		_, err := cfg.CreateSession()
-		require.ErrorIs(t, err, vecql.CodeCredentials)
+		require.ErrorIs(t, err, cql.CodeCredentials)
 		require.Zero(t, time.Since(began), "the start fails at once")
 
 		auth := new(rotating)
@@ -279,7 +280,7 @@ func TestFault28AllLoginsRefused(t *testing.T) {
 		}
 		m.On(func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpAuthResponse && refuse.Load() {
-				r.Fail(int32(vecql.CodeCredentials))
+				r.Fail(int32(cql.CodeCredentials))
 			} else if r.Op == fakecql.OpAuthResponse {
 				r.Conn.Reply(r.Stream, fakecql.OpAuthSuccess, []byte{0xFF, 0xFF, 0xFF, 0xFF})
 			}
@@ -298,7 +299,7 @@ func TestFault28AllLoginsRefused(t *testing.T) {
 		for i := range 2 {
 			require.LessOrEqual(t, len(m.DialsSince(began, m.Nodes[i].IP)), 24+30, "the pool's and the control connection's attempts")
 		}
-		require.ErrorIs(t, s.Query("INSERT").Exec(), vecql.CodeCredentials, "the error names the reason")
+		require.ErrorIs(t, s.Query("INSERT").Exec(), cql.CodeCredentials, "the error names the reason")
 		refuse.Store(false)
 		time.Sleep(time.Minute + time.Second)
 		require.NoError(t, s.Query("INSERT").Exec())
@@ -325,7 +326,7 @@ func TestFault27NullsOverTheWire(t *testing.T) {
 		fakecql.Row{"keyspace_name": "ks", "table_name": "t"}, fakecql.Row{"keyspace_name": "ks"},
 		fakecql.Row{"keyspace_name": "ks", "table_name": "no such", "column_name": "c"})
 	f.Add("types", fakecql.Row{"keyspace_name": "ks", "type_name": "u"})
-	f.Lacks["functions"] = int32(vecql.CodeUnauthorized)
+	f.Lacks["functions"] = int32(cql.CodeUnauthorized)
 	c := newCluster(t, fakecql.V5, 1)
 	c.On(func(r *fakecql.Request) bool {
 		if strings.HasPrefix(r.Stmt, "SELECT * FROM system_schema.indexes") {
@@ -337,10 +338,10 @@ func TestFault27NullsOverTheWire(t *testing.T) {
 	s := sessionOn(c)
 	ks, err := s.KeyspaceMetadata("ks")
 	require.NoError(t, err)
-	require.Equal(t, vecql.CustomType{}, ks.Tables["t"].Columns["c"].Type)
+	require.Equal(t, cql.CustomType{}, ks.Tables["t"].Columns["c"].Type)
 	require.Contains(t, ks.UserTypes, "u")
 	require.Len(t, ks.Tables, 1)
-	require.ErrorIs(t, errors.Join(ks.Faults...), vecql.CodeUnauthorized)
+	require.ErrorIs(t, errors.Join(ks.Faults...), cql.CodeUnauthorized)
 	all, err := s.AllKeyspaceMetadata()
 	require.NoError(t, err)
 	require.Len(t, all, 2)

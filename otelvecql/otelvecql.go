@@ -32,6 +32,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // scope is the name of the tracer and the meter.
@@ -215,7 +216,7 @@ func batchText(stmts []string) string {
 }
 
 // consistency returns the attributes common to queries and batches.
-func consistency(c vecql.Consistency, idempotent bool) []attribute.KeyValue {
+func consistency(c cql.Consistency, idempotent bool) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		semconv.CassandraConsistencyLevelKey.String(strings.ToLower(c.String())),
 		semconv.CassandraQueryIdempotent(idempotent),

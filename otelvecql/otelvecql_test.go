@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/otelvecql"
 )
 
@@ -53,7 +54,7 @@ func start(t *testing.T, c otelvecql.Config) *fixture {
 	cfg.ProtoVersion, cfg.NumConns, cfg.Timeout = 4, 1, 5*time.Second
 	cfg.MemoryBudget = 1 << 20
 	cfg.Keyspace, cfg.Logger = "ks", slog.New(slog.DiscardHandler)
-	cfg.Consistency = vecql.LocalQuorum
+	cfg.Consistency = cql.LocalQuorum
 	cfg.QueryObserver, cfg.BatchObserver, cfg.ConnectObserver = f.before, f.before, f.before
 	var err error
 	f.in, err = otelvecql.Instrument(cfg, c)
@@ -197,7 +198,7 @@ func TestWriteAndBatchSpans(t *testing.T) {
 func TestErrorSpan(t *testing.T) {
 	for _, text := range []bool{false, true} {
 		f := start(t, otelvecql.Config{ErrorText: text, System: "scylladb"})
-		require.ErrorIs(t, f.session.Query("SELECT v FROM wrong").Exec(), vecql.CodeInvalid)
+		require.ErrorIs(t, f.session.Query("SELECT v FROM wrong").Exec(), cql.CodeInvalid)
 		s := f.span()
 		a := attributes(s.Attributes())
 		require.Equal(t, []string{"8704", "8704", "scylladb"}, []string{a["db.response.status_code"], a["error.type"], a["db.system.name"]})

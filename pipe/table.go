@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/expr"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
@@ -41,7 +42,7 @@ func (s *tableSource) open(ctx context.Context, config Config) (opened, error) {
 		return fail(err)
 	}
 	o := &openedTable{tableSource: s, config: config}
-	var columns map[string]*vecql.ColumnMetadata
+	var columns map[string]*cql.ColumnMetadata
 	var names []string
 	if view := ks.MaterializedViews[table]; view != nil {
 		columns, names, o.key, o.clustering = view.Columns, view.OrderedColumns, view.PartitionKey, view.ClusteringColumns
@@ -79,7 +80,7 @@ type openedTable struct {
 	*tableSource
 	config          Config
 	table           string
-	key, clustering []*vecql.ColumnMetadata
+	key, clustering []*cql.ColumnMetadata
 	fields          column.Schema
 	conditions      []string
 	values          []any
@@ -192,7 +193,7 @@ func isExact(t column.Type, v any) bool {
 		return t.Kind == column.String
 	case time.Time:
 		return t.Kind == column.Timestamp && v.Equal(v.Truncate(time.Millisecond))
-	case vecql.UUID:
+	case cql.UUID:
 		return t.Kind == column.UUID
 	}
 	return false

@@ -10,7 +10,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 )
 
@@ -22,7 +22,7 @@ func (c *conn) CheckNamedValue(nv *driver.NamedValue) (err error) {
 	switch v := nv.Value.(type) {
 	case sql.Out:
 		return fmt.Errorf("%w: argument %d is a sql.Out, and CQL has no output parameters", ErrArguments, nv.Ordinal)
-	case vecql.Named:
+	case cql.Named:
 		nv.Name, nv.Value = v.Name, v.Value
 	}
 	nv.Value, err = valueOf(nv.Value)
@@ -37,7 +37,7 @@ var valuerType = reflect.TypeFor[driver.Valuer]()
 func valueOf(v any) (any, error) {
 	for {
 		switch v.(type) {
-		case nil, vecql.Marshaler, vecql.UDTMarshaler:
+		case nil, cql.Marshaler, cql.UDTMarshaler:
 			return v, nil
 		}
 		at := reflect.ValueOf(v)
@@ -80,7 +80,7 @@ func valuesOf(text string, args []driver.NamedValue) ([]any, error) {
 		}
 		values[i] = arg.Value
 		if arg.Name != "" {
-			values[i] = vecql.NamedValue(arg.Name, arg.Value)
+			values[i] = cql.NamedValue(arg.Name, arg.Value)
 		}
 	}
 	return values, nil
@@ -88,9 +88,9 @@ func valuesOf(text string, args []driver.NamedValue) ([]any, error) {
 
 // converted returns values, in the order of the markers, with the conversions that exact adds to those of vecql. Values
 // that do not match the markers, or that exact does not convert, remain as they are: binding them reports the error.
-func converted(markers []vecql.ColumnInfo, values []any) ([]any, error) {
+func converted(markers []cql.ColumnInfo, values []any) ([]any, error) {
 	ordered := values
-	if _, named := values[0].(vecql.Named); named {
+	if _, named := values[0].(cql.Named); named {
 		ordered = byMarker(markers, values)
 	}
 	if len(ordered) != len(markers) {
@@ -100,7 +100,7 @@ func converted(markers []vecql.ColumnInfo, values []any) ([]any, error) {
 	for i, v := range ordered {
 		var err error
 		if out[i], err = exact(markers[i].TypeInfo, v); err != nil {
-			return nil, &vecql.MarshalError{
+			return nil, &cql.MarshalError{
 				Column: markers[i].Name, Type: markers[i].TypeInfo, GoType: fmt.Sprintf("%T", v), Err: err,
 			}
 		}
@@ -109,10 +109,10 @@ func converted(markers []vecql.ColumnInfo, values []any) ([]any, error) {
 }
 
 // byMarker returns the value of each marker. Several markers may have one name.
-func byMarker(markers []vecql.ColumnInfo, values []any) (ordered []any) {
+func byMarker(markers []cql.ColumnInfo, values []any) (ordered []any) {
 	for _, m := range markers {
 		for _, v := range values {
-			if n, ok := v.(vecql.Named); ok && n.Name == m.Name {
+			if n, ok := v.(cql.Named); ok && n.Name == m.Name {
 				ordered = append(ordered, n.Value)
 				break
 			}
@@ -124,25 +124,25 @@ func byMarker(markers []vecql.ColumnInfo, values []any) (ordered []any) {
 // exact returns v as a type that binds to info, for numbers and text as package database/sql has them: a float64 or
 // an integer for a float or double, text or an integer for a decimal. A number that the CQL type does not represent
 // exactly is ErrRange.
-func exact(info vecql.TypeInfo, v any) (any, error) {
+func exact(info cql.TypeInfo, v any) (any, error) {
 	at := indirect(reflect.ValueOf(v))
 	if !at.IsValid() {
 		return nil, nil
 	}
 	switch info.Type() {
-	case vecql.TypeFloat, vecql.TypeDouble:
+	case cql.TypeFloat, cql.TypeDouble:
 		f, ok, err := number(at)
 		if !ok || err != nil {
 			return v, err
 		}
-		if info.Type() == vecql.TypeDouble {
+		if info.Type() == cql.TypeDouble {
 			return f, nil
 		}
 		if narrow := float32(f); float64(narrow) == f || f != f {
 			return narrow, nil
 		}
-		return nil, fmt.Errorf("%w: %v has more digits than a float, bind a float32", vecql.ErrRange, f)
-	case vecql.TypeDecimal:
+		return nil, fmt.Errorf("%w: %v has more digits than a float, bind a float32", cql.ErrRange, f)
+	case cql.TypeDecimal:
 		return decimal(at, v)
 	}
 	return v, nil
@@ -181,7 +181,7 @@ func number(at reflect.Value) (f float64, ok bool, err error) {
 	case at.CanUint() && at.Uint() <= maxExact:
 		return float64(at.Uint()), true, nil
 	case at.CanInt(), at.CanUint():
-		return 0, true, fmt.Errorf("%w: %v exceeds 2^53", vecql.ErrRange, at)
+		return 0, true, fmt.Errorf("%w: %v exceeds 2^53", cql.ErrRange, at)
 	}
 	return 0, false, nil
 }
@@ -191,13 +191,13 @@ func decimal(at reflect.Value, v any) (any, error) {
 	switch {
 	case at.Type() == reflect.TypeFor[time.Duration]():
 	case at.CanInt():
-		return vecql.Decimal{Unscaled: big.NewInt(at.Int())}, nil
+		return cql.Decimal{Unscaled: big.NewInt(at.Int())}, nil
 	case at.CanUint():
-		return vecql.Decimal{Unscaled: new(big.Int).SetUint64(at.Uint())}, nil
+		return cql.Decimal{Unscaled: new(big.Int).SetUint64(at.Uint())}, nil
 	case at.Kind() == reflect.String:
-		d, err := vecql.ParseDecimal(at.String())
+		d, err := cql.ParseDecimal(at.String())
 		if err != nil {
-			return nil, fmt.Errorf("%w: %.60q is not a decimal", vecql.ErrConversion, at.String())
+			return nil, fmt.Errorf("%w: %.60q is not a decimal", cql.ErrConversion, at.String())
 		}
 		return d, nil
 	case at.Type() == reflect.TypeFor[[]byte]():

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/sqlvecql"
 )
 
@@ -43,7 +44,7 @@ type point struct{ x float32 }
 
 func (point) Value() (driver.Value, error) { return nil, errors.New("not called") }
 
-func (p point) MarshalCQL(info vecql.TypeInfo) ([]byte, error) { return vecql.Marshal(info, p.x) }
+func (p point) MarshalCQL(info cql.TypeInfo) ([]byte, error) { return vecql.Marshal(info, p.x) }
 
 const numbers = `CREATE TABLE shop.numbers (id int PRIMARY KEY, t text, f float, d double, m decimal, v varint, b blob,
 	l list<float>, e vector<float, 2>, n time)`
@@ -60,12 +61,12 @@ func TestArguments(t *testing.T) {
 		{"t", sql.NullString{}, nil},
 		{"t", sql.NullString{String: "x", Valid: true}, "x"},
 		{"t", sql.Null[string]{V: "x", Valid: true}, "x"},
-		{"t", vecql.NullOf("x"), "x"},
+		{"t", cql.NullOf("x"), "x"},
 		{"t", (*string)(nil), nil},
 		{"t", ref("x"), "x"},
 		{"t", &label{"x"}, "x"},
 		{"t", (*label)(nil), "none"},
-		{"t", 5, vecql.ErrConversion},
+		{"t", 5, cql.ErrConversion},
 		{"m", money(1250), "12.50"},
 		{"m", ref(money(1250)), "12.50"},
 		{"m", (*money)(nil), nil},
@@ -74,12 +75,12 @@ func TestArguments(t *testing.T) {
 		{"m", ref((*money)(nil)), nil},
 		{"m", sql.Null[money]{V: 5, Valid: true}, "0.05"},
 		{"m", sql.Null[money]{}, nil},
-		{"m", ref(vecql.NullOf(money(5))), "0.05"},
+		{"m", ref(cql.NullOf(money(5))), "0.05"},
 		{"t", ref(&label{"x"}), "x"},
 		{"t", ref((*label)(nil)), "none"},
 		{"t", ref(sql.NullString{}), nil},
 		{"t", (**string)(nil), nil},
-		{"e", ref(vecql.NullOf([]float32{1, 2})), []float32{1, 2}},
+		{"e", ref(cql.NullOf([]float32{1, 2})), []float32{1, 2}},
 		{"e", ref(&sql.Null[[]float32]{V: []float32{1, 2}, Valid: true}), []float32{1, 2}},
 		{"m", "1e3", "1E+3"},
 		{"m", []byte("0.5"), "0.5"},
@@ -87,10 +88,10 @@ func TestArguments(t *testing.T) {
 		{"m", uint64(math.MaxUint64), "18446744073709551615"},
 		{"m", sql.NullInt64{Int64: 3, Valid: true}, "3"},
 		{"m", sql.NullInt64{}, nil},
-		{"m", vecql.Decimal{}, "0"},
-		{"m", 0.5, vecql.ErrConversion},
-		{"m", "x", vecql.ErrConversion},
-		{"m", time.Second, vecql.ErrConversion},
+		{"m", cql.Decimal{}, "0"},
+		{"m", 0.5, cql.ErrConversion},
+		{"m", "x", cql.ErrConversion},
+		{"m", time.Second, cql.ErrConversion},
 		{"f", point{0.5}, 0.5},
 		{"f", 0.5, 0.5},
 		{"f", ref(0.5), 0.5},
@@ -98,30 +99,30 @@ func TestArguments(t *testing.T) {
 		{"f", sql.NullFloat64{Float64: 0.25, Valid: true}, 0.25},
 		{"f", nan, nan},
 		{"f", math.Inf(1), math.Inf(1)},
-		{"f", 0.1, vecql.ErrRange},
-		{"f", 1e300, vecql.ErrRange},
-		{"f", 1<<24 + 1, vecql.ErrRange},
-		{"f", "0.5", vecql.ErrConversion},
-		{"f", time.Second, vecql.ErrConversion},
+		{"f", 0.1, cql.ErrRange},
+		{"f", 1e300, cql.ErrRange},
+		{"f", 1<<24 + 1, cql.ErrRange},
+		{"f", "0.5", cql.ErrConversion},
+		{"f", time.Second, cql.ErrConversion},
 		{"d", float32(0.1), float64(float32(0.1))},
 		{"d", uint8(5), 5.0},
 		{"d", int64(1 << 53), float64(1 << 53)},
-		{"d", int64(1<<53 + 1), vecql.ErrRange},
-		{"d", uint64(math.MaxUint64), vecql.ErrRange},
-		{"d", int64(math.MinInt64), vecql.ErrRange},
-		{"d", true, vecql.ErrConversion},
+		{"d", int64(1<<53 + 1), cql.ErrRange},
+		{"d", uint64(math.MaxUint64), cql.ErrRange},
+		{"d", int64(math.MinInt64), cql.ErrRange},
+		{"d", true, cql.ErrConversion},
 		{"v", "12", "12"},
 		{"v", int64(math.MaxInt64), "9223372036854775807"},
 		{"b", "ab", []byte("ab")},
 		{"b", []byte{}, []byte{}},
 		{"b", []byte(nil), nil},
 		{"l", []float32{1}, []float32{1}},
-		{"l", []float64{1}, vecql.ErrConversion},
+		{"l", []float64{1}, cql.ErrConversion},
 		{"e", []float32{1, 2}, []float32{1, 2}},
 		{"e", sqlvecql.Of[[2]float32]{V: [2]float32{1, 2}}, []float32{1, 2}},
 		{"e", sqlvecql.Of[*[2]float32]{}, nil},
 		{"m", sqlvecql.Of[money]{V: 5}, "0.05"},
-		{"e", []float32{1}, vecql.ErrDimension},
+		{"e", []float32{1}, cql.ErrDimension},
 		{"n", time.Hour, time.Hour},
 		{"n", int64(time.Hour), time.Hour},
 	} {
@@ -133,7 +134,7 @@ func TestArguments(t *testing.T) {
 				require.ErrorContains(t, err, want.Error(), name)
 				continue
 			}
-			var failed *vecql.MarshalError
+			var failed *cql.MarshalError
 			require.ErrorAs(t, err, &failed, name)
 			require.Equal(t, c.column, strings.SplitN(failed.Column, "[", 2)[0], name)
 			continue
@@ -151,7 +152,7 @@ func TestArguments(t *testing.T) {
 func TestUnsetLeavesAColumn(t *testing.T) {
 	_, db := start(t, items)
 	exec(t, db, "INSERT INTO items (id, name) VALUES (1, 'lamp')")
-	exec(t, db, "INSERT INTO items (id, name) VALUES (?, ?)", 1, vecql.UnsetValue)
+	exec(t, db, "INSERT INTO items (id, name) VALUES (?, ?)", 1, cql.UnsetValue)
 	var name *string
 	require.NoError(t, db.QueryRow("SELECT name FROM items WHERE id = 1").Scan(&name))
 	require.Equal(t, "lamp", *name)
@@ -163,7 +164,7 @@ func TestUnsetLeavesAColumn(t *testing.T) {
 func TestNamedArguments(t *testing.T) {
 	_, db := start(t, items+numbers)
 	exec(t, db, "INSERT INTO items (id, name) VALUES (:id, :name)", sql.Named("name", "lamp"), sql.Named("id", 1))
-	exec(t, db, "UPDATE items SET name = ? WHERE id = ?", vecql.NamedValue("id", 1), vecql.NamedValue("name", "vase"))
+	exec(t, db, "UPDATE items SET name = ? WHERE id = ?", cql.NamedValue("id", 1), cql.NamedValue("name", "vase"))
 	var name string
 	find, err := db.Prepare("SELECT name FROM items WHERE id = :id")
 	require.NoError(t, err)
@@ -194,7 +195,7 @@ func TestNamedArguments(t *testing.T) {
 func TestConvertedBesideNull(t *testing.T) {
 	_, db := start(t, numbers)
 	exec(t, db, "INSERT INTO numbers (id, f, d, m, t, v) VALUES (?, ?, ?, ?, ?, ?)",
-		1, (*float64)(nil), sql.NullFloat64{}, ref(ref(money(5))), vecql.UnsetValue, nil)
+		1, (*float64)(nil), sql.NullFloat64{}, ref(ref(money(5))), cql.UnsetValue, nil)
 	var f, d, v *float64
 	var m float64
 	require.NoError(t, db.QueryRow("SELECT f, d, m, v FROM numbers WHERE id = 1").Scan(&f, &d, &m, &v))

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -52,7 +53,7 @@ func (c *conn) ResetSession(context.Context) error {
 
 // Ping implements driver.Pinger: one node answers a request.
 func (c *conn) Ping(ctx context.Context) error {
-	return c.session.Query("SELECT key FROM system.local").Consistency(vecql.One).ExecContext(ctx)
+	return c.session.Query("SELECT key FROM system.local").Consistency(cql.One).ExecContext(ctx)
 }
 
 // Begin implements driver.Conn.
@@ -118,7 +119,7 @@ type queryKey struct{}
 // WithQuery returns a context whose statements are passed to set before they run, so that set can choose options that
 // package database/sql does not have:
 //
-//	ctx = sqlvecql.WithQuery(ctx, func(q *vecql.Query) { q.Consistency(vecql.One).Idempotent(true) })
+//	ctx = sqlvecql.WithQuery(ctx, func(q *vecql.Query) { q.Consistency(cql.One).Idempotent(true) })
 //	rows, err := db.QueryContext(ctx, "SELECT ...")
 //
 // A function of an outer context runs first. set must not keep the query, and may be called twice for one statement.
@@ -153,8 +154,8 @@ func (c *conn) run(ctx context.Context, text string, args []driver.NamedValue, v
 		return err
 	}
 	err = verb(c.query(ctx, text, values...))
-	var failed *vecql.MarshalError
-	if !errors.As(err, &failed) || !errors.Is(failed.Err, vecql.ErrConversion) {
+	var failed *cql.MarshalError
+	if !errors.As(err, &failed) || !errors.Is(failed.Err, cql.ErrConversion) {
 		return err
 	}
 	return verb(configured(ctx, c.session.Bind(text, func(m vecql.StatementMetadata) ([]any, error) {

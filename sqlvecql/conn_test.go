@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/sqlvecql"
@@ -142,7 +143,7 @@ func TestErrorOfAPage(t *testing.T) {
 		n++
 	}
 	require.Equal(t, 10, n)
-	require.ErrorIs(t, rows.Err(), vecql.CodeInvalid)
+	require.ErrorIs(t, rows.Err(), cql.CodeInvalid)
 	_ = rows.Close()
 }
 
@@ -189,14 +190,14 @@ func TestContexts(t *testing.T) {
 
 func TestOptionsOfTheContext(t *testing.T) {
 	var levels []string
-	ctx := sqlvecql.WithQuery(t.Context(), func(q *vecql.Query) { q.Consistency(vecql.One).Idempotent(true) })
+	ctx := sqlvecql.WithQuery(t.Context(), func(q *vecql.Query) { q.Consistency(cql.One).Idempotent(true) })
 	ctx = sqlvecql.WithQuery(ctx, func(q *vecql.Query) {
 		levels = append(levels, fmt.Sprint(q.GetConsistency(), q.GetIdempotent()))
-		q.Consistency(vecql.Two)
+		q.Consistency(cql.Two)
 	})
 	_, db := start(t, items)
 	_, err := db.ExecContext(ctx, "INSERT INTO items (id) VALUES (?)", 1)
-	require.ErrorIs(t, err, vecql.CodeUnavailable, "one node has no two replicas")
+	require.ErrorIs(t, err, cql.CodeUnavailable, "one node has no two replicas")
 	require.Equal(t, []string{"ONE true"}, levels)
 }
 
@@ -272,7 +273,7 @@ func TestStatements(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, create.Close())
 	_, err = db.Prepare("SELECT nothing FROM items")
-	require.ErrorIs(t, err, vecql.CodeInvalid)
+	require.ErrorIs(t, err, cql.CodeInvalid)
 	_, err = db.Exec("USE other")
 	require.ErrorIs(t, err, vecql.ErrUseStmt)
 

@@ -39,7 +39,7 @@
 // # Values
 //
 // Every Go type that vecql binds may be an argument: numbers, text, []float32 for a vector, slices, maps, structs of
-// user-defined types, nil, vecql.UnsetValue. Further types: a driver.Valuer, a float64 or an integer for a float or
+// user-defined types, nil, cql.UnsetValue. Further types: a driver.Valuer, a float64 or an integer for a float or
 // double if it is exactly representable, text or an integer for a decimal. Arguments are bound by position, or all by
 // name: sql.Named("id", 1) binds to :id, and to a ? that stands for the column id. No value is narrowed.
 //
@@ -58,7 +58,7 @@
 //	tuple                                              []any
 //	user-defined type                                  map[string]any
 //
-// Destinations are those of package database/sql, thus a []float32 for a vector and a vecql.UUID for a uuid. [Scan]
+// Destinations are those of package database/sql, thus a []float32 for a vector and a cql.UUID for a uuid. [Scan]
 // makes destinations of all other Go types that vecql decodes into, and [Of] fields of structs. NULL needs a pointer, a
 // type such as sql.NullString or sql.Null[[]float32], or Scan.
 //

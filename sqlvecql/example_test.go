@@ -9,6 +9,7 @@ import (
 	"log"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/sqlvecql"
 )
@@ -101,7 +102,7 @@ func ExampleOpenDB() {
 	defer session.Close()
 	db := sqlvecql.OpenDB(session)
 	defer func() { _ = db.Close() }()
-	ctx := sqlvecql.WithQuery(context.Background(), func(q *vecql.Query) { q.Consistency(vecql.One) })
+	ctx := sqlvecql.WithQuery(context.Background(), func(q *vecql.Query) { q.Consistency(cql.One) })
 	var name string
 	if err := db.QueryRowContext(ctx, "SELECT cluster_name FROM system.local").Scan(&name); err != nil {
 		log.Fatal(err)

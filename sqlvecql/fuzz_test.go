@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 )
 
@@ -22,35 +23,35 @@ type fuzzed struct {
 	B []string
 }
 
-func native(t vecql.Type) vecql.TypeInfo { return vecql.NativeType(t) }
+func native(t cql.Type) cql.TypeInfo { return cql.NativeType(t) }
 
 // fuzzPairs are types of columns with Go types that vecql decodes them into.
 var fuzzPairs = []struct {
-	info vecql.TypeInfo
+	info cql.TypeInfo
 	typ  reflect.Type
 }{
-	{native(vecql.TypeUUID), reflect.TypeFor[vecql.UUID]()},
-	{native(vecql.TypeInet), reflect.TypeFor[netip.Addr]()},
-	{native(vecql.TypeVarint), reflect.TypeFor[big.Int]()},
-	{native(vecql.TypeVarint), reflect.TypeFor[int8]()},
-	{native(vecql.TypeDecimal), reflect.TypeFor[vecql.Decimal]()},
-	{native(vecql.TypeDuration), reflect.TypeFor[vecql.Duration]()},
-	{native(vecql.TypeBigInt), reflect.TypeFor[*uint32]()},
-	{native(vecql.TypeDouble), reflect.TypeFor[vecql.Null[float64]]()},
-	{native(vecql.TypeTimestamp), reflect.TypeFor[time.Time]()},
-	{native(vecql.TypeTime), reflect.TypeFor[time.Duration]()},
-	{native(vecql.TypeBlob), reflect.TypeFor[string]()},
-	{vecql.NewListType(native(vecql.TypeInt)), reflect.TypeFor[[]int8]()},
-	{vecql.NewSetType(native(vecql.TypeText)), reflect.TypeFor[map[string]struct{}]()},
-	{vecql.NewMapType(native(vecql.TypeSmallInt), native(vecql.TypeInet)), reflect.TypeFor[map[int]netip.Addr]()},
-	{vecql.VectorType{SubType: native(vecql.TypeFloat), Dimensions: 2}, reflect.TypeFor[[2]float32]()},
+	{native(cql.TypeUUID), reflect.TypeFor[cql.UUID]()},
+	{native(cql.TypeInet), reflect.TypeFor[netip.Addr]()},
+	{native(cql.TypeVarint), reflect.TypeFor[big.Int]()},
+	{native(cql.TypeVarint), reflect.TypeFor[int8]()},
+	{native(cql.TypeDecimal), reflect.TypeFor[cql.Decimal]()},
+	{native(cql.TypeDuration), reflect.TypeFor[cql.Duration]()},
+	{native(cql.TypeBigInt), reflect.TypeFor[*uint32]()},
+	{native(cql.TypeDouble), reflect.TypeFor[cql.Null[float64]]()},
+	{native(cql.TypeTimestamp), reflect.TypeFor[time.Time]()},
+	{native(cql.TypeTime), reflect.TypeFor[time.Duration]()},
+	{native(cql.TypeBlob), reflect.TypeFor[string]()},
+	{cql.NewListType(native(cql.TypeInt)), reflect.TypeFor[[]int8]()},
+	{cql.NewSetType(native(cql.TypeText)), reflect.TypeFor[map[string]struct{}]()},
+	{cql.NewMapType(native(cql.TypeSmallInt), native(cql.TypeInet)), reflect.TypeFor[map[int]netip.Addr]()},
+	{cql.VectorType{SubType: native(cql.TypeFloat), Dimensions: 2}, reflect.TypeFor[[2]float32]()},
 	{
-		vecql.TupleTypeInfo{Elems: []vecql.TypeInfo{native(vecql.TypeInt), vecql.NewListType(native(vecql.TypeText))}},
+		cql.TupleTypeInfo{Elems: []cql.TypeInfo{native(cql.TypeInt), cql.NewListType(native(cql.TypeText))}},
 		reflect.TypeFor[fuzzed](),
 	},
 	{
-		vecql.UDTTypeInfo{Name: "t", Elements: []vecql.UDTField{
-			{Name: "a", Type: native(vecql.TypeInt)}, {Name: "b", Type: vecql.NewListType(native(vecql.TypeText))},
+		cql.UDTTypeInfo{Name: "t", Elements: []cql.UDTField{
+			{Name: "a", Type: native(cql.TypeInt)}, {Name: "b", Type: cql.NewListType(native(cql.TypeText))},
 		}},
 		reflect.TypeFor[fuzzed](),
 	},
@@ -73,7 +74,7 @@ func FuzzScan(f *testing.F) {
 		wantErr := vecql.Unmarshal(p.info, cell, want.Interface())
 		gotErr := assign(got.Elem(), value())
 		switch {
-		case errors.Is(gotErr, vecql.ErrNull) || codec.EmptyIsNull(p.info) && len(cell) == 0:
+		case errors.Is(gotErr, cql.ErrNull) || codec.EmptyIsNull(p.info) && len(cell) == 0:
 			return // a zero value for the decoder
 		case wantErr != nil:
 			require.Error(t, gotErr, "%v", wantErr)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 )
 
@@ -21,7 +22,7 @@ import (
 // A rows implements driver.Rows. The Iter requests pages as the rows are read.
 type rows struct {
 	it      *vecql.Iter
-	columns []vecql.ColumnInfo
+	columns []cql.ColumnInfo
 	dests   []any                 // of Iter.Scan
 	values  []func() driver.Value // of dests
 }
@@ -76,27 +77,27 @@ func (r *rows) Next(dest []driver.Value) error {
 // destination returns a destination for the cells of a column, and a function that returns its value. Values of types
 // without parameters are of the types that package database/sql converts: numbers that it does not have, UUIDs,
 // addresses and durations are text. Collections, vectors, tuples and user-defined types are of the types of vecql.
-func destination(info vecql.TypeInfo) (dest any, value func() driver.Value) {
+func destination(info cql.TypeInfo) (dest any, value func() driver.Value) {
 	switch info.Type() {
-	case vecql.TypeTinyInt, vecql.TypeSmallInt, vecql.TypeInt, vecql.TypeBigInt, vecql.TypeCounter:
+	case cql.TypeTinyInt, cql.TypeSmallInt, cql.TypeInt, cql.TypeBigInt, cql.TypeCounter:
 		return nullable(func(v int64) driver.Value { return v })
-	case vecql.TypeFloat:
+	case cql.TypeFloat:
 		return nullable(func(v float32) driver.Value { return float64(v) })
-	case vecql.TypeDouble:
+	case cql.TypeDouble:
 		return nullable(func(v float64) driver.Value { return v })
-	case vecql.TypeBoolean:
+	case cql.TypeBoolean:
 		return nullable(func(v bool) driver.Value { return v })
-	case vecql.TypeAscii, vecql.TypeText, vecql.TypeVarchar, vecql.TypeUUID, vecql.TypeTimeUUID, vecql.TypeInet,
-		vecql.TypeVarint, vecql.TypeDuration:
+	case cql.TypeAscii, cql.TypeText, cql.TypeVarchar, cql.TypeUUID, cql.TypeTimeUUID, cql.TypeInet,
+		cql.TypeVarint, cql.TypeDuration:
 		return nullable(func(v string) driver.Value { return v })
-	case vecql.TypeBlob:
+	case cql.TypeBlob:
 		return nullable(func(v []byte) driver.Value { return v })
-	case vecql.TypeTimestamp, vecql.TypeDate:
+	case cql.TypeTimestamp, cql.TypeDate:
 		return nullable(func(v time.Time) driver.Value { return v })
-	case vecql.TypeTime:
+	case cql.TypeTime:
 		return nullable(func(v time.Duration) driver.Value { return v })
-	case vecql.TypeDecimal:
-		return nullable(func(v vecql.Decimal) driver.Value { return v.String() })
+	case cql.TypeDecimal:
+		return nullable(func(v cql.Decimal) driver.Value { return v.String() })
 	}
 	v := new(any)
 	return v, func() driver.Value { return *v }
@@ -104,7 +105,7 @@ func destination(info vecql.TypeInfo) (dest any, value func() driver.Value) {
 
 // nullable returns a destination for T or NULL, and a function that returns its value by to, nil for NULL.
 func nullable[T any](to func(T) driver.Value) (dest any, value func() driver.Value) {
-	n := new(vecql.Null[T])
+	n := new(cql.Null[T])
 	return n, func() driver.Value {
 		if !n.Valid {
 			return nil
@@ -117,17 +118,17 @@ func nullable[T any](to func(T) driver.Value) (dest any, value func() driver.Val
 // *[]float32.
 func (r *rows) ColumnTypeScanType(i int) reflect.Type {
 	switch r.dests[i].(type) {
-	case *vecql.Null[int64]:
+	case *cql.Null[int64]:
 		return reflect.TypeFor[sql.NullInt64]()
-	case *vecql.Null[float32], *vecql.Null[float64]:
+	case *cql.Null[float32], *cql.Null[float64]:
 		return reflect.TypeFor[sql.NullFloat64]()
-	case *vecql.Null[bool]:
+	case *cql.Null[bool]:
 		return reflect.TypeFor[sql.NullBool]()
-	case *vecql.Null[string], *vecql.Null[vecql.Decimal]:
+	case *cql.Null[string], *cql.Null[cql.Decimal]:
 		return reflect.TypeFor[sql.NullString]()
-	case *vecql.Null[time.Time]:
+	case *cql.Null[time.Time]:
 		return reflect.TypeFor[sql.NullTime]()
-	case *vecql.Null[[]byte]:
+	case *cql.Null[[]byte]:
 		return reflect.TypeFor[[]byte]()
 	}
 	if t := codec.DefaultGoType(r.columns[i].TypeInfo); t != nil {
@@ -142,21 +143,21 @@ func (r *rows) ColumnTypeDatabaseTypeName(i int) string { return typeName(r.colu
 
 // typeName returns a type as CQL writes it, with the names of all types but user-defined ones and classes in upper
 // case.
-func typeName(info vecql.TypeInfo) string {
+func typeName(info cql.TypeInfo) string {
 	var parts []string
 	switch t := info.(type) {
-	case vecql.UDTTypeInfo, vecql.CustomType:
+	case cql.UDTTypeInfo, cql.CustomType:
 		return t.String()
-	case vecql.CollectionType:
+	case cql.CollectionType:
 		if t.Key != nil {
 			parts = append(parts, typeName(t.Key))
 		}
 		parts = append(parts, typeName(t.Elem))
-	case vecql.TupleTypeInfo:
+	case cql.TupleTypeInfo:
 		for _, elem := range t.Elems {
 			parts = append(parts, typeName(elem))
 		}
-	case vecql.VectorType:
+	case cql.VectorType:
 		return "VECTOR<" + typeName(t.SubType) + ", " + strconv.Itoa(t.Dimensions) + ">"
 	default:
 		return strings.ToUpper(t.String())
@@ -167,11 +168,11 @@ func typeName(info vecql.TypeInfo) string {
 // ColumnTypeLength implements driver.RowsColumnTypeLength: the dimension of a vector, no limit for text and blobs.
 func (r *rows) ColumnTypeLength(i int) (length int64, ok bool) {
 	switch t := r.columns[i].TypeInfo.(type) {
-	case vecql.VectorType:
+	case cql.VectorType:
 		return int64(t.Dimensions), true
-	case vecql.NativeType:
+	case cql.NativeType:
 		switch t.Type() {
-		case vecql.TypeAscii, vecql.TypeText, vecql.TypeVarchar, vecql.TypeBlob:
+		case cql.TypeAscii, cql.TypeText, cql.TypeVarchar, cql.TypeBlob:
 			return math.MaxInt64, true
 		}
 	}
@@ -184,7 +185,7 @@ func (r *rows) ColumnTypeNullable(int) (nullable, ok bool) { return true, true }
 
 // ColumnTypePrecisionScale implements driver.RowsColumnTypePrecisionScale: a decimal has no limit of either.
 func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
-	if r.columns[i].TypeInfo.Type() == vecql.TypeDecimal {
+	if r.columns[i].TypeInfo.Type() == cql.TypeDecimal {
 		return math.MaxInt64, math.MaxInt64, true
 	}
 	return 0, 0, false

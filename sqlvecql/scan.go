@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 )
 
@@ -25,7 +26,7 @@ import (
 //	err := db.QueryRow("SELECT address, tags FROM ...").Scan(sqlvecql.Scan(&address), sqlvecql.Scan(&tags))
 //
 // NULL is nil in pointers, slices, maps and interfaces, is not valid in a Null type, and is an error that wraps
-// vecql.ErrNull in any other type. Errors are of type *ScanError; package database/sql adds the name of the column.
+// cql.ErrNull in any other type. Errors are of type *ScanError; package database/sql adds the name of the column.
 // After an error *dst is unchanged.
 func Scan[T any](dst *T) sql.Scanner { return scanner[T]{dst} }
 
@@ -91,7 +92,7 @@ func assign(v reflect.Value, src any) error {
 		v.Field(1).SetBool(true)
 		return assign(v.Field(0), src)
 	}
-	if s, ok := v.Addr().Interface().(sql.Scanner); ok && t != reflect.TypeFor[vecql.UUID]() {
+	if s, ok := v.Addr().Interface().(sql.Scanner); ok && t != reflect.TypeFor[cql.UUID]() {
 		return s.Scan(driverValue(src))
 	}
 	if info := leafType(src, t); info != nil {
@@ -113,9 +114,9 @@ func assign(v reflect.Value, src any) error {
 func driverValue(src any) driver.Value {
 	at := reflect.ValueOf(src)
 	switch leafTypes[at.Type()] {
-	case vecql.TypeTimeUUID, vecql.TypeDecimal, vecql.TypeVarint, vecql.TypeInet, vecql.TypeDuration:
+	case cql.TypeTimeUUID, cql.TypeDecimal, cql.TypeVarint, cql.TypeInet, cql.TypeDuration:
 		return fmt.Sprint(src)
-	case vecql.TypeTime:
+	case cql.TypeTime:
 		return src
 	}
 	switch {
@@ -139,83 +140,83 @@ func assignNull(v reflect.Value) error {
 	if s, ok := v.Addr().Interface().(sql.Scanner); ok {
 		return s.Scan(nil)
 	}
-	return fmt.Errorf("%w: use a pointer or a Null type", vecql.ErrNull)
+	return fmt.Errorf("%w: use a pointer or a Null type", cql.ErrNull)
 }
 
 func noConversion(from, to reflect.Type) error {
-	return fmt.Errorf("%w: %v to %v", vecql.ErrConversion, from, to)
+	return fmt.Errorf("%w: %v to %v", cql.ErrConversion, from, to)
 }
 
 // leafTypes are the CQL types of values that are not a collection.
-var leafTypes = map[reflect.Type]vecql.Type{
-	reflect.TypeFor[bool](): vecql.TypeBoolean, reflect.TypeFor[int8](): vecql.TypeTinyInt,
-	reflect.TypeFor[int16](): vecql.TypeSmallInt, reflect.TypeFor[int](): vecql.TypeInt,
-	reflect.TypeFor[int64](): vecql.TypeBigInt, reflect.TypeFor[float32](): vecql.TypeFloat,
-	reflect.TypeFor[float64](): vecql.TypeDouble, reflect.TypeFor[[]byte](): vecql.TypeBlob,
-	reflect.TypeFor[*big.Int](): vecql.TypeVarint, reflect.TypeFor[vecql.UUID](): vecql.TypeTimeUUID,
-	reflect.TypeFor[net.IP](): vecql.TypeInet, reflect.TypeFor[time.Time](): vecql.TypeTimestamp,
-	reflect.TypeFor[time.Duration](): vecql.TypeTime, reflect.TypeFor[vecql.Duration](): vecql.TypeDuration,
-	codec.DefaultGoType(vecql.NativeType(vecql.TypeDecimal)): vecql.TypeDecimal,
+var leafTypes = map[reflect.Type]cql.Type{
+	reflect.TypeFor[bool](): cql.TypeBoolean, reflect.TypeFor[int8](): cql.TypeTinyInt,
+	reflect.TypeFor[int16](): cql.TypeSmallInt, reflect.TypeFor[int](): cql.TypeInt,
+	reflect.TypeFor[int64](): cql.TypeBigInt, reflect.TypeFor[float32](): cql.TypeFloat,
+	reflect.TypeFor[float64](): cql.TypeDouble, reflect.TypeFor[[]byte](): cql.TypeBlob,
+	reflect.TypeFor[*big.Int](): cql.TypeVarint, reflect.TypeFor[cql.UUID](): cql.TypeTimeUUID,
+	reflect.TypeFor[net.IP](): cql.TypeInet, reflect.TypeFor[time.Time](): cql.TypeTimestamp,
+	reflect.TypeFor[time.Duration](): cql.TypeTime, reflect.TypeFor[cql.Duration](): cql.TypeDuration,
+	codec.DefaultGoType(cql.NativeType(cql.TypeDecimal)): cql.TypeDecimal,
 }
 
 // textTypes are the CQL types of text, by the Go type of the destination: rows have text for several types.
-var textTypes = map[reflect.Type]vecql.Type{
-	reflect.TypeFor[vecql.UUID](): vecql.TypeUUID, reflect.TypeFor[time.Time](): vecql.TypeTimeUUID,
-	reflect.TypeFor[net.IP](): vecql.TypeInet, reflect.TypeFor[netip.Addr](): vecql.TypeInet,
-	reflect.TypeFor[vecql.Duration](): vecql.TypeDuration, reflect.TypeFor[time.Duration](): vecql.TypeDuration,
-	reflect.TypeFor[big.Int](): vecql.TypeVarint, reflect.TypeFor[vecql.Decimal](): vecql.TypeDecimal,
-	codec.DefaultGoType(vecql.NativeType(vecql.TypeDecimal)).Elem(): vecql.TypeDecimal,
+var textTypes = map[reflect.Type]cql.Type{
+	reflect.TypeFor[cql.UUID](): cql.TypeUUID, reflect.TypeFor[time.Time](): cql.TypeTimeUUID,
+	reflect.TypeFor[net.IP](): cql.TypeInet, reflect.TypeFor[netip.Addr](): cql.TypeInet,
+	reflect.TypeFor[cql.Duration](): cql.TypeDuration, reflect.TypeFor[time.Duration](): cql.TypeDuration,
+	reflect.TypeFor[big.Int](): cql.TypeVarint, reflect.TypeFor[cql.Decimal](): cql.TypeDecimal,
+	codec.DefaultGoType(cql.NativeType(cql.TypeDecimal)).Elem(): cql.TypeDecimal,
 }
 
 // textType returns the CQL type by which text is converted to t.
-func textType(t reflect.Type) vecql.Type {
+func textType(t reflect.Type) cql.Type {
 	typ, ok := textTypes[t]
 	switch {
 	case ok:
 		return typ
 	case t.Kind() == reflect.Array:
-		return vecql.TypeUUID
+		return cql.TypeUUID
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
-		return vecql.TypeVarint
+		return cql.TypeVarint
 	}
-	return vecql.TypeText
+	return cql.TypeText
 }
 
 // leafType returns the CQL type by which a value is converted to t, nil if it is a collection.
-func leafType(src any, t reflect.Type) vecql.TypeInfo {
+func leafType(src any, t reflect.Type) cql.TypeInfo {
 	if _, ok := src.(string); ok {
-		return vecql.NativeType(textType(t))
+		return cql.NativeType(textType(t))
 	}
 	if typ, ok := leafTypes[reflect.TypeOf(src)]; ok {
-		return vecql.NativeType(typ)
+		return cql.NativeType(typ)
 	}
 	return nil
 }
 
 // convert stores a value by the conversions from a CQL type.
-func convert(v reflect.Value, info vecql.TypeInfo, src any) error {
+func convert(v reflect.Value, info cql.TypeInfo, src any) error {
 	text, isText := src.(string)
 	switch info.Type() {
-	case vecql.TypeFloat:
+	case cql.TypeFloat:
 		if v.Kind() == reflect.Float64 {
 			v.SetFloat(float64(src.(float32)))
 			return nil
 		}
-	case vecql.TypeDouble:
+	case cql.TypeDouble:
 		if v.Kind() == reflect.Float32 {
 			return setFloat32(v, src.(float64))
 		}
-	case vecql.TypeDecimal:
+	case cql.TypeDecimal:
 		if isText {
-			d, err := vecql.ParseDecimal(text)
+			d, err := cql.ParseDecimal(text)
 			if err != nil {
-				return fmt.Errorf("%w: %.60q is not a decimal", vecql.ErrConversion, text)
+				return fmt.Errorf("%w: %.60q is not a decimal", cql.ErrConversion, text)
 			}
 			src = d
 		}
-	case vecql.TypeTimeUUID:
-		if id, err := vecql.ParseUUID(text); err == nil && id.Version() != 1 {
-			return fmt.Errorf("%w: %s is not a time UUID", vecql.ErrConversion, text)
+	case cql.TypeTimeUUID:
+		if id, err := cql.ParseUUID(text); err == nil && id.Version() != 1 {
+			return fmt.Errorf("%w: %s is not a time UUID", cql.ErrConversion, text)
 		}
 	}
 	cell, err := vecql.Marshal(info, src)
@@ -227,7 +228,7 @@ func convert(v reflect.Value, info vecql.TypeInfo, src any) error {
 
 func setFloat32(v reflect.Value, f float64) error {
 	if narrow := float32(f); float64(narrow) != f && f == f {
-		return fmt.Errorf("%w: %v is not a float32", vecql.ErrRange, f)
+		return fmt.Errorf("%w: %v is not a float32", cql.ErrRange, f)
 	}
 	v.SetFloat(f)
 	return nil
@@ -236,9 +237,9 @@ func setFloat32(v reflect.Value, f float64) error {
 // cause returns the reason of an error of the codec, which names CQL types that the column need not have.
 func cause(err error) error {
 	switch e := err.(type) { //nolint:errorlint // the codec returns these types themselves
-	case *vecql.MarshalError:
+	case *cql.MarshalError:
 		return e.Err
-	case *vecql.UnmarshalError:
+	case *cql.UnmarshalError:
 		return e.Err
 	}
 	return err
@@ -249,7 +250,7 @@ func assignSlice(v, at reflect.Value) error {
 	t := v.Type()
 	switch {
 	case t.Kind() == reflect.Array && t.Len() != at.Len():
-		return fmt.Errorf("%w: %d elements into %v", vecql.ErrDimension, at.Len(), t)
+		return fmt.Errorf("%w: %d elements into %v", cql.ErrDimension, at.Len(), t)
 	case t.Kind() == reflect.Slice:
 		v.Set(reflect.MakeSlice(t, at.Len(), at.Len()))
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct && t.Elem().NumField() == 0:
@@ -282,7 +283,7 @@ func assignKey(m reflect.Value, key any, value reflect.Value) error {
 		return err
 	}
 	if !k.Comparable() {
-		return fmt.Errorf("%w: keys of Go type %v are not comparable", vecql.ErrConversion, k.Type())
+		return fmt.Errorf("%w: keys of Go type %v are not comparable", cql.ErrConversion, k.Type())
 	}
 	m.SetMapIndex(k, value)
 	return nil
@@ -316,9 +317,9 @@ func assignMap(v, at reflect.Value) error {
 // assignFields stores the fields of a user-defined type in a struct, which has a field for some of them and no other,
 // as in vecql.
 func assignFields(v reflect.Value, fields map[string]any) error {
-	info := vecql.UDTTypeInfo{Name: "the user-defined type"}
+	info := cql.UDTTypeInfo{Name: "the user-defined type"}
 	for name := range fields {
-		info.Elements = append(info.Elements, vecql.UDTField{Name: name})
+		info.Elements = append(info.Elements, cql.UDTField{Name: name})
 	}
 	if err := codec.CheckFields(v.Type(), info); err != nil {
 		return err
@@ -342,7 +343,7 @@ func assignTuple(v, at reflect.Value) error {
 		}
 	}
 	if len(fields) != at.Len() {
-		return fmt.Errorf("%w: a tuple of %d into %v", vecql.ErrDimension, at.Len(), v.Type())
+		return fmt.Errorf("%w: a tuple of %d into %v", cql.ErrDimension, at.Len(), v.Type())
 	}
 	for i, f := range fields {
 		if err := assign(v.FieldByIndex(f.Index), at.Index(i).Interface()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/sqlvecql"
@@ -51,7 +52,7 @@ func TestServer(t *testing.T) {
 	requireResults(t, db)
 
 	for id := range 100 {
-		exec(t, db, "INSERT INTO items (id, embedding) VALUES (:id, :e)", vecql.NamedValue("e", []float32{1, 2, 3}), vecql.NamedValue("id", id))
+		exec(t, db, "INSERT INTO items (id, embedding) VALUES (:id, :e)", cql.NamedValue("e", []float32{1, 2, 3}), cql.NamedValue("id", id))
 	}
 	ctx := sqlvecql.WithQuery(t.Context(), func(q *vecql.Query) { q.PageSize(10) })
 	rows, err := db.QueryContext(ctx, "SELECT id, embedding FROM items")

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Every CQL type, in both directions, beside the values that vecql itself reads.
@@ -26,9 +26,9 @@ type address struct {
 }
 
 var (
-	uuid     = must(vecql.ParseUUID("c232ab00-9414-11ec-b3c8-9f6bdeced846")) // of time
+	uuid     = must(cql.ParseUUID("c232ab00-9414-11ec-b3c8-9f6bdeced846")) // of time
 	at       = time.Date(2022, 2, 22, 19, 22, 22, 0, time.UTC)
-	duration = vecql.Duration{Months: 1, Days: 2, Nanoseconds: 3}
+	duration = cql.Duration{Months: 1, Days: 2, Nanoseconds: 3}
 	huge, _  = new(big.Int).SetString("123456789012345678901234567890", 10)
 )
 
@@ -199,9 +199,9 @@ func TestPlainDestinations(t *testing.T) {
 		{"float", new(float32), float32(0.1)},
 		{"varint", new(string), huge.String()},
 		{"decimal", new(float64), -12.5},
-		{"uuid", new(vecql.UUID), uuid},
-		{"uuid", new(*vecql.UUID), &uuid},
-		{"timeuuid", new(sql.Null[vecql.UUID]), sql.Null[vecql.UUID]{V: uuid, Valid: true}},
+		{"uuid", new(cql.UUID), uuid},
+		{"uuid", new(*cql.UUID), &uuid},
+		{"timeuuid", new(sql.Null[cql.UUID]), sql.Null[cql.UUID]{V: uuid, Valid: true}},
 		{"inet", new(string), "10.0.0.1"},
 		{"duration", new(string), "1mo2d3ns"},
 		{"time", new(time.Duration), time.Hour},

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/valuetest"
 	"github.com/vecql/vecql/internal/wire"
@@ -133,7 +134,7 @@ func (v *valueTable) requireAny(value valuetest.Value, cell []byte) error {
 }
 
 // sortedCell returns the content of a cell with sorted sets and maps.
-func sortedCell(info vecql.TypeInfo, content []byte) []byte {
+func sortedCell(info cql.TypeInfo, content []byte) []byte {
 	whole := append(wire.AppendInt(nil, int32(len(content))), content...)
 	return codec.NewSorter(info).SortCell(whole, 0)[4:]
 }
@@ -143,7 +144,7 @@ func TestUnfitArgumentsAreRefused(t *testing.T) {
 	v := newValueTable(t)
 	for _, u := range valuetest.Unfits() {
 		_, err := v.db.ExecContext(t.Context(), "INSERT INTO v (id, "+valuetest.Column(u.Type)+") VALUES (?, ?)", 1, u.Go)
-		var refused *vecql.MarshalError
+		var refused *cql.MarshalError
 		if !errors.As(err, &refused) {
 			t.Errorf("%s from %T %v: %v", u.Type, u.Go, u.Go, err)
 		}

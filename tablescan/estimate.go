@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -116,7 +117,7 @@ func hasTablets(ranges []vecql.TokenRange) bool {
 // A tableName names a table.
 type tableName struct {
 	keyspace, table string
-	id              vecql.UUID
+	id              cql.UUID
 }
 
 // readEstimates asks all nodes for their estimates: system.table_estimates (Cassandra 4), else system.size_estimates.
@@ -161,7 +162,7 @@ func estimatesOf(ctx context.Context, session *vecql.Session, table string, name
 	if table == "table_estimates" {
 		stmt += " AND range_type = 'primary'"
 	}
-	it := session.Query(stmt, name.keyspace, name.table).HostID(h.HostID()).Consistency(vecql.One).IterContext(ctx)
+	it := session.Query(stmt, name.keyspace, name.table).HostID(h.HostID()).Consistency(cql.One).IterContext(ctx)
 	var start, end string
 	var size, count int64
 	for len(list) < maxEstimates && it.Scan(&start, &end, &size, &count) {
@@ -171,12 +172,12 @@ func estimatesOf(ctx context.Context, session *vecql.Session, table string, name
 }
 
 // readTabletSizes reads the sizes of the tablets of a table, from the largest replica of each; nil if there are none.
-func readTabletSizes(ctx context.Context, session *vecql.Session, id vecql.UUID) (list []estimate) {
+func readTabletSizes(ctx context.Context, session *vecql.Session, id cql.UUID) (list []estimate) {
 	const stmt = "SELECT last_token, replicas FROM system.tablet_sizes WHERE table_id = ?"
-	it := session.Query(stmt, id).Consistency(vecql.One).IterContext(ctx)
+	it := session.Query(stmt, id).Consistency(cql.One).IterContext(ctx)
 	start := int64(math.MinInt64)
 	var end int64
-	var replicas map[vecql.UUID]int64
+	var replicas map[cql.UUID]int64
 	for len(list) < maxEstimates && it.Scan(&end, &replicas) && start < end {
 		size := int64(0)
 		for _, bytes := range replicas {

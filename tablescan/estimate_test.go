@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -36,7 +37,7 @@ func estimateSession(t *testing.T, rows map[string]fakecql.Rows, lack string) *v
 	}
 	c.On(func(r *fakecql.Request) bool {
 		if lack != "" && strings.Contains(r.Stmt, lack) {
-			r.Fail(int32(vecql.CodeInvalid))
+			r.Fail(int32(cql.CodeInvalid))
 			return true
 		}
 		if r.Op == fakecql.OpExecute {
@@ -75,12 +76,12 @@ func TestReadEstimates(t *testing.T) {
 
 func TestReadTabletSizes(t *testing.T) {
 	rows := fakecql.Rows{Columns: fakecql.Columns("last_token bigint", "replicas map<uuid, bigint>")}
-	rows.Add(int64(-5), map[vecql.UUID]int64{{1}: 70, {2}: 90, {3}: 20, {4}: 30, {5}: 40, {6}: 50})
-	rows.Add(int64(10), map[vecql.UUID]int64{})
-	rows.Add(int64(math.MaxInt64), map[vecql.UUID]int64{{1}: 1})
+	rows.Add(int64(-5), map[cql.UUID]int64{{1}: 70, {2}: 90, {3}: 20, {4}: 30, {5}: 40, {6}: 50})
+	rows.Add(int64(10), map[cql.UUID]int64{})
+	rows.Add(int64(math.MaxInt64), map[cql.UUID]int64{{1}: 1})
 	falling := fakecql.Rows{Columns: rows.Columns}
-	falling.Add(int64(10), map[vecql.UUID]int64{{1}: 4})
-	falling.Add(int64(10), map[vecql.UUID]int64{{1}: 4})
+	falling.Add(int64(10), map[cql.UUID]int64{{1}: 4})
+	falling.Add(int64(10), map[cql.UUID]int64{{1}: 4})
 	for _, c := range []struct {
 		name, lack string
 		rows       fakecql.Rows

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -127,7 +128,7 @@ func TestWideRangesFail(t *testing.T) {
 		var failed *tablescan.RangeError
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, 2, failed.Failures)
-		require.ErrorIs(t, err, vecql.CodeReadTimeout)
+		require.ErrorIs(t, err, cql.CodeReadTimeout)
 	})
 }
 
@@ -197,7 +198,7 @@ func TestUnauthorizedPage(t *testing.T) {
 		})
 		s := c.scan(t, selectAll, tablescan.Config{PageBytes: 150})
 		err := s.Run(t.Context(), func(int, *column.Batch) error { return nil })
-		require.ErrorIs(t, err, vecql.CodeUnauthorized)
+		require.ErrorIs(t, err, cql.CodeUnauthorized)
 		require.Equal(t, 1, rule.Hits())
 		require.Zero(t, s.Progress().Failures)
 	})
@@ -292,7 +293,7 @@ func TestDroppedTable(t *testing.T) {
 		s := c.scan(t, selectAll, tablescan.Config{Workers: 1})
 		require.NoError(t, c.Exec("DROP TABLE ks.t"))
 		err := s.Run(t.Context(), func(int, *column.Batch) error { return errors.New("no row") })
-		require.ErrorIs(t, err, vecql.CodeInvalid)
+		require.ErrorIs(t, err, cql.CodeInvalid)
 	})
 }
 

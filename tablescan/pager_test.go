@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 func TestPagerFollowsSmallerRowsSlowly(t *testing.T) {
@@ -25,7 +25,7 @@ func TestPagerFollowsSmallerRowsSlowly(t *testing.T) {
 
 // TestAggregatesOfAKeyspaceAreFound calls an aggregate at each place of the selectors.
 func TestAggregatesOfAKeyspaceAreFound(t *testing.T) {
-	functions := map[string]*vecql.AggregateMetadata{"total": {}, "Total 2": {}}
+	functions := map[string]*cql.AggregateMetadata{"total": {}, "Total 2": {}}
 	for text, want := range map[string]string{
 		"SELECT total(n) FROM t":                 "total",
 		"SELECT TOTAL (n) FROM t":                "total",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/paging"
 )
@@ -43,7 +44,7 @@ type request struct {
 
 // A place is the place of a page in an attempt.
 type place struct {
-	state vecql.PageToken  // nil means the first page
+	state cql.PageToken    // nil means the first page
 	empty *paging.EmptyRun // the pages without rows before the page
 }
 
@@ -265,7 +266,7 @@ func mayRepeat(err error) bool {
 // refusesState reports whether err can be that of a server which refuses the state of a page, such as a node of another
 // version than the one that made the state.
 func refusesState(err error) bool {
-	return errors.Is(err, vecql.CodeInvalid) || errors.Is(err, vecql.CodeProtocol) || errors.Is(err, vecql.CodeServer)
+	return errors.Is(err, cql.CodeInvalid) || errors.Is(err, cql.CodeProtocol) || errors.Is(err, cql.CodeServer)
 }
 
 // pass passes the new rows of a page to the program, and advances w by those that it acknowledged. before is the cursor

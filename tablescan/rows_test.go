@@ -18,6 +18,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -92,10 +93,10 @@ func TestRowsOfTypes(t *testing.T) {
 			}
 			require.ErrorIs(t, last, want)
 		}
-		requireError("SELECT n, v FROM ks.t", vecql.ErrConversion)
+		requireError("SELECT n, v FROM ks.t", cql.ErrConversion)
 		time.Sleep(time.Second) // later than the write times of the rows
 		require.NoError(t, c.Exec("UPDATE ks.t SET v = null WHERE id = 0x07 AND n = 1"))
-		requireError("SELECT v FROM ks.t", vecql.ErrNull)
+		requireError("SELECT v FROM ks.t", cql.ErrNull)
 		require.PanicsWithValue(t, "in the loop", func() {
 			for _, err := range tablescan.Rows[int](t.Context(), c.scan(t, "SELECT n FROM ks.t", tablescan.Config{})) {
 				require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -45,7 +46,7 @@ func TestLoopsEndWithTheError(t *testing.T) {
 			}
 		}
 		require.Equal(t, [2]int{2, 16}, [2]int{pairs, rows})
-		require.ErrorIs(t, last, vecql.CodeUnauthorized)
+		require.ErrorIs(t, last, cql.CodeUnauthorized)
 		pairs, last = 0, nil
 		for row, err := range tablescan.Rows[logRow](t.Context(), refusedRows(t, c)) {
 			require.NoError(t, last, "the error is the last pair")
@@ -55,7 +56,7 @@ func TestLoopsEndWithTheError(t *testing.T) {
 			}
 		}
 		require.Equal(t, 17, pairs)
-		require.ErrorIs(t, last, vecql.CodeUnauthorized)
+		require.ErrorIs(t, last, cql.CodeUnauthorized)
 		c.ClearFaults()
 		pairs = 0
 		for _, err := range c.scan(t, selectAll, tablescan.Config{Ranges: oneToken}).Batches(t.Context()) {

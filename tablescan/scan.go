@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -166,7 +167,7 @@ func newScan(ctx context.Context, session *vecql.Session, src *source, statement
 }
 
 // setText sets the statement that the scan runs, from the schema of the table, and returns the id of the table.
-func (s *Scan) setText(ctx context.Context, src *source, keyspace string) (id vecql.UUID, err error) {
+func (s *Scan) setText(ctx context.Context, src *source, keyspace string) (id cql.UUID, err error) {
 	ks, err := s.session.KeyspaceMetadataContext(ctx, keyspace)
 	if err != nil {
 		return id, err
@@ -174,7 +175,7 @@ func (s *Scan) setText(ctx context.Context, src *source, keyspace string) (id ve
 	if name := src.callsAny(ks.Aggregates); name != "" {
 		return id, src.refuse("it calls the aggregate " + name)
 	}
-	var key []*vecql.ColumnMetadata
+	var key []*cql.ColumnMetadata
 	var columns []string
 	switch table, view := ks.Tables[src.table], ks.MaterializedViews[src.table]; {
 	case table != nil:
@@ -197,7 +198,7 @@ func (s *Scan) setText(ctx context.Context, src *source, keyspace string) (id ve
 	if err != nil {
 		return id, err
 	}
-	if len(m.BindMarkers) < s.before+2 || m.BindMarkers[s.before].TypeInfo.Type() != vecql.TypeBigInt {
+	if len(m.BindMarkers) < s.before+2 || m.BindMarkers[s.before].TypeInfo.Type() != cql.TypeBigInt {
 		return id, fmt.Errorf("%w: %s.%s", ErrPartitioner, keyspace, src.table)
 	}
 	return id, nil

@@ -19,6 +19,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -147,8 +148,8 @@ func TestNewErrors(t *testing.T) {
 		for text, want := range map[string]error{
 			"SELECT v FROM none":      vecql.ErrNoTable,
 			"SELECT v FROM none.t":    vecql.ErrKeyspaceDoesNotExist,
-			"SELECT none FROM t":      vecql.CodeInvalid,
-			"SELECT v FROM t WHERE n": vecql.CodeSyntax,
+			"SELECT none FROM t":      cql.CodeInvalid,
+			"SELECT v FROM t WHERE n": cql.CodeSyntax,
 		} {
 			_, err := tablescan.New(t.Context(), c.session, text, tablescan.Config{})
 			require.ErrorIs(t, err, want, text)
@@ -274,7 +275,7 @@ func TestRunEnds(t *testing.T) {
 		require.ErrorIs(t, err, cause)
 
 		rule := c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "token", Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
-		require.ErrorIs(t, s.Run(t.Context(), nil), vecql.CodeInvalid)
+		require.ErrorIs(t, s.Run(t.Context(), nil), cql.CodeInvalid)
 		require.Zero(t, s.Progress().Failures, "an invalid statement is not sent again")
 		rule.Remove()
 		got := &rows{}
@@ -395,7 +396,7 @@ func TestPageBytes(t *testing.T) {
 		var seen atomic.Int64
 		s = c.scan(t, "SELECT n FROM t", tablescan.Config{Query: func(q *vecql.Query) {
 			seen.Add(1)
-			q.Consistency(vecql.LocalOne)
+			q.Consistency(cql.LocalOne)
 		}})
 		pages = nil
 		require.NoError(t, s.Run(t.Context(), func(_ int, b *column.Batch) error { pages = append(pages, b.Rows); return nil }))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -153,7 +153,7 @@ func (s *source) check() error {
 var aggregates = []string{"count", "min", "max", "sum", "avg"}
 
 // callsAny returns the first of the functions that the selectors call, "" if there is none.
-func (s *source) callsAny(functions map[string]*vecql.AggregateMetadata) string {
+func (s *source) callsAny(functions map[string]*cql.AggregateMetadata) string {
 	for i := 1; i < s.from; i++ {
 		if name := cqltext.UnquoteIdentifier(s.word(i)); s.is(i+1, "(") && functions[name] != nil {
 			return name

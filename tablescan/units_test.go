@@ -16,6 +16,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/paging"
 )
 
@@ -219,22 +220,22 @@ func TestProgressOfParts(t *testing.T) {
 func TestMayRepeat(t *testing.T) {
 	for err, want := range map[error]bool{
 		vecql.ErrConnectionClosed: true, vecql.ErrTimeoutNoResponse: true, vecql.ErrThrottled: true, paging.ErrRepeated: true,
-		serverError(vecql.CodeServer): true, serverError(vecql.CodeReadTimeout): true, serverError(vecql.CodeInvalid): false,
+		serverError(cql.CodeServer): true, serverError(cql.CodeReadTimeout): true, serverError(cql.CodeInvalid): false,
 		fmt.Errorf("read: %w", paging.ErrRepeated): true, fmt.Errorf("read: %w", vecql.ErrSessionClosed): false,
 		context.Canceled: false, vecql.ErrSessionClosed: false, errors.New("other"): false, errOrder: false,
 	} {
 		require.Equal(t, want, mayRepeat(err), "%v", err)
 	}
-	for code, want := range map[vecql.Code]bool{
-		vecql.CodeInvalid: true, vecql.CodeProtocol: true, vecql.CodeServer: true, vecql.CodeUnauthorized: false,
-		vecql.CodeReadTimeout: false,
+	for code, want := range map[cql.Code]bool{
+		cql.CodeInvalid: true, cql.CodeProtocol: true, cql.CodeServer: true, cql.CodeUnauthorized: false,
+		cql.CodeReadTimeout: false,
 	} {
 		require.Equal(t, want, refusesState(code), "%v", code)
 	}
 }
 
 // A serverError is an error of a server with that code.
-type serverError vecql.Code
+type serverError cql.Code
 
 func (e serverError) Code() int       { return int(e) }
 func (e serverError) Message() string { return "refused" }
@@ -248,7 +249,7 @@ func TestRangeErrorText(t *testing.T) {
 
 // TestCallsAny finds calls of the aggregates of a keyspace, in the selectors only.
 func TestCallsAny(t *testing.T) {
-	functions := map[string]*vecql.AggregateMetadata{"mean": {}, "My sum": {}, "select": {}}
+	functions := map[string]*cql.AggregateMetadata{"mean": {}, "My sum": {}, "select": {}}
 	for text, want := range map[string]string{
 		"SELECT Mean(a) FROM t": "mean", `SELECT a, "My sum"(b) FROM t`: "My sum", "SELECT mean FROM t": "", "SELECT f(mean(a)) FROM t": "mean",
 		"SELECT (a) FROM t": "", "SELECT a FROM t WHERE b = mean(1) ALLOW FILTERING": "", "SELECT other(a) FROM t": "", `SELECT "Mean"(a) FROM t`: "",

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 var capture = flag.String("capture", "", "`folder` to write the traffic of driver and server to, for the tests without a server")
@@ -116,7 +117,7 @@ var captured = []struct {
 	{`SELECT nothing FROM capture.paged`, nil},
 	{`CREATE TABLE capture.paged (id int PRIMARY KEY)`, nil},
 	// unavailable
-	{`SELECT id FROM capture.everything WHERE id = 1`, func(q *vecql.Query) *vecql.Query { return q.Consistency(vecql.Three) }},
+	{`SELECT id FROM capture.everything WHERE id = 1`, func(q *vecql.Query) *vecql.Query { return q.Consistency(cql.Three) }},
 	{`DROP KEYSPACE capture`, nil},
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/soak"
 )
@@ -90,7 +91,7 @@ func (h *history) read(ctx context.Context, k int64) {
 // swap replaces the value of a row with a lightweight transaction. No two swaps may replace the same value.
 func (h *history) swap(ctx context.Context, to int64) {
 	var from int64
-	if !h.outcome(h.s.Query("SELECT v FROM ks.swapped WHERE k = 0").Consistency(vecql.Serial).ScanContext(ctx, &from)) {
+	if !h.outcome(h.s.Query("SELECT v FROM ks.swapped WHERE k = 0").Consistency(cql.Serial).ScanContext(ctx, &from)) {
 		return
 	}
 	h.mu.Lock()

@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -163,7 +164,7 @@ func TestClusterPasswordRotated(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		err := s.Query(insertPair, 1, 1).Idempotent(true).ExecContext(t.Context())
-		require.ErrorIs(t, err, vecql.CodeCredentials, "the error contains the reason of the failed connections")
+		require.ErrorIs(t, err, cql.CodeCredentials, "the error contains the reason of the failed connections")
 		logins := cluster.Stats().Requests[cqltest.OpAuthResponse]
 		t.Logf("%d logins failed in ten minutes", logins)
 		require.Greater(t, logins, 10)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -91,7 +92,7 @@ func requireAddresses(t *testing.T, c *cqltest.Cluster, s *vecql.Session) {
 	t.Helper()
 	want := map[string]string{}
 	for _, n := range c.Nodes() {
-		want[vecql.UUID(n.HostID()).String()] = n.Addr().String()
+		want[cql.UUID(n.HostID()).String()] = n.Addr().String()
 	}
 	is := func() bool { return maps.Equal(addresses(s), want) }
 	require.Eventually(t, is, 10*time.Second, time.Millisecond, "%v, want %v", addresses(s), want)

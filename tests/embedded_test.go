@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/soak"
@@ -34,7 +35,7 @@ func fewer(n int) int {
 // embeddedConfig returns a configuration for the cluster with LOCAL_QUORUM, long request timeouts and no log.
 func embeddedConfig(c *cqltest.Cluster) *vecql.ClusterConfig {
 	cfg := vecql.NewCluster(c.Hosts()...)
-	cfg.Consistency = vecql.LocalQuorum
+	cfg.Consistency = cql.LocalQuorum
 	cfg.Timeout, cfg.ConnectTimeout = 20*time.Second, 5*time.Second
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	return cfg

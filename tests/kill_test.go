@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/soak"
 )
@@ -138,7 +138,7 @@ func TestKilledNode(t *testing.T) {
 	require.Eventually(t, func() bool { // all nodes serve requests again
 		reached := map[string]bool{}
 		for k := range 50 {
-			it := s.Query(fmt.Sprintf("SELECT k FROM %s.t WHERE k = ?", ks), k).Consistency(vecql.One).IterContext(t.Context())
+			it := s.Query(fmt.Sprintf("SELECT k FROM %s.t WHERE k = ?", ks), k).Consistency(cql.One).IterContext(t.Context())
 			if it.Close() == nil {
 				reached[it.Host().HostID()] = true
 			}

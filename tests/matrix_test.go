@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/soak"
 )
 
@@ -75,7 +76,7 @@ func productOf(t *testing.T, s *vecql.Session) product {
 	if err == nil { // a table of ScyllaDB
 		return scylla
 	}
-	require.ErrorIs(t, err, vecql.CodeInvalid)
+	require.ErrorIs(t, err, cql.CodeInvalid)
 	var release string
 	require.NoError(t, s.Query("SELECT release_version FROM system.local").ScanContext(t.Context(), &release))
 	if release < "5" {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/tests/cassandra"
@@ -59,7 +60,7 @@ func TestFault37OtherEmbedded(t *testing.T) {
 			require.Zero(t, requests.Load(), "requests to the other cluster")
 			staging.Close()
 			require.NoError(t, lost.Restart())
-			id := vecql.UUID(lost.HostID()).String()
+			id := cql.UUID(lost.HostID()).String()
 			require.Eventually(t, func() bool {
 				return s.Query("SELECT v FROM ks.t WHERE k = ?", 1).HostID(id).ExecContext(t.Context()) == nil
 			}, time.Minute, time.Millisecond)
@@ -96,7 +97,7 @@ func TestFault37OtherCassandra(t *testing.T) {
 	}
 	const read, write = "SELECT v FROM shop.t WHERE k = ?", "INSERT INTO shop.t (k, v) VALUES (?, ?)"
 	valueOf := func(s *vecql.Session, key int) (v string, err error) {
-		err = s.Query(read, key).Consistency(vecql.One).Idempotent(true).ScanContext(t.Context(), &v)
+		err = s.Query(read, key).Consistency(cql.One).Idempotent(true).ScanContext(t.Context(), &v)
 		return v, err
 	}
 
@@ -122,7 +123,7 @@ func TestFault37OtherCassandra(t *testing.T) {
 		}
 	}
 	for i := range 1000 {
-		if s.Query(write, 10+i, "prod").Consistency(vecql.One).ExecContext(t.Context()) == nil {
+		if s.Query(write, 10+i, "prod").Consistency(cql.One).ExecContext(t.Context()) == nil {
 			writes++
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 // Queries apart from their values: pages, rows, batches, conditions, errors, prepared statements.
@@ -138,10 +139,10 @@ func testRows(t *testing.T, s *vecql.Session, ks string) {
 		}
 	}
 	for _, err := range vecql.Rows[string](t.Context(), s.Query(fmt.Sprintf("SELECT name FROM %s.t WHERE p = 1 AND c = 3", ks))) {
-		require.ErrorIs(t, err, vecql.ErrNull)
+		require.ErrorIs(t, err, cql.ErrNull)
 	}
 	for _, err := range vecql.Rows[struct{ C int }](t.Context(), s.Query(fmt.Sprintf("SELECT c, name FROM %s.t", ks))) {
-		require.ErrorIs(t, err, vecql.ErrConversion, "a column without a field")
+		require.ErrorIs(t, err, cql.ErrConversion, "a column without a field")
 	}
 }
 
@@ -259,7 +260,7 @@ func testCAS(t *testing.T, s *vecql.Session, ks string) {
 	require.NoError(t, err)
 	require.False(t, applied)
 	require.Equal(t, map[string]any{"v": "first"}, m)
-	applied, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ? IF v = ?", ks), 5, 1, "first").SerialConsistency(vecql.LocalSerial).ScanCASContext(t.Context())
+	applied, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ? IF v = ?", ks), 5, 1, "first").SerialConsistency(cql.LocalSerial).ScanCASContext(t.Context())
 	require.NoError(t, err)
 	require.True(t, applied)
 	_, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ?", ks), 5, 1).ScanCASContext(t.Context())
@@ -270,9 +271,9 @@ func testErrors(t *testing.T, s *vecql.Session, ks string) {
 	ctx := t.Context()
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v text)", ks))
 	err := s.Query("SELEC 1").ExecContext(ctx)
-	require.ErrorIs(t, err, vecql.CodeSyntax)
+	require.ErrorIs(t, err, cql.CodeSyntax)
 	require.False(t, vecql.MayHaveApplied(err))
-	require.ErrorIs(t, s.Query("SELECT nope FROM "+ks+".t").ExecContext(ctx), vecql.CodeInvalid)
+	require.ErrorIs(t, s.Query("SELECT nope FROM "+ks+".t").ExecContext(ctx), cql.CodeInvalid)
 	err = s.Query(fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY)", ks)).ExecContext(ctx)
 	var exists *vecql.RequestErrAlreadyExists
 	require.ErrorAs(t, err, &exists)
@@ -282,12 +283,12 @@ func testErrors(t *testing.T, s *vecql.Session, ks string) {
 	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = 1").ScanContext(ctx, new(string)), vecql.ErrNotFound)
 	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?").ExecContext(ctx), vecql.ErrValueCount)
 	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", 1, 2).ExecContext(ctx), vecql.ErrValueCount)
-	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", "x").ExecContext(ctx), vecql.ErrConversion)
-	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", int64(1)<<40).ExecContext(ctx), vecql.ErrRange)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", "x").ExecContext(ctx), cql.ErrConversion)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", int64(1)<<40).ExecContext(ctx), cql.ErrRange)
 	exec(t, s, "INSERT INTO "+ks+".t (k, v) VALUES (1, 'text')")
 	var n int
 	err = s.Query("SELECT v FROM "+ks+".t WHERE k = 1").ScanContext(ctx, &n)
-	var u *vecql.UnmarshalError
+	var u *cql.UnmarshalError
 	require.ErrorAs(t, err, &u)
 	require.Equal(t, "v", u.Column)
 	require.ErrorIs(t, s.Query("SELECT k, v FROM "+ks+".t").ScanContext(ctx, &n), vecql.ErrColumnCount)
@@ -299,10 +300,10 @@ func testErrors(t *testing.T, s *vecql.Session, ks string) {
 	defer cancel()
 	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t").ExecContext(over), context.DeadlineExceeded)
 	if nodes := len(s.GetHosts()); nodes < 3 {
-		err = s.Query("INSERT INTO " + ks + ".t (k, v) VALUES (1, 'x')").Consistency(vecql.Three).ExecContext(ctx)
+		err = s.Query("INSERT INTO " + ks + ".t (k, v) VALUES (1, 'x')").Consistency(cql.Three).ExecContext(ctx)
 		var unavailable *vecql.RequestErrUnavailable
 		require.ErrorAs(t, err, &unavailable)
-		require.Equal(t, vecql.Three, unavailable.Consistency)
+		require.Equal(t, cql.Three, unavailable.Consistency)
 		require.Equal(t, 3, unavailable.Required)
 		require.False(t, vecql.MayHaveApplied(err))
 	}
@@ -311,12 +312,12 @@ func testErrors(t *testing.T, s *vecql.Session, ks string) {
 func testBind(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (a int, b text, c text, v text, PRIMARY KEY ((a, b), c))", ks))
 	insert := fmt.Sprintf("INSERT INTO %s.t (v, c, b, a) VALUES (:v, :c, :b, :a)", ks)
-	exec(t, s, insert, vecql.NamedValue("a", 1), vecql.NamedValue("b", "b"), vecql.NamedValue("c", "c"), vecql.NamedValue("v", "v"))
+	exec(t, s, insert, cql.NamedValue("a", 1), cql.NamedValue("b", "b"), cql.NamedValue("c", "c"), cql.NamedValue("v", "v"))
 	var v string
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT v FROM %s.t WHERE a = ? AND b = ? AND c = ?", ks), 1, "b", "c").ScanContext(t.Context(), &v))
 	require.Equal(t, "v", v)
-	require.ErrorIs(t, s.Query(insert, vecql.NamedValue("a", 1)).ExecContext(t.Context()), vecql.ErrValueCount)
-	require.ErrorIs(t, s.Query(insert, vecql.NamedValue("x", 1), 2, 3, 4).ExecContext(t.Context()), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query(insert, cql.NamedValue("a", 1)).ExecContext(t.Context()), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query(insert, cql.NamedValue("x", 1), 2, 3, 4).ExecContext(t.Context()), vecql.ErrValueCount)
 }
 
 // testTyped executes typed statements before and after a change of their table.
@@ -348,7 +349,7 @@ func testTyped(t *testing.T, s *vecql.Session, ks string) {
 		check(row{k, &name, []float32{float32(k), 1, 2}})
 	}
 	check(row{K: 1, V: []float32{3, 4, 5}})
-	require.ErrorIs(t, insert.Exec(ctx, &row{K: 1, V: []float32{1}}), vecql.ErrDimension)
+	require.ErrorIs(t, insert.Exec(ctx, &row{K: 1, V: []float32{1}}), cql.ErrDimension)
 	exec(t, s, fmt.Sprintf("ALTER TABLE %s.t ADD extra int", ks))
 	check(row{2, &name, []float32{6, 7, 8}})
 	missing := -1
@@ -373,7 +374,7 @@ func testMetadata(t *testing.T, s *vecql.Session, ks string) {
 	insert := s.Bind(fmt.Sprintf("INSERT INTO %s.t (a, b, c) VALUES (?, ?, ?)", ks), func(m vecql.StatementMetadata) ([]any, error) {
 		values := make([]any, len(m.BindMarkers))
 		for i, arg := range m.BindMarkers {
-			if values[i] = arg.Name; arg.TypeInfo.Type() == vecql.TypeInt {
+			if values[i] = arg.Name; arg.TypeInfo.Type() == cql.TypeInt {
 				values[i] = 42
 			}
 		}
@@ -480,9 +481,9 @@ func testANN(t *testing.T, s *vecql.Session, ks string) {
 		exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (?, ?)", ks), i, []float32{float32(i), 1})
 	}
 	nearest := s.Query(fmt.Sprintf("SELECT k, similarity_euclidean(v, ?) FROM %s.t ORDER BY v ANN OF ? LIMIT 3", ks), []float32{7.2, 1}, []float32{7.2, 1}).
-		Consistency(vecql.One)
+		Consistency(cql.One)
 	require.Eventually(t, func() bool { // the index is queryable after gossip has announced it
-		return !errors.Is(nearest.ExecContext(t.Context()), vecql.CodeReadFailure)
+		return !errors.Is(nearest.ExecContext(t.Context()), cql.CodeReadFailure)
 	}, 30*time.Second, 50*time.Millisecond)
 	it := nearest.IterContext(t.Context())
 	var k int

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/token"
 )
@@ -196,7 +197,7 @@ func usedAgain(t *testing.T, s *vecql.Session, table, id string) time.Time {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for k := 0; time.Now().Before(deadline); k++ {
-		it := s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Consistency(vecql.One).Idempotent(true).IterContext(t.Context())
+		it := s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Consistency(cql.One).Idempotent(true).IterContext(t.Context())
 		if it.Close() == nil && it.Host() != nil && it.Host().HostID() == id {
 			return time.Now()
 		}
@@ -235,12 +236,12 @@ func TestTokenAware(t *testing.T) {
 	for w := range 8 {
 		wg.Go(func() {
 			for k := w; k < n; k += 8 {
-				it := s.Query("SELECT v, token(k) FROM "+ks+".t WHERE k = ?", k).Consistency(vecql.One).IterContext(context.Background())
+				it := s.Query("SELECT v, token(k) FROM "+ks+".t WHERE k = ?", k).Consistency(cql.One).IterContext(context.Background())
 				if err := it.Close(); err != nil {
 					t.Error(err)
 					return
 				}
-				key, err := vecql.Marshal(vecql.NewNativeType(5, vecql.TypeInt, ""), k)
+				key, err := vecql.Marshal(cql.NewNativeType(5, cql.TypeInt, ""), k)
 				if err != nil {
 					t.Error(err)
 					return

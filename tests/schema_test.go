@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Schema metadata of a server, and notifications of schema changes.
@@ -75,11 +76,11 @@ func testSchema(t *testing.T, s *vecql.Session, ks string) {
 	require.Equal(t, 60, rich.Options.DefaultTimeToLive)
 	require.NotZero(t, rich.Id)
 	require.NotEmpty(t, rich.Options.Compaction["class"])
-	require.Equal(t, vecql.DESC, rich.ClusteringColumns[0].Order)
-	require.Equal(t, vecql.ASC, rich.ClusteringColumns[1].Order)
-	require.Equal(t, vecql.ColumnStatic, rich.Columns["s"].Kind)
+	require.Equal(t, cql.DESC, rich.ClusteringColumns[0].Order)
+	require.Equal(t, cql.ASC, rich.ClusteringColumns[1].Order)
+	require.Equal(t, cql.ColumnStatic, rich.Columns["s"].Kind)
 	require.Equal(t, "rich_v", rich.Columns["v"].Index.Name)
-	require.Equal(t, vecql.NativeType(vecql.TypeCounter), meta.Tables["hits"].Columns["n"].Type)
+	require.Equal(t, cql.NativeType(cql.TypeCounter), meta.Tables["hits"].Columns["n"].Type)
 
 	// Types in the schema metadata must equal those of results and of PREPARE.
 	columns := s.Query(fmt.Sprintf("SELECT * FROM %s.rich", ks)).IterContext(t.Context())

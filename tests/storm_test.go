@@ -21,6 +21,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/pooled"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/tablescan"
@@ -33,25 +34,25 @@ import (
 type stamp int32
 
 // as returns the value for a type.
-func (s stamp) as(info vecql.TypeInfo) any {
+func (s stamp) as(info cql.TypeInfo) any {
 	switch info.Type() {
-	case vecql.TypeInt:
+	case cql.TypeInt:
 		return int32(s)*1000 + 1
-	case vecql.TypeBigInt:
+	case cql.TypeBigInt:
 		return int64(s)*1000 + 1
-	case vecql.TypeVarint:
+	case cql.TypeVarint:
 		return int64(s)*1000 + 1
-	case vecql.TypeFloat:
+	case cql.TypeFloat:
 		return float32(s) + .5
-	case vecql.TypeDouble:
+	case cql.TypeDouble:
 		return float64(s) + .25
-	case vecql.TypeTimestamp:
+	case cql.TypeTimestamp:
 		return time.UnixMilli(int64(s)*1000 + 2).UTC()
-	case vecql.TypeBlob:
+	case cql.TypeBlob:
 		return []byte{0xB0, byte(s)}
-	case vecql.TypeUDT:
+	case cql.TypeUDT:
 		fields := map[string]any{}
-		for _, f := range info.(vecql.UDTTypeInfo).Elements {
+		for _, f := range info.(cql.UDTTypeInfo).Elements {
 			fields[f.Name] = s.as(f.Type)
 		}
 		return fields
@@ -60,15 +61,15 @@ func (s stamp) as(info vecql.TypeInfo) any {
 	}
 }
 
-// MarshalCQL implements vecql.Marshaler.
-func (s stamp) MarshalCQL(info vecql.TypeInfo) ([]byte, error) {
+// MarshalCQL implements cql.Marshaler.
+func (s stamp) MarshalCQL(info cql.TypeInfo) ([]byte, error) {
 	return vecql.Marshal(info, s.as(info))
 }
 
 // isIn reports whether data is the stamp in that type, or NULL. A value of a user-defined type may lack fields that
 // were added later, and a node may return new values with the type from before the change.
-func (s stamp) isIn(info vecql.TypeInfo, data []byte) bool {
-	udt, ok := info.(vecql.UDTTypeInfo)
+func (s stamp) isIn(info cql.TypeInfo, data []byte) bool {
+	udt, ok := info.(cql.UDTTypeInfo)
 	if data == nil || !ok {
 		want, err := s.MarshalCQL(info)
 		return data == nil || err == nil && bytes.Equal(data, want)
@@ -92,12 +93,12 @@ func (s stamp) isIn(info vecql.TypeInfo, data []byte) bool {
 
 // rawCell is a destination that stores a cell with the type in which the driver decodes it.
 type rawCell struct {
-	info vecql.TypeInfo
+	info cql.TypeInfo
 	data []byte
 }
 
-// UnmarshalCQL implements vecql.Unmarshaler.
-func (c *rawCell) UnmarshalCQL(info vecql.TypeInfo, data []byte) error {
+// UnmarshalCQL implements cql.Unmarshaler.
+func (c *rawCell) UnmarshalCQL(info cql.TypeInfo, data []byte) error {
 	c.info, c.data = info, data
 	return nil
 }
@@ -145,14 +146,14 @@ const (
 func (st *storm) bad(format string, args ...any) { st.t.Errorf(format, args...) }
 
 // requireStamp checks a value of row k.
-func (st *storm) requireStamp(what string, k int, name string, info vecql.TypeInfo, data []byte) {
+func (st *storm) requireStamp(what string, k int, name string, info cql.TypeInfo, data []byte) {
 	if !stamp(k).isIn(info, data) {
 		st.bad("%s: row %d, column %s: % x is not its value of type %v", what, k, name, data, info)
 	}
 }
 
 // requireValue is requireStamp for a value that the driver has decoded.
-func (st *storm) requireValue(what string, k int, name string, info vecql.TypeInfo, v any) {
+func (st *storm) requireValue(what string, k int, name string, info cql.TypeInfo, v any) {
 	if name == "k" || name == "key" || v == nil {
 		return
 	}
@@ -307,18 +308,18 @@ func (st *storm) readBatches(seq func(func(*column.Batch, error) bool)) error {
 
 // requireColumn checks a value of a column of row k by its Go type, since a batch has no CQL types.
 func (st *storm) requireColumn(k int, c *column.Column, i int) {
-	var info vecql.TypeInfo
+	var info cql.TypeInfo
 	switch c.Value(i).(type) {
 	case int32:
-		info = vecql.NativeType(vecql.TypeInt)
+		info = cql.NativeType(cql.TypeInt)
 	case int64:
-		info = vecql.NativeType(vecql.TypeBigInt)
+		info = cql.NativeType(cql.TypeBigInt)
 	case float32:
-		info = vecql.NativeType(vecql.TypeFloat)
+		info = cql.NativeType(cql.TypeFloat)
 	case float64:
-		info = vecql.NativeType(vecql.TypeDouble)
+		info = cql.NativeType(cql.TypeDouble)
 	case time.Time:
-		info = vecql.NativeType(vecql.TypeTimestamp)
+		info = cql.NativeType(cql.TypeTimestamp)
 	default:
 		return
 	}
@@ -335,11 +336,11 @@ func (st *storm) run(name string, op func(context.Context, int) error) error {
 	}
 	st.failed.Add(1)
 	var protocol *vecql.ProtocolError
-	var marshal *vecql.MarshalError
-	var unmarshal *vecql.UnmarshalError
+	var marshal *cql.MarshalError
+	var unmarshal *cql.UnmarshalError
 	fewer := errors.As(err, &unmarshal) && unmarshal.Column == "u" // fields in the type of a node than in the value of another
 	if errors.As(err, &protocol) || errors.As(err, &marshal) || unmarshal != nil && !fewer ||
-		errors.Is(err, vecql.CodeSyntax) {
+		errors.Is(err, cql.CodeSyntax) {
 		st.bad("%s: %v", name, err)
 	}
 	cause := err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/token"
 )
 
@@ -39,7 +39,7 @@ func TestTokens(t *testing.T) {
 	}
 	require.NoError(t, it.Close())
 	require.Equal(t, 40, seen)
-	it = s.Query(fmt.Sprintf("SELECT a, b, token(a, b) FROM %s.two", ks)).Consistency(vecql.One).IterContext(t.Context())
+	it = s.Query(fmt.Sprintf("SELECT a, b, token(a, b) FROM %s.two", ks)).Consistency(cql.One).IterContext(t.Context())
 	var text string
 	for it.Scan(&key, &text, &want) {
 		composite, err := token.AppendComposite(nil, key)

@@ -17,6 +17,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Values of every CQL type: written, read back, and compared with literals by the server.
@@ -32,8 +33,8 @@ func typeCases() []struct {
 	value   any
 	literal string // empty if WHERE cannot compare the type
 } {
-	id := vecql.MustRandomUUID()
-	timeID := vecql.TimeUUID()
+	id := cql.MustRandomUUID()
+	timeID := cql.TimeUUID()
 	at := time.Date(2024, 2, 29, 13, 14, 15, 678e6, time.UTC)
 	bigVarint, _ := new(big.Int).SetString("-123456789012345678901234567890", 10)
 	return []struct {
@@ -59,7 +60,7 @@ func typeCases() []struct {
 		{"date", time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC), "'1969-12-30'"},
 		{"time", 13*time.Hour + 5*time.Nanosecond, "'13:00:00.000000005'"},
 		{"timestamp", at, "'2024-02-29 13:14:15.678+0000'"},
-		{"duration", vecql.Duration{Months: 14, Days: 3, Nanoseconds: 5e9}, ""},
+		{"duration", cql.Duration{Months: 14, Days: 3, Nanoseconds: 5e9}, ""},
 		{"list<int>", []int{3, 1, 2}, ""},
 		{"set<text>", []string{"a", "b"}, ""},
 		{"map<text, bigint>", map[string]int64{"x": 1, "y": -2}, ""},
@@ -117,8 +118,8 @@ func testTypes(t *testing.T, s *vecql.Session, ks string) {
 
 func testVectors(t *testing.T, s *vecql.Session, ks string) {
 	nan := math.Float32frombits(0x7FC12345) // a quiet NaN with a payload
-	ids := []vecql.UUID{vecql.MustRandomUUID(), vecql.MustRandomUUID()}
-	timeIDs := []vecql.UUID{vecql.TimeUUID(), vecql.TimeUUID()}
+	ids := []cql.UUID{cql.MustRandomUUID(), cql.MustRandomUUID()}
+	timeIDs := []cql.UUID{cql.TimeUUID(), cql.TimeUUID()}
 	cases := []struct {
 		cql   string
 		value any
@@ -128,8 +129,8 @@ func testVectors(t *testing.T, s *vecql.Session, ks string) {
 		{"vector<double, 3>", []float64{math.Copysign(0, -1), math.Inf(-1), math.MaxFloat64}, func() any { return new([]float64) }},
 		{"vector<int, 2>", []int32{math.MinInt32, math.MaxInt32}, func() any { return new([]int32) }},
 		{"vector<bigint, 2>", []int64{math.MinInt64, math.MaxInt64}, func() any { return new([]int64) }},
-		{"vector<uuid, 2>", ids, func() any { return new([]vecql.UUID) }},
-		{"vector<timeuuid, 2>", timeIDs, func() any { return new([]vecql.UUID) }},
+		{"vector<uuid, 2>", ids, func() any { return new([]cql.UUID) }},
+		{"vector<timeuuid, 2>", timeIDs, func() any { return new([]cql.UUID) }},
 		{"vector<text, 3>", []string{"", "a", strings.Repeat("long ", 100)}, func() any { return new([]string) }},
 		{"vector<tinyint, 3>", []int8{-1, 0, 1}, func() any { return new([]int8) }},
 		{"vector<smallint, 2>", []int16{-300, 300}, func() any { return new([]int16) }},
@@ -159,8 +160,8 @@ func testVectors(t *testing.T, s *vecql.Session, ks string) {
 	}
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.dim (k int PRIMARY KEY, v vector<float, 3>)", ks))
 	err := s.Query(fmt.Sprintf("INSERT INTO %s.dim (k, v) VALUES (?, ?)", ks), 1, []float32{1, 2}).ExecContext(t.Context())
-	require.ErrorIs(t, err, vecql.ErrDimension)
-	var m *vecql.MarshalError
+	require.ErrorIs(t, err, cql.ErrDimension)
+	var m *cql.MarshalError
 	require.ErrorAs(t, err, &m)
 	require.Equal(t, "v", m.Column)
 	require.Equal(t, "vector<float, 3>", m.Type.String())
@@ -171,7 +172,7 @@ func testVectors(t *testing.T, s *vecql.Session, ks string) {
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT v FROM %s.dim", ks)).ScanContext(t.Context(), &array))
 	require.Equal(t, [3]float32{1, 2, 3}, array)
 	var short [2]float32
-	require.ErrorIs(t, s.Query(fmt.Sprintf("SELECT v FROM %s.dim", ks)).ScanContext(t.Context(), &short), vecql.ErrDimension)
+	require.ErrorIs(t, s.Query(fmt.Sprintf("SELECT v FROM %s.dim", ks)).ScanContext(t.Context(), &short), cql.ErrDimension)
 }
 
 func deref(p any) any {
@@ -182,7 +183,7 @@ func deref(p any) any {
 		return *p
 	case *[]int64:
 		return *p
-	case *[]vecql.UUID:
+	case *[]cql.UUID:
 		return *p
 	case *[]string:
 		return *p
@@ -203,17 +204,17 @@ func deref(p any) any {
 func testNulls(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, i int, t text, v vector<float, 2>, l list<int>)", ks))
 	insert := fmt.Sprintf("INSERT INTO %s.t (k, i, t, v, l) VALUES (?, ?, ?, ?, ?)", ks)
-	exec(t, s, insert, 1, nil, (*string)(nil), []float32(nil), vecql.Null[[]int]{})
+	exec(t, s, insert, 1, nil, (*string)(nil), []float32(nil), cql.Null[[]int]{})
 	exec(t, s, insert, 2, 0, "", []float32{0, 0}, []int{})
 	row := map[string]any{}
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT * FROM %s.t WHERE k = 1", ks)).MapScanContext(t.Context(), row))
 	require.Equal(t, map[string]any{"k": 1, "i": nil, "t": nil, "v": nil, "l": nil}, row)
 
-	var i vecql.Null[int]
+	var i cql.Null[int]
 	var text *string
 	var v []float32
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t, v FROM %s.t WHERE k = 2", ks)).ScanContext(t.Context(), &i, &text, &v))
-	require.Equal(t, vecql.NullOf(0), i)
+	require.Equal(t, cql.NullOf(0), i)
 	require.Equal(t, "", *text)
 	require.Equal(t, []float32{0, 0}, v)
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t, v FROM %s.t WHERE k = 1", ks)).ScanContext(t.Context(), &i, &text, &v))
@@ -221,7 +222,7 @@ func testNulls(t *testing.T, s *vecql.Session, ks string) {
 	require.Nil(t, text)
 	require.Nil(t, v)
 
-	exec(t, s, fmt.Sprintf("UPDATE %s.t SET i = ?, t = ? WHERE k = 2", ks), vecql.UnsetValue, "set")
+	exec(t, s, fmt.Sprintf("UPDATE %s.t SET i = ?, t = ? WHERE k = 2", ks), cql.UnsetValue, "set")
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t FROM %s.t WHERE k = 2", ks)).ScanContext(t.Context(), &i, &text))
 	require.True(t, i.Valid, "an unset value does not change the column")
 	require.Equal(t, "set", *text)

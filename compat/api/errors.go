@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
+	"github.com/vecql/vecql/cql"
 )
 
 // Errors. Sentinel errors have the texts that programs compare, and wrap those of vecql, so that errors.Is finds them
@@ -203,8 +204,8 @@ func (e *Errors) Plain(err error) error {
 		}
 	}
 	var server vecql.RequestError
-	var marshal *vecql.MarshalError
-	var unmarshal *vecql.UnmarshalError
+	var marshal *cql.MarshalError
+	var unmarshal *cql.UnmarshalError
 	var protocol *vecql.ProtocolError
 	switch {
 	case errors.As(err, &server):

@@ -115,10 +115,10 @@ func TestErrorsOfVecqlBecomeThoseOfTheAPI(t *testing.T) {
 	require.True(t, moduleErrors.Plain(failed(context.Canceled)) == context.Canceled)
 	require.Equal(t, NewRequestError[uint16](serverError{}), moduleErrors.Plain(failed(serverError{})))
 	cause := errors.New("cause")
-	err := moduleErrors.Plain(failed(&vecql.MarshalError{Column: "c", Type: cql.NativeType(cql.TypeInt), GoType: "string", Err: cause}))
+	err := moduleErrors.Plain(failed(&cql.MarshalError{Column: "c", Type: cql.NativeType(cql.TypeInt), GoType: "string", Err: cause}))
 	require.ErrorContains(t, err, "M vecql: ")
 	require.ErrorIs(t, err, cause)
-	err = moduleErrors.Plain(failed(&vecql.UnmarshalError{Column: "c", Type: cql.NativeType(cql.TypeInt), GoType: "string", Err: cause}))
+	err = moduleErrors.Plain(failed(&cql.UnmarshalError{Column: "c", Type: cql.NativeType(cql.TypeInt), GoType: "string", Err: cause}))
 	require.ErrorContains(t, err, "U vecql: ")
 	require.ErrorIs(t, err, cause)
 	protocol := &vecql.ProtocolError{Message: "bad"}

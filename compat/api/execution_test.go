@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // run is an execution of a module.
@@ -72,10 +73,10 @@ func TestObserverCountsTheAttempts(t *testing.T) {
 func TestDecisionsOfAProgram(t *testing.T) {
 	var m Metrics
 	_, e := newRun(true, false, &m)
-	d := vecql.Decision{Consistency: vecql.One, SetConsistency: true}
+	d := vecql.Decision{Consistency: cql.One, SetConsistency: true}
 	for typ, want := range map[RetryType]vecql.Decision{
-		Retry:         {Type: vecql.Retry, Consistency: vecql.One, SetConsistency: true},
-		RetryNextHost: {Type: vecql.RetryNextHost, Consistency: vecql.One, SetConsistency: true},
+		Retry:         {Type: vecql.Retry, Consistency: cql.One, SetConsistency: true},
+		RetryNextHost: {Type: vecql.RetryNextHost, Consistency: cql.One, SetConsistency: true},
 		Ignore:        {},
 		Rethrow:       {},
 	} {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Nodes. vecql has a new HostInfo after each reading of the system tables; in the API a node has one HostInfo for the
@@ -203,7 +204,7 @@ func (r *HostRecord) Tokens() []string { return r.TokenList }
 func (r *HostRecord) IsUp() bool { return true }
 
 // noID is the id of a node whose id is unknown.
-var noID = vecql.UUID{}.String()
+var noID = cql.UUID{}.String()
 
 // HostID returns the id of a node, "" if it is unknown.
 func HostID(data HostData) string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
+	"github.com/vecql/vecql/cql"
 )
 
 // The rows of a result. A module's Iter embeds Iter.
@@ -17,7 +18,7 @@ import (
 type Results[H, C any] struct {
 	Dialect *compat.Dialect
 	Hosts   *Hosts[H]
-	Columns func([]vecql.ColumnInfo) []C
+	Columns func([]cql.ColumnInfo) []C
 	// Failure returns the API's error for one of a request. idempotent is the mark of the statement.
 	Failure func(err error, idempotent bool) error
 	// Values returns the bound values of a statement in vecql's meaning; nil means that of Dialect.
@@ -59,8 +60,8 @@ type Iter[H, C any] struct {
 	idempotent bool
 	err        error // of an Iter without a result, or in place of that of the result
 
-	columns []C               // as Columns returned them
-	first   *vecql.ColumnInfo // the first of the columns that columns were made of
+	columns []C             // as Columns returned them
+	first   *cql.ColumnInfo // the first of the columns that columns were made of
 }
 
 // SetResult sets the result of an Iter.

@@ -51,8 +51,8 @@ func openModuleWith(t *testing.T, config cqltest.Config) *module {
 	m.core = SessionV1[string, level, host, string]{
 		Results: &Results[host, string]{
 			Dialect: compat.V1, Hosts: hostsOfModule(), Failure: func(err error, _ bool) error { return moduleErrors.Plain(err) },
-			Columns: func(columns []vecql.ColumnInfo) []string {
-				return Each(columns, func(c vecql.ColumnInfo) string { return c.Name })
+			Columns: func(columns []cql.ColumnInfo) []string {
+				return Each(columns, func(c cql.ColumnInfo) string { return c.Name })
 			},
 		},
 		Defaults: &m.defaults, Started: func() (*vecql.Session, error) { return m.of, nil }, Plain: moduleErrors.Plain,

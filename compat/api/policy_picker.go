@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // The events of a session for a HostSelectionPolicy of the program.
@@ -121,7 +122,7 @@ func (p *Picker[H]) OnKeyspaceDropped(e vecql.OnKeyspaceDroppedEvent) {
 	p.keyspaceChanged(e.Keyspace, "DROPPED")
 }
 
-func (p *Picker[H]) keyspaceChanged(k *vecql.KeyspaceMetadata, change string) {
+func (p *Picker[H]) keyspaceChanged(k *cql.KeyspaceMetadata, change string) {
 	if <-p.done; p.started.Load() {
 		p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: k.Name, Change: change})
 	}

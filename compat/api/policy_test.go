@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 func TestReconnectionPolicies(t *testing.T) {
@@ -73,13 +74,13 @@ func newPicker(t *testing.T, policy PickingPolicy[string]) (*Picker[string], *ve
 
 // tellAll passes an event of each kind.
 func tellAll(p *Picker[string], node *vecql.HostInfo) {
-	k := &vecql.KeyspaceMetadata{Name: "shop"}
+	k := &cql.KeyspaceMetadata{Name: "shop"}
 	p.OnNewHost(vecql.NewHostEvent{Host: node})
 	p.OnRemovedHost(vecql.RemovedHostEvent{Host: node})
 	p.OnHostUp(vecql.HostUpEvent{Host: node})
 	p.OnHostDown(vecql.HostDownEvent{Host: node})
 	p.OnKeyspaceCreated(vecql.OnKeyspaceCreatedEvent{Keyspace: k})
-	p.OnKeyspaceUpdated(vecql.OnKeyspaceUpdatedEvent{Old: &vecql.KeyspaceMetadata{Name: "old"}, New: k})
+	p.OnKeyspaceUpdated(vecql.OnKeyspaceUpdatedEvent{Old: &cql.KeyspaceMetadata{Name: "old"}, New: k})
 	p.OnKeyspaceDropped(vecql.OnKeyspaceDroppedEvent{Keyspace: k})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 func TestRequestIsUnsentIfItHasNoAttempt(t *testing.T) {
@@ -65,7 +66,7 @@ func newRetried(err error, nodes []*vecql.HostInfo, decisions ...vecql.Decision)
 	r := &retried{}
 	next := vecql.HostsInOrder(nodes...)
 	r.Unsent = Unsent{
-		Err: err, Consistency: vecql.Quorum, Idempotent: true, Batch: true,
+		Err: err, Consistency: cql.Quorum, Idempotent: true, Batch: true,
 		Next: func() vecql.SelectedHost {
 			s := next()
 			s.Mark = func(err error) { r.marks = append(r.marks, err) }
@@ -84,8 +85,8 @@ func newRetried(err error, nodes []*vecql.HostInfo, decisions ...vecql.Decision)
 func TestRequestThatIsNotSentHasAttemptsOnNodes(t *testing.T) {
 	nodes := openSession(t).GetHosts()
 	failure := errors.New("a value that cannot be encoded")
-	r := newRetried(failure, nodes, vecql.Decision{Type: vecql.Retry, Consistency: vecql.One, SetConsistency: true},
-		vecql.Decision{Type: vecql.RetryNextHost, Consistency: vecql.Two}, vecql.Decision{})
+	r := newRetried(failure, nodes, vecql.Decision{Type: vecql.Retry, Consistency: cql.One, SetConsistency: true},
+		vecql.Decision{Type: vecql.RetryNextHost, Consistency: cql.Two}, vecql.Decision{})
 	require.Equal(t, 3, r.Attempt(t.Context()))
 	require.Equal(t, []error{failure, failure, failure}, r.marks)
 	require.Len(t, r.attempts, 3)
@@ -93,8 +94,8 @@ func TestRequestThatIsNotSentHasAttemptsOnNodes(t *testing.T) {
 	for i, want := range []struct {
 		host        *vecql.HostInfo
 		onHost      int
-		consistency vecql.Consistency
-	}{{nodes[0], 1, vecql.Quorum}, {nodes[0], 2, vecql.One}, {nodes[1], 1, vecql.One}} {
+		consistency cql.Consistency
+	}{{nodes[0], 1, cql.Quorum}, {nodes[0], 2, cql.One}, {nodes[1], 1, cql.One}} {
 		seen := r.attempts[i]
 		require.False(t, seen.Time.IsZero())
 		seen.Time = r.attempts[0].Time

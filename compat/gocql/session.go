@@ -57,7 +57,7 @@ func (s *Session) setCore() {
 	s.core = core{
 		Results: &api.Results[HostInfo, ColumnInfo]{
 			Dialect: dialect, Hosts: s.hosts, Failure: func(err error, _ bool) error { return plain(err) },
-			Columns: func(columns []vecql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
+			Columns: func(columns []cql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
 		},
 		Defaults: &s.defaults, Started: s.started, Plain: plain,
 		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Idempotent: cfg.DefaultIdempotence,

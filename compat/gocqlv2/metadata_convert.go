@@ -5,18 +5,18 @@ package gocql
 import (
 	"maps"
 
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // Conversion of vecql's metadata. A nil value of vecql becomes nil.
 
 // keyspace returns the conversion of k.
-func (s *Session) keyspace(k *vecql.KeyspaceMetadata) (*KeyspaceMetadata, error) {
-	return s.keyspaces.Of(k, func(k *vecql.KeyspaceMetadata) (*KeyspaceMetadata, error) { return keyspaceOf(k), nil })
+func (s *Session) keyspace(k *cql.KeyspaceMetadata) (*KeyspaceMetadata, error) {
+	return s.keyspaces.Of(k, func(k *cql.KeyspaceMetadata) (*KeyspaceMetadata, error) { return keyspaceOf(k), nil })
 }
 
-func keyspaceOf(k *vecql.KeyspaceMetadata) *KeyspaceMetadata {
+func keyspaceOf(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
 	if k == nil {
 		return nil
 	}
@@ -36,25 +36,25 @@ func keyspaceOf(k *vecql.KeyspaceMetadata) *KeyspaceMetadata {
 	return out
 }
 
-func tableOf(t *vecql.TableMetadata) *TableMetadata {
+func tableOf(t *cql.TableMetadata) *TableMetadata {
 	return (*TableMetadata)(api.NewTable(t, columnOf))
 }
 
-func columnOf(c *vecql.ColumnMetadata) *ColumnMetadata {
+func columnOf(c *cql.ColumnMetadata) *ColumnMetadata {
 	index := ColumnIndexMetadata{Name: c.Index.Name, Type: c.Index.Type, Options: maps.Clone(c.Index.Options)}
 	return (*ColumnMetadata)(api.NewColumn[TypeInfo, ColumnKind](c, typeOf(c.Type), index))
 }
 
-func functionOf(f *vecql.FunctionMetadata) *FunctionMetadata {
+func functionOf(f *cql.FunctionMetadata) *FunctionMetadata {
 	return (*FunctionMetadata)(api.NewFunction(f, typeOf))
 }
 
-func aggregateOf(a *vecql.AggregateMetadata) *AggregateMetadata {
+func aggregateOf(a *cql.AggregateMetadata) *AggregateMetadata {
 	return (*AggregateMetadata)(api.NewAggregate(a, typeOf, functionOf))
 }
 
 // typeOf returns a type of a schema, nil for nil. Schemas write text, never varchar.
-func typeOf(info vecql.TypeInfo) TypeInfo {
+func typeOf(info cql.TypeInfo) TypeInfo {
 	if info == nil {
 		return nil
 	}
@@ -89,12 +89,12 @@ func asText(info TypeInfo) TypeInfo {
 	return info
 }
 
-func userTypeOf(u *vecql.UserTypeMetadata) *UserTypeMetadata {
+func userTypeOf(u *cql.UserTypeMetadata) *UserTypeMetadata {
 	return (*UserTypeMetadata)(api.NewUserType(u, typeOf))
 }
 
 // viewOf returns a materialized view in the API's shape.
-func viewOf(v *vecql.MaterializedViewMetadata) *MaterializedViewMetadata {
+func viewOf(v *cql.MaterializedViewMetadata) *MaterializedViewMetadata {
 	if v == nil {
 		return nil
 	}

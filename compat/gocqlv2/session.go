@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // Session.
@@ -145,8 +146,8 @@ func (s *Session) StatementMetadata(ctx context.Context, stmt, keyspace string) 
 }
 
 // columns returns columns in the API's shape.
-func (s *Session) columns(columns []vecql.ColumnInfo) []ColumnInfo {
-	return api.Each(columns, func(c vecql.ColumnInfo) ColumnInfo {
+func (s *Session) columns(columns []cql.ColumnInfo) []ColumnInfo {
+	return api.Each(columns, func(c cql.ColumnInfo) ColumnInfo {
 		return ColumnInfo{Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, TypeInfo: s.types.fromCQL(c.TypeInfo)}
 	})
 }

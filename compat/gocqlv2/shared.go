@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // What the editions of the API declare alike. Package api describes the types that are its own.
@@ -201,35 +202,35 @@ func NewErrProtocol(format string, args ...any) error { return api.NewErrProtoco
 
 // The variants of a UUID.
 const (
-	VariantNCSCompat = vecql.VariantNCSCompat
-	VariantIETF      = vecql.VariantIETF
-	VariantMicrosoft = vecql.VariantMicrosoft
-	VariantFuture    = vecql.VariantFuture
+	VariantNCSCompat = cql.VariantNCSCompat
+	VariantIETF      = cql.VariantIETF
+	VariantMicrosoft = cql.VariantMicrosoft
+	VariantFuture    = cql.VariantFuture
 )
 
 // UUIDFromBytes returns the UUID of 16 bytes.
 func UUIDFromBytes(input []byte) (UUID, error) { return api.UUIDFromBytes(input) }
 
 // MustRandomUUID is RandomUUID but panics if the system has no randomness.
-func MustRandomUUID() UUID { return vecql.MustRandomUUID() }
+func MustRandomUUID() UUID { return cql.MustRandomUUID() }
 
 // RandomUUID returns a random UUID (version 4).
-func RandomUUID() (UUID, error) { return vecql.RandomUUID() }
+func RandomUUID() (UUID, error) { return cql.RandomUUID() }
 
 // TimeUUID returns a UUID of the current time (version 1).
-func TimeUUID() UUID { return vecql.TimeUUID() }
+func TimeUUID() UUID { return cql.TimeUUID() }
 
 // MinTimeUUID returns the smallest time UUID of time t in the order of servers.
-func MinTimeUUID(t time.Time) UUID { return vecql.MinTimeUUID(t) }
+func MinTimeUUID(t time.Time) UUID { return cql.MinTimeUUID(t) }
 
 // MaxTimeUUID returns the largest time UUID of time t in the order of servers.
-func MaxTimeUUID(t time.Time) UUID { return vecql.MaxTimeUUID(t) }
+func MaxTimeUUID(t time.Time) UUID { return cql.MaxTimeUUID(t) }
 
 // UUIDFromTime returns a UUID of time t (version 1).
-func UUIDFromTime(t time.Time) UUID { return vecql.UUIDFromTime(t) }
+func UUIDFromTime(t time.Time) UUID { return cql.UUIDFromTime(t) }
 
 // TimeUUIDWith returns the version 1 UUID of a timestamp, clock and node.
-func TimeUUIDWith(t int64, clock uint32, node []byte) UUID { return vecql.TimeUUIDWith(t, clock, node) }
+func TimeUUIDWith(t int64, clock uint32, node []byte) UUID { return cql.TimeUUIDWith(t, clock, node) }
 
 // The kinds of columns.
 const (
@@ -337,17 +338,17 @@ func (p *singleHostReadyPolicy) HostUp(host *HostInfo) {
 
 // The consistency levels.
 const (
-	Any         = vecql.Any
-	One         = vecql.One
-	Two         = vecql.Two
-	Three       = vecql.Three
-	Quorum      = vecql.Quorum
-	All         = vecql.All
-	LocalQuorum = vecql.LocalQuorum
-	EachQuorum  = vecql.EachQuorum
-	Serial      = vecql.Serial
-	LocalSerial = vecql.LocalSerial
-	LocalOne    = vecql.LocalOne
+	Any         = cql.Any
+	One         = cql.One
+	Two         = cql.Two
+	Three       = cql.Three
+	Quorum      = cql.Quorum
+	All         = cql.All
+	LocalQuorum = cql.LocalQuorum
+	EachQuorum  = cql.EachQuorum
+	Serial      = cql.Serial
+	LocalSerial = cql.LocalSerial
+	LocalOne    = cql.LocalOne
 )
 
 // ParseConsistency returns the level named s, in any case. It panics if there is none: see ParseConsistencyWrapper.
@@ -355,7 +356,7 @@ func ParseConsistency(s string) Consistency { return api.Must(ParseConsistencyWr
 
 // ParseConsistencyWrapper returns the level named s, in any case.
 func ParseConsistencyWrapper(s string) (consistency Consistency, err error) {
-	return vecql.ParseConsistency(s)
+	return cql.ParseConsistency(s)
 }
 
 // ShuffleReplicas spreads the requests of one partition over its replicas.

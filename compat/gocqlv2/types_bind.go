@@ -5,7 +5,7 @@ package gocql
 import (
 	"reflect"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Values and columns of types that the program registered.
@@ -15,10 +15,10 @@ func (r *RegisteredTypes) bind(values []any) []any {
 	wrapped := make([]any, len(values))
 	for i, v := range values {
 		switch v := v.(type) {
-		case vecql.Unset:
+		case cql.Unset:
 			wrapped[i] = v
-		case vecql.Named:
-			wrapped[i] = vecql.NamedValue(v.Name, registeredValue{r, v.Value})
+		case cql.Named:
+			wrapped[i] = cql.NamedValue(v.Name, registeredValue{r, v.Value})
 		default:
 			wrapped[i] = registeredValue{r, v}
 		}

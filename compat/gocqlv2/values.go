@@ -5,28 +5,28 @@ package gocql
 import (
 	"fmt"
 
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // Values: UUIDs, durations, consistency levels, unset and named values. The types are vecql's.
 
 type (
 	// A UUID is a universally unique identifier.
-	UUID = vecql.UUID
+	UUID = cql.UUID
 	// A Duration is a CQL duration.
-	Duration = vecql.Duration
+	Duration = cql.Duration
 	// Consistency is the number of replicas that must respond before a request succeeds.
-	Consistency = vecql.Consistency
+	Consistency = cql.Consistency
 	// SerialConsistency is the consistency of the Paxos phase of a lightweight transaction: Serial or LocalSerial.
 	SerialConsistency = Consistency
 )
 
 // UnsetValue as a bound value leaves the column unchanged on the server.
-var UnsetValue = vecql.UnsetValue
+var UnsetValue = cql.UnsetValue
 
 // NamedValue binds value to the bind marker :name of a statement.
-func NamedValue(name string, value any) any { return vecql.NamedValue(name, value) }
+func NamedValue(name string, value any) any { return cql.NamedValue(name, value) }
 
 // ParseUUID parses 32 hexadecimal digits. Dashes may stand between any two bytes.
 func ParseUUID(input string) (UUID, error) {

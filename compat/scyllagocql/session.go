@@ -12,6 +12,7 @@ import (
 	"github.com/gocql/gocql/internal/eventbus"
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // Session: a session of vecql with this API's defaults.
@@ -126,7 +127,7 @@ func (s *Session) setCore() {
 	s.core = core{
 		Results: &api.Results[HostInfo, ColumnInfo]{
 			Dialect: dialect, Hosts: s.hosts, Failure: sentError,
-			Columns: func(columns []vecql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
+			Columns: func(columns []cql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
 		},
 		Defaults: &s.defaults, Started: s.started, Plain: plain, EachCounted: true, Warn: s.warn,
 		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Idempotent: cfg.DefaultIdempotence,

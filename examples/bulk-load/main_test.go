@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/doctest"
 	"github.com/vecql/vecql/parquetscan"
@@ -95,7 +96,7 @@ func TestCheckpoint(t *testing.T) {
 	args := append([]string{"-files", data, "-checkpoint", filepath.Join(t.TempDir(), "load.json")}, cluster.Hosts()...)
 	var out strings.Builder
 	err := run(t.Context(), args, &out)
-	require.ErrorIs(t, err, vecql.CodeInvalid)
+	require.ErrorIs(t, err, cql.CodeInvalid)
 	require.ErrorContains(t, err, "gostdlib.parquet")
 	failing.Remove()
 	failed := failing.Hits()

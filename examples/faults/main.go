@@ -31,6 +31,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -110,7 +111,7 @@ func (s *scenario) run(ctx context.Context) (r result, err error) {
 	defer session.Close()
 	r.err = sell(ctx, session, "lamp")
 	r.requests = requests.Load()
-	sold := session.Query("SELECT sold FROM shop.sales WHERE item = ?", "lamp").Consistency(vecql.One)
+	sold := session.Query("SELECT sold FROM shop.sales WHERE item = ?", "lamp").Consistency(cql.One)
 	r.sold, err = vecql.OneRow[int64](ctx, sold)
 	if errors.Is(err, vecql.ErrNotFound) {
 		err = nil

@@ -24,6 +24,7 @@ import (
 	"sync"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -103,7 +104,7 @@ func open(ctx context.Context, session *vecql.Session, owner string, out io.Writ
 
 // balance reads the result of all transactions that have ended: consistency Serial completes one that is unfinished.
 func balance(ctx context.Context, session *vecql.Session) (int64, error) {
-	query := session.Query("SELECT balance FROM examples.accounts WHERE id = 1").Consistency(vecql.Serial)
+	query := session.Query("SELECT balance FROM examples.accounts WHERE id = 1").Consistency(cql.Serial)
 	return vecql.OneRow[int64](ctx, query)
 }
 

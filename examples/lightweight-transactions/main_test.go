@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/doctest"
 )
@@ -47,5 +48,5 @@ func TestWithdrawAfterChange(t *testing.T) {
 	require.Equal(t, 1, changed.Hits())
 
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeReadTimeout}})
-	require.ErrorIs(t, withdraw(t.Context(), session, 1), vecql.CodeReadTimeout)
+	require.ErrorIs(t, withdraw(t.Context(), session, 1), cql.CodeReadTimeout)
 }

@@ -25,6 +25,7 @@ import (
 	"os"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -36,15 +37,15 @@ type Order struct {
 
 // A Page is the answer to a request. Next is the token of the next page, as text; the last page has none.
 type Page struct {
-	Orders []Order         `json:"orders"`
-	Next   vecql.PageToken `json:"next,omitempty"`
+	Orders []Order       `json:"orders"`
+	Next   cql.PageToken `json:"next,omitempty"`
 }
 
 // handler serves GET /orders/{customer}?page=TOKEN. It keeps nothing between two requests.
 func handler(session *vecql.Session) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /orders/{customer}", func(w http.ResponseWriter, r *http.Request) {
-		token, err := vecql.ParsePageToken(r.FormValue("page")) // no text is the first page
+		token, err := cql.ParsePageToken(r.FormValue("page")) // no text is the first page
 		if err != nil {
 			http.Error(w, "invalid page", http.StatusBadRequest)
 			return

@@ -36,6 +36,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/parquetscan"
 )
@@ -111,7 +112,7 @@ func search(ctx context.Context, session *vecql.Session, question []float32, out
 		Synopsis   string
 	}
 	nearest := session.Query(`SELECT similarity_cosine(embedding, ?) AS similarity, package, symbol, synopsis FROM examples.docs
-		ORDER BY embedding ANN OF ? LIMIT 3`, question, question).Consistency(vecql.One) // as the index needs
+		ORDER BY embedding ANN OF ? LIMIT 3`, question, question).Consistency(cql.One) // as the index needs
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for hit, err := range vecql.Rows[Hit](ctx, nearest.Idempotent(true)) {
 		if err != nil {

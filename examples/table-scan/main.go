@@ -26,6 +26,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/groupby"
 	"github.com/vecql/vecql/tablescan"
@@ -72,7 +73,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		return err
 	}
 	scan, err := tablescan.New(ctx, session, "SELECT kind, amount FROM examples.events", tablescan.Config{
-		Query: func(q *vecql.Query) { q.Consistency(vecql.One) },
+		Query: func(q *vecql.Query) { q.Consistency(cql.One) },
 	})
 	if err != nil {
 		return err

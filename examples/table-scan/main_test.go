@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/doctest"
 )
@@ -30,6 +30,6 @@ func TestError(t *testing.T) {
 	})
 	var out strings.Builder
 	err := run(t.Context(), cluster.Hosts(), &out)
-	require.ErrorIs(t, err, vecql.CodeUnauthorized)
+	require.ErrorIs(t, err, cql.CodeUnauthorized)
 	require.Empty(t, out.String(), "no result of a part")
 }

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -34,8 +35,8 @@ type Track struct {
 	Album  string
 	Number int
 	Title  string
-	Length int64               `cql:"seconds"`
-	Rating vecql.Null[float32] // or *float32
+	Length int64             `cql:"seconds"`
+	Rating cql.Null[float32] // or *float32
 }
 
 // A Rating is the part of a row that an UPDATE needs.
@@ -79,9 +80,9 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		return err
 	}
 	for _, track := range []Track{
-		{"Blue Hour", 1, "Overture", 252, vecql.Null[float32]{}},
-		{"Blue Hour", 2, "Interlude", 48, vecql.NullOf[float32](3.5)},
-		{"Blue Hour", 3, "Finale", 450, vecql.NullOf[float32](5)},
+		{"Blue Hour", 1, "Overture", 252, cql.Null[float32]{}},
+		{"Blue Hour", 2, "Interlude", 48, cql.NullOf[float32](3.5)},
+		{"Blue Hour", 3, "Finale", 450, cql.NullOf[float32](5)},
 	} {
 		if err := insert.Exec(ctx, &track); err != nil { // without an allocation
 			return err

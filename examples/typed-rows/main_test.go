@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/doctest"
 )
@@ -29,8 +30,8 @@ func TestRun(t *testing.T) {
 		tracks = append(tracks, track)
 	}
 	require.Equal(t, []Track{
-		{"Blue Hour", 1, "Overture", 252, vecql.Null[float32]{}},
-		{"Blue Hour", 2, "Interlude", 48, vecql.NullOf[float32](4.5)},
-		{"Blue Hour", 3, "Finale", 450, vecql.NullOf[float32](5)},
+		{"Blue Hour", 1, "Overture", 252, cql.Null[float32]{}},
+		{"Blue Hour", 2, "Interlude", 48, cql.NullOf[float32](4.5)},
+		{"Blue Hour", 3, "Finale", 450, cql.NullOf[float32](5)},
 	}, tracks)
 }

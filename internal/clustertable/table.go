@@ -7,13 +7,14 @@ import (
 	"context"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // A Table is a table or a view of a cluster.
 type Table struct {
 	Session  *vecql.Session
-	Metadata *vecql.TableMetadata
+	Metadata *cql.TableMetadata
 }
 
 // Find returns the table of a name in CQL: shop.items, or items in the keyspace of the session. The server resolves the

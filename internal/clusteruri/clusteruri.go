@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // The names of the settings that a URI has before its parameters.
@@ -67,7 +68,7 @@ func isTime(value string) error {
 }
 
 func isConsistency(value string) error {
-	_, err := vecql.ParseConsistency(value)
+	_, err := cql.ParseConsistency(value)
 	return err
 }
 
@@ -159,7 +160,7 @@ func Config(get func(name string) string) (*vecql.ClusterConfig, error) {
 	}
 	cfg := vecql.NewCluster(hosts...)
 	cfg.Keyspace = value(Keyspace)
-	cfg.Consistency, _ = vecql.ParseConsistency(value("consistency")) // the values are checked
+	cfg.Consistency, _ = cql.ParseConsistency(value("consistency")) // the values are checked
 	cfg.Timeout, _ = time.ParseDuration(value("timeout"))
 	cfg.ConnectTimeout, _ = time.ParseDuration(value("connect_timeout"))
 	cfg.ProtoVersion, _ = strconv.Atoi(value("protocol"))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // config returns the configuration of a URI.
@@ -32,7 +33,7 @@ func TestConfig(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"host1:9043", "[::1]:9042", "host2"}, cfg.Hosts)
 	require.Equal(t, "shop", cfg.Keyspace)
-	require.Equal(t, vecql.LocalOne, cfg.Consistency)
+	require.Equal(t, cql.LocalOne, cfg.Consistency)
 	require.Equal(t, 5*time.Second, cfg.Timeout)
 	require.Equal(t, 300*time.Millisecond, cfg.ConnectTimeout)
 	require.Equal(t, vecql.LZ4Compressor{}, cfg.Compressor)
@@ -46,7 +47,7 @@ func TestConfig(t *testing.T) {
 	require.Nil(t, cfg.TLS)
 	require.Nil(t, cfg.Compressor)
 	require.Nil(t, cfg.Authenticator)
-	require.Equal(t, vecql.Quorum, cfg.Consistency)
+	require.Equal(t, cql.Quorum, cfg.Consistency)
 	require.Equal(t, 11*time.Second, cfg.Timeout)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // The probes of one node.
@@ -77,8 +78,8 @@ func countShards(conns []vecql.ConnStats) int {
 
 // probe sends one request. The clock is that of the fastest answer, whose time is known best.
 func (n *Node) probe(ctx context.Context, session *vecql.Session, o Options, measured bool) error {
-	var schema, now vecql.UUID
-	q := session.Query(probeText).HostID(n.HostID).Consistency(vecql.One).RequestTimeout(o.Timeout).
+	var schema, now cql.UUID
+	q := session.Query(probeText).HostID(n.HostID).Consistency(cql.One).RequestTimeout(o.Timeout).
 		RetryPolicy(noRetry{})
 	began := time.Now()
 	err := q.ScanContext(ctx, &schema, &n.Version, &now)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -124,7 +125,7 @@ func TestFaults(t *testing.T) {
 		`{"op": "execute", "values": {"name": "'lamp'"}, "error": {"code": "invalid", "message": "full"}, "delay": "1ms"}`))
 	require.Equal(t, `{"id":2}`, c.ok("POST", "/faults", `{"statement": "INSERT INTO shop.items", "observe": true}`))
 	require.NoError(t, c.insert(1, "table"))
-	require.ErrorIs(t, c.insert(2, "lamp"), vecql.CodeInvalid)
+	require.ErrorIs(t, c.insert(2, "lamp"), cql.CodeInvalid)
 	require.JSONEq(t, `{"id": 1, "hits": 1, "fault": {"op": "execute", "values": {"name": "'lamp'"},
 		"error": {"code": 8704, "message": "full"}, "delay": "1ms"}}`, c.ok("GET", "/faults/1?hits=1&wait=1m", ""))
 	require.Contains(t, c.ok("GET", "/faults", ""), `"id":2,"hits":`)
@@ -140,7 +141,7 @@ func TestFaults(t *testing.T) {
 	c.ok("DELETE", "/faults", "")
 	c.ok("POST", "/faults", `{"op": "execute", "statement": "INSERT", "skip": 1, "times": 1, "error": {"code": "invalid"}}`)
 	require.NoError(t, c.insert(3, "skipped"))
-	require.ErrorIs(t, c.insert(4, "met"), vecql.CodeInvalid)
+	require.ErrorIs(t, c.insert(4, "met"), cql.CodeInvalid)
 	require.NoError(t, c.insert(5, "after all times"))
 }
 

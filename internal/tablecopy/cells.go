@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -34,9 +34,9 @@ func newCells(p *Plan, b *column.Batch) (*cells, error) {
 	if c.times, err = p.timesOf(b); err != nil || b.Columns[0].Type == codec.CellType {
 		return c, err
 	}
-	infos := make([]vecql.ColumnInfo, len(p.columns))
+	infos := make([]cql.ColumnInfo, len(p.columns))
 	for i, m := range p.columns {
-		infos[i] = vecql.ColumnInfo{Keyspace: m.Keyspace, Table: m.Table, Name: m.Name, TypeInfo: m.Type}
+		infos[i] = cql.ColumnInfo{Keyspace: m.Keyspace, Table: m.Table, Name: m.Name, TypeInfo: m.Type}
 	}
 	if c.encode, err = codec.NewRowPlan(infos, b.Schema()); err == nil {
 		err = c.encode.Check(b)
@@ -113,11 +113,11 @@ func (p *Plan) timesOf(b *column.Batch) ([]cellTimes, error) {
 
 // decodeTimes returns columns of cells with the types of times.
 func (p *Plan) decodeTimes(columns []column.Column, rows int) ([]column.Column, error) {
-	infos := make([]vecql.ColumnInfo, 0, len(columns))
+	infos := make([]cql.ColumnInfo, 0, len(columns))
 	for _, i := range p.timed {
 		write, ttl := timeTypes(p.columns[i])
-		infos = append(infos, vecql.ColumnInfo{Name: "writetime", TypeInfo: write})
-		infos = append(infos, vecql.ColumnInfo{Name: "ttl", TypeInfo: ttl})
+		infos = append(infos, cql.ColumnInfo{Name: "writetime", TypeInfo: write})
+		infos = append(infos, cql.ColumnInfo{Name: "ttl", TypeInfo: ttl})
 	}
 	var page []byte
 	for row := range rows {

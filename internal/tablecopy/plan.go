@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
@@ -20,7 +20,7 @@ import (
 // A Plan is the columns of rows with times: the primary key, other columns, and then for each timed column its write
 // time and its time to live. Batches have these columns in this order, and may have further ones.
 type Plan struct {
-	columns   []*vecql.ColumnMetadata
+	columns   []*cql.ColumnMetadata
 	keys      int      // columns of the primary key, which come first
 	partition int      // columns of the partition key
 	statics   bool     // rows without clustering columns are partitions with static values only
@@ -45,7 +45,7 @@ func NewPlan(t clustertable.Table) (*Plan, error) {
 }
 
 // newPlan returns the plan for the columns of the source, which the target must have, too.
-func newPlan(source, target *vecql.TableMetadata, cfg Config) (*Plan, error) {
+func newPlan(source, target *cql.TableMetadata, cfg Config) (*Plan, error) {
 	if slices.Contains(source.Flags, "counter") || hasCounter(source) {
 		return nil, fmt.Errorf("%w: %s.%s", ErrCounters, source.Keyspace, source.Name)
 	}
@@ -73,16 +73,16 @@ func newPlan(source, target *vecql.TableMetadata, cfg Config) (*Plan, error) {
 			return nil, fmt.Errorf("column %q of %s.%s is %s, that of %s.%s is %s", c.Name, target.Keyspace, target.Name,
 				other.Validator, source.Keyspace, source.Name, c.Validator)
 		}
-		p.statics = p.statics || c.Kind == vecql.ColumnStatic
+		p.statics = p.statics || c.Kind == cql.ColumnStatic
 		if i >= p.keys && !cfg.NoTimes {
 			p.timed = append(p.timed, i)
-			if schema.IsMultiCell(c) && c.Type.Type() == vecql.TypeList {
+			if schema.IsMultiCell(c) && c.Type.Type() == cql.TypeList {
 				p.lists = append(p.lists, c.Name)
 			}
 		}
 	}
 	p.names = map[string]bool{}
-	for _, t := range []*vecql.TableMetadata{source, target} {
+	for _, t := range []*cql.TableMetadata{source, target} {
 		for name := range t.Columns {
 			p.names[name] = true
 		}
@@ -96,9 +96,9 @@ func newPlan(source, target *vecql.TableMetadata, cfg Config) (*Plan, error) {
 	return p, nil
 }
 
-func hasCounter(t *vecql.TableMetadata) bool {
+func hasCounter(t *cql.TableMetadata) bool {
 	for _, c := range t.Columns {
-		if c.Type.Type() == vecql.TypeCounter {
+		if c.Type.Type() == cql.TypeCounter {
 			return true
 		}
 	}
@@ -159,10 +159,10 @@ func (p *Plan) Fields() (fields column.Schema) {
 }
 
 // timeTypes returns the types of the write time and of the time to live of a column.
-func timeTypes(c *vecql.ColumnMetadata) (write, ttl vecql.TypeInfo) {
-	write, ttl = vecql.NativeType(vecql.TypeBigInt), vecql.NativeType(vecql.TypeInt)
+func timeTypes(c *cql.ColumnMetadata) (write, ttl cql.TypeInfo) {
+	write, ttl = cql.NativeType(cql.TypeBigInt), cql.NativeType(cql.TypeInt)
 	if schema.IsMultiCell(c) { // by element
-		return vecql.NewListType(write), vecql.NewListType(ttl)
+		return cql.NewListType(write), cql.NewListType(ttl)
 	}
 	return write, ttl
 }

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -195,14 +195,14 @@ func (s *splitter) addTimed(i, k, row int) bool {
 	first := slices.MinFunc(known, earlier)
 	several := slices.ContainsFunc(known, func(t times) bool { return t != first })
 	switch info := s.plan.columns[i].Type.(type) {
-	case vecql.UDTTypeInfo:
+	case cql.UDTTypeInfo:
 		if several {
 			return s.addFields(i, len(info.Elements), first)
 		}
-	case vecql.CollectionType:
+	case cql.CollectionType:
 		switch {
-		case several && info.Type() != vecql.TypeList:
-			return s.addElements(i, info.Type() == vecql.TypeMap, first)
+		case several && info.Type() != cql.TypeList:
+			return s.addElements(i, info.Type() == cql.TypeMap, first)
 		case several:
 			s.late++
 			for _, t := range known {

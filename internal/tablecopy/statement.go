@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/schema"
@@ -69,8 +69,8 @@ func (p *Plan) setStatements(t clustertable.Table) {
 }
 
 // isList reports whether a column is a list with a cell for each element.
-func isList(c *vecql.ColumnMetadata) bool {
-	return c.Type.Type() == vecql.TypeList && schema.IsMultiCell(c)
+func isList(c *cql.ColumnMetadata) bool {
+	return c.Type.Type() == cql.TypeList && schema.IsMultiCell(c)
 }
 
 // keysOf returns the number of columns of the primary key that a statement has.
@@ -107,8 +107,8 @@ func (p *Plan) insert(t clustertable.Table, isStatic bool) statement {
 }
 
 // isOfRow reports whether a partition without rows does not have a column.
-func isOfRow(c *vecql.ColumnMetadata) bool {
-	return c.Kind != vecql.ColumnPartitionKey && c.Kind != vecql.ColumnStatic
+func isOfRow(c *cql.ColumnMetadata) bool {
+	return c.Kind != cql.ColumnPartitionKey && c.Kind != cql.ColumnStatic
 }
 
 // using returns the clause of the times.
@@ -127,19 +127,19 @@ func (p *Plan) updateElements(t clustertable.Table, isStatic bool) statement {
 	var sets []string
 	for _, i := range p.timed {
 		c := p.columns[i]
-		if (c.Kind == vecql.ColumnStatic) != isStatic || !schema.IsMultiCell(c) {
+		if (c.Kind == cql.ColumnStatic) != isStatic || !schema.IsMultiCell(c) {
 			continue
 		}
 		name := cqltext.QuoteIdentifier(c.Name)
 		switch info := c.Type.(type) {
-		case vecql.UDTTypeInfo:
+		case cql.UDTTypeInfo:
 			for k, field := range info.Elements {
 				v := value{p.unused(c.Name + "." + field.Name), i, k}
 				s.add(v)
 				sets = append(sets, name+"."+cqltext.QuoteIdentifier(field.Name)+" = :"+cqltext.QuoteIdentifier(v.name))
 			}
-		case vecql.CollectionType:
-			if info.Type() != vecql.TypeList {
+		case cql.CollectionType:
+			if info.Type() != cql.TypeList {
 				s.add(value{c.Name, i, -1})
 				sets = append(sets, name+" = "+name+" + :"+name)
 			}
@@ -151,7 +151,7 @@ func (p *Plan) updateElements(t clustertable.Table, isStatic bool) statement {
 
 // updateList returns the UPDATE of column i, a list.
 func (p *Plan) updateList(t clustertable.Table, i int) statement {
-	s := p.newStatement(wholeList, p.columns[i].Kind == vecql.ColumnStatic)
+	s := p.newStatement(wholeList, p.columns[i].Kind == cql.ColumnStatic)
 	where := p.where(&s)
 	s.add(value{p.columns[i].Name, i, -1})
 	name := cqltext.QuoteIdentifier(p.columns[i].Name)

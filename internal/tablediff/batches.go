@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
@@ -75,16 +76,16 @@ func (d *Batches) prepare(ctx context.Context, schema column.Schema) error {
 	if err != nil {
 		return err
 	}
-	infos := make([]vecql.ColumnInfo, len(l.columns))
+	infos := make([]cql.ColumnInfo, len(l.columns))
 	var all, statics []int
 	hasStatics := false
 	for _, c := range t.Columns {
-		hasStatics = hasStatics || c.Kind == vecql.ColumnStatic
+		hasStatics = hasStatics || c.Kind == cql.ColumnStatic
 	}
 	for i, c := range l.columns {
-		infos[i] = vecql.ColumnInfo{Keyspace: t.Keyspace, Table: t.Name, Name: c.Name, TypeInfo: c.Type}
+		infos[i] = cql.ColumnInfo{Keyspace: t.Keyspace, Table: t.Name, Name: c.Name, TypeInfo: c.Type}
 		all = append(all, i)
-		if c.Kind == vecql.ColumnStatic || c.Kind == vecql.ColumnPartitionKey {
+		if c.Kind == cql.ColumnStatic || c.Kind == cql.ColumnPartitionKey {
 			statics = append(statics, i)
 		}
 	}
@@ -293,9 +294,9 @@ func (d *Batches) Finish(ctx context.Context) error {
 
 // findExtra adds the rows of a batch of keys that no batch of the source has.
 func (d *Batches) findExtra(l *layout, b *column.Batch, extra *Report) error {
-	infos := make([]vecql.ColumnInfo, l.keys)
+	infos := make([]cql.ColumnInfo, l.keys)
 	for i := range infos {
-		infos[i] = vecql.ColumnInfo{Name: l.columns[i].Name, TypeInfo: l.columns[i].Type}
+		infos[i] = cql.ColumnInfo{Name: l.columns[i].Name, TypeInfo: l.columns[i].Type}
 	}
 	plan, err := codec.NewRowPlan(infos, b.Schema())
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/schema"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -21,7 +22,7 @@ import (
 // Comparison and description of cells.
 
 // equal reports whether two cells of a column of two servers are equal: the same bytes, or within the tolerance.
-func equal(c *vecql.ColumnMetadata, a, b []byte, tolerance float64) bool {
+func equal(c *cql.ColumnMetadata, a, b []byte, tolerance float64) bool {
 	if schema.IsMultiCell(c) { // a collection without elements is NULL
 		a, b = emptyToNil(c, a), emptyToNil(c, b)
 	}
@@ -30,7 +31,7 @@ func equal(c *vecql.ColumnMetadata, a, b []byte, tolerance float64) bool {
 
 // equalFile reports whether a cell of a server is what a server stores for a cell of a batch: servers sort sets and
 // maps, and may leave out the last fields of a user-defined type.
-func equalFile(c *vecql.ColumnMetadata, batch, stored []byte, tolerance float64) bool {
+func equalFile(c *cql.ColumnMetadata, batch, stored []byte, tolerance float64) bool {
 	if schema.IsMultiCell(c) {
 		batch, stored = emptyToNil(c, batch), emptyToNil(c, stored)
 	}
@@ -38,8 +39,8 @@ func equalFile(c *vecql.ColumnMetadata, batch, stored []byte, tolerance float64)
 }
 
 // emptyToNil returns nil for a collection without elements.
-func emptyToNil(c *vecql.ColumnMetadata, cell []byte) []byte {
-	if c.Type.Type() != vecql.TypeUDT && bytes.Equal(cell, make([]byte, 4)) {
+func emptyToNil(c *cql.ColumnMetadata, cell []byte) []byte {
+	if c.Type.Type() != cql.TypeUDT && bytes.Equal(cell, make([]byte, 4)) {
 		return nil
 	}
 	return cell
@@ -50,7 +51,7 @@ func emptyToNil(c *vecql.ColumnMetadata, cell []byte) []byte {
 type sameValues struct{ tolerance float64 }
 
 // cells reports whether two cells of a type are equal. nil is NULL.
-func (s sameValues) cells(t vecql.TypeInfo, a, b []byte) bool {
+func (s sameValues) cells(t cql.TypeInfo, a, b []byte) bool {
 	switch {
 	case a == nil || b == nil:
 		return a == nil && b == nil
@@ -59,25 +60,25 @@ func (s sameValues) cells(t vecql.TypeInfo, a, b []byte) bool {
 	}
 	var partsA, partsB [][]byte
 	var okA, okB bool
-	var typeOf func(i int) vecql.TypeInfo
+	var typeOf func(i int) cql.TypeInfo
 	switch t := t.(type) {
-	case vecql.CollectionType:
+	case cql.CollectionType:
 		partsA, okA = elements(t, a)
 		partsB, okB = elements(t, b)
-		typeOf = func(i int) vecql.TypeInfo {
-			if t.Type() == vecql.TypeMap && i%2 == 0 {
+		typeOf = func(i int) cql.TypeInfo {
+			if t.Type() == cql.TypeMap && i%2 == 0 {
 				return t.Key
 			}
 			return t.Elem
 		}
-	case vecql.TupleTypeInfo:
+	case cql.TupleTypeInfo:
 		partsA, okA = fields(len(t.Elems), a)
 		partsB, okB = fields(len(t.Elems), b)
-		typeOf = func(i int) vecql.TypeInfo { return t.Elems[i] }
-	case vecql.UDTTypeInfo:
+		typeOf = func(i int) cql.TypeInfo { return t.Elems[i] }
+	case cql.UDTTypeInfo:
 		partsA, okA = fields(len(t.Elements), a)
 		partsB, okB = fields(len(t.Elements), b)
-		typeOf = func(i int) vecql.TypeInfo { return t.Elements[i].Type }
+		typeOf = func(i int) cql.TypeInfo { return t.Elements[i].Type }
 	default:
 		return s.tolerance > 0 && s.numbers(t, a, b)
 	}
@@ -94,10 +95,10 @@ func (s sameValues) cells(t vecql.TypeInfo, a, b []byte) bool {
 
 // elements returns the elements of a collection, keys before their values. Those of sets and maps are sorted by their
 // bytes.
-func elements(t vecql.CollectionType, cell []byte) (parts [][]byte, ok bool) {
+func elements(t cql.CollectionType, cell []byte) (parts [][]byte, ok bool) {
 	r := wire.NewReader(cell)
 	width := 1
-	if t.Type() == vecql.TypeMap {
+	if t.Type() == cql.TypeMap {
 		width = 2
 	}
 	n := r.Count(4 * width)
@@ -107,7 +108,7 @@ func elements(t vecql.CollectionType, cell []byte) (parts [][]byte, ok bool) {
 			entries[i] = append(entries[i], r.Bytes())
 		}
 	}
-	if t.Type() != vecql.TypeList {
+	if t.Type() != cql.TypeList {
 		slices.SortFunc(entries, func(a, b [][]byte) int { return bytes.Compare(a[0], b[0]) })
 	}
 	return slices.Concat(entries...), r.Err() == nil && r.Len() == 0
@@ -124,9 +125,9 @@ func fields(n int, cell []byte) (parts [][]byte, ok bool) {
 }
 
 // numbers reports whether two cells are numbers, or vectors of numbers, within the tolerance.
-func (s sameValues) numbers(t vecql.TypeInfo, a, b []byte) bool {
-	if vector, ok := t.(vecql.VectorType); ok {
-		width := map[vecql.Type]int{vecql.TypeFloat: 4, vecql.TypeDouble: 8}[vector.SubType.Type()]
+func (s sameValues) numbers(t cql.TypeInfo, a, b []byte) bool {
+	if vector, ok := t.(cql.VectorType); ok {
+		width := map[cql.Type]int{cql.TypeFloat: 4, cql.TypeDouble: 8}[vector.SubType.Type()]
 		if width == 0 || len(a) != len(b) || len(a)%width != 0 {
 			return false
 		}
@@ -138,10 +139,10 @@ func (s sameValues) numbers(t vecql.TypeInfo, a, b []byte) bool {
 		return true
 	}
 	switch {
-	case t.Type() == vecql.TypeFloat && len(a) == 4 && len(b) == 4:
+	case t.Type() == cql.TypeFloat && len(a) == 4 && len(b) == 4:
 		return s.floats(float64(math.Float32frombits(binary.BigEndian.Uint32(a))),
 			float64(math.Float32frombits(binary.BigEndian.Uint32(b))))
-	case t.Type() == vecql.TypeDouble && len(a) == 8 && len(b) == 8:
+	case t.Type() == cql.TypeDouble && len(a) == 8 && len(b) == 8:
 		return s.floats(math.Float64frombits(binary.BigEndian.Uint64(a)), math.Float64frombits(binary.BigEndian.Uint64(b)))
 	}
 	return false
@@ -153,16 +154,16 @@ func (s sameValues) floats(a, b float64) bool {
 		math.Abs(a-b) <= s.tolerance*max(1, math.Abs(a), math.Abs(b)) && !math.IsInf(a-b, 0)
 }
 
-func decode(t vecql.TypeInfo, cell []byte) (v any, ok bool) {
+func decode(t cql.TypeInfo, cell []byte) (v any, ok bool) {
 	return v, vecql.Unmarshal(t, cell, &v) == nil
 }
 
 // describe returns the name of a column with both values.
-func describe(c *vecql.ColumnMetadata, a, b []byte) string {
+func describe(c *cql.ColumnMetadata, a, b []byte) string {
 	va, okA := decode(c.Type, a)
 	vb, okB := decode(c.Type, b)
 	x, y := reflect.ValueOf(va), reflect.ValueOf(vb)
-	if _, vector := c.Type.(vecql.VectorType); vector && okA && okB && a != nil && b != nil && x.Len() == y.Len() {
+	if _, vector := c.Type.(cql.VectorType); vector && okA && okB && a != nil && b != nil && x.Len() == y.Len() {
 		if first, n := differing(x, y); n > 0 {
 			return fmt.Sprintf("%s[%d]: %v in the source, %v in the target (%d of %d elements differ)", c.Name, first,
 				x.Index(first), y.Index(first), n, x.Len())
@@ -199,7 +200,7 @@ func sameBits(a, b reflect.Value) bool {
 const maxText = 60
 
 // format returns a cell as text: NULL, quoted text, 0x for bytes.
-func format(t vecql.TypeInfo, cell []byte) string {
+func format(t cql.TypeInfo, cell []byte) string {
 	if cell == nil {
 		return "NULL"
 	}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/cqltext"
@@ -267,14 +268,14 @@ func mayRepeat(ctx context.Context, err error, failures, retries int) bool {
 
 // A layout is the columns of a comparison: those of the primary key, then the compared ones, then write times.
 type layout struct {
-	columns  []*vecql.ColumnMetadata
+	columns  []*cql.ColumnMetadata
 	keys     int
 	timed    []string // columns whose write times are compared
 	keyNames []string // of the partition key
 }
 
 // newLayout returns the columns of a source, which the target must have, too.
-func newLayout(source, target *vecql.TableMetadata, cfg Config) (*layout, error) {
+func newLayout(source, target *cql.TableMetadata, cfg Config) (*layout, error) {
 	l := &layout{}
 	l.columns = slices.Concat(source.PartitionKey, source.ClusteringColumns)
 	l.keys = len(l.columns)
@@ -305,7 +306,7 @@ func newLayout(source, target *vecql.TableMetadata, cfg Config) (*layout, error)
 				other.Validator, source.Keyspace, source.Name, c.Validator)
 		}
 		l.columns = append(l.columns, c)
-		if cfg.WriteTimes && !schema.IsMultiCell(c) && c.Type.Type() != vecql.TypeCounter {
+		if cfg.WriteTimes && !schema.IsMultiCell(c) && c.Type.Type() != cql.TypeCounter {
 			l.timed = append(l.timed, name)
 		}
 	}
@@ -313,8 +314,8 @@ func newLayout(source, target *vecql.TableMetadata, cfg Config) (*layout, error)
 }
 
 // keyText returns the columns of a primary key with their types.
-func keyText(t *vecql.TableMetadata) string {
-	list := func(columns []*vecql.ColumnMetadata) string {
+func keyText(t *cql.TableMetadata) string {
+	list := func(columns []*cql.ColumnMetadata) string {
 		parts := make([]string, len(columns))
 		for i, c := range columns {
 			parts[i] = c.Name + " " + c.Validator

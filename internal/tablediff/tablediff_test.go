@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/clustertable"
 )
@@ -242,25 +243,25 @@ func TestCellsOfFiles(t *testing.T) {
 		}
 		return cell
 	}
-	text := vecql.NewNativeType(5, vecql.TypeText, "")
-	udt := vecql.UDTTypeInfo{Elements: []vecql.UDTField{{Name: "a", Type: text}, {Name: "b", Type: vecql.NewSetType(text)}}}
+	text := cql.NewNativeType(5, cql.TypeText, "")
+	udt := cql.UDTTypeInfo{Elements: []cql.UDTField{{Name: "a", Type: text}, {Name: "b", Type: cql.NewSetType(text)}}}
 	field := func(b []byte) []byte { return append([]byte{0, 0, 0, byte(len(b))}, b...) }
 	null := []byte{255, 255, 255, 255}
 	for name, c := range map[string]struct {
-		t    vecql.TypeInfo
+		t    cql.TypeInfo
 		a, b []byte
 		want bool
 	}{
-		"sets":                    {vecql.NewSetType(text), set("a", "b"), set("b", "a"), true},
-		"sets of sets":            {vecql.NewListType(vecql.NewSetType(text)), set(string(set("a", "b"))), set(string(set("b", "a"))), true},
-		"lists":                   {vecql.NewListType(text), set("a", "b"), set("b", "a"), false},
-		"maps":                    {vecql.NewMapType(text, text), append([]byte{0, 0, 0, 2}, set("a", "1", "b", "2")[4:]...), append([]byte{0, 0, 0, 2}, set("b", "2", "a", "1")[4:]...), true},
+		"sets":                    {cql.NewSetType(text), set("a", "b"), set("b", "a"), true},
+		"sets of sets":            {cql.NewListType(cql.NewSetType(text)), set(string(set("a", "b"))), set(string(set("b", "a"))), true},
+		"lists":                   {cql.NewListType(text), set("a", "b"), set("b", "a"), false},
+		"maps":                    {cql.NewMapType(text, text), append([]byte{0, 0, 0, 2}, set("a", "1", "b", "2")[4:]...), append([]byte{0, 0, 0, 2}, set("b", "2", "a", "1")[4:]...), true},
 		"fields at the end":       {udt, field([]byte("x")), slices.Concat(field([]byte("x")), null), true},
 		"a set in a field":        {udt, slices.Concat(null, field(set("a", "b"))), slices.Concat(null, field(set("b", "a"))), true},
 		"another field":           {udt, slices.Concat(field([]byte("x")), field(set("a"))), field([]byte("x")), false},
 		"empty and NULL":          {text, []byte{}, nil, false},
-		"a damaged set":           {vecql.NewSetType(text), set("a")[:6], set("b"), false},
-		"numbers in other digits": {vecql.NewNativeType(5, vecql.TypeVarint, ""), []byte{0, 1}, []byte{1}, false},
+		"a damaged set":           {cql.NewSetType(text), set("a")[:6], set("b"), false},
+		"numbers in other digits": {cql.NewNativeType(5, cql.TypeVarint, ""), []byte{0, 1}, []byte{1}, false},
 	} {
 		require.Equal(t, c.want, sameValues{}.cells(c.t, c.a, c.b), name)
 		require.Equal(t, c.want, sameValues{}.cells(c.t, c.b, c.a), name)
@@ -306,7 +307,7 @@ func TestFailures(t *testing.T) {
 	cluster.Inject(failing)
 	d, err := New(t.Context(), tableOf(t, session, "a"), tableOf(t, session, "b"), Config{Retries: 1})
 	require.NoError(t, err)
-	require.ErrorIs(t, d.Run(t.Context()), vecql.CodeReadTimeout)
+	require.ErrorIs(t, d.Run(t.Context()), cql.CodeReadTimeout)
 	cluster.ClearFaults()
 	require.NoError(t, d.Run(t.Context()), "Run continues")
 	require.EqualValues(t, 20, d.Report().Missing)
@@ -378,7 +379,7 @@ func TestBatchesRefused(t *testing.T) {
 		require.NoError(t, err)
 		err = d.Add(t.Context(), batch)
 		require.ErrorContains(t, err, want)
-		var marshal *vecql.MarshalError
+		var marshal *cql.MarshalError
 		require.Equal(t, strings.HasPrefix(want, "table"), !errors.As(err, &marshal))
 	}
 }

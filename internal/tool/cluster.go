@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/clusteruri"
 )
 
@@ -96,13 +97,13 @@ func must(err error) {
 
 // A consistencyFlag is the value of a flag that names a consistency level. The level ANY is the zero value.
 type consistencyFlag struct {
-	level vecql.Consistency
+	level cql.Consistency
 	isSet bool
 }
 
 // Set implements pflag.Value.
 func (c *consistencyFlag) Set(s string) (err error) {
-	c.level, err = vecql.ParseConsistency(s)
+	c.level, err = cql.ParseConsistency(s)
 	c.isSet = err == nil
 	return err
 }
@@ -116,7 +117,7 @@ func (c *consistencyFlag) String() string {
 
 // refuseAny returns an error for the level ANY, which reads cannot have.
 func (c *consistencyFlag) refuseAny() error {
-	if c.isSet && c.level == vecql.Any {
+	if c.isSet && c.level == cql.Any {
 		return errors.New("the consistency level ANY is for writes; choose another one for reads, such as ONE")
 	}
 	return nil

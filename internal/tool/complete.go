@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -24,7 +25,7 @@ type schemaNames map[string]map[string][]string
 func readNames(ctx context.Context, session *vecql.Session) (schemaNames, error) {
 	names := schemaNames{}
 	it := session.Query("SELECT keyspace_name, table_name, column_name FROM system_schema.columns").
-		Consistency(vecql.One).IterContext(ctx)
+		Consistency(cql.One).IterContext(ctx)
 	var keyspace, table, column string
 	for it.Scan(&keyspace, &table, &column) {
 		if names[keyspace] == nil {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // The session of a command, and errors of the driver as the tool prints them.
@@ -135,7 +136,7 @@ var connectCauses = []struct {
 		"leave out the TLS flags or use the port for TLS",
 	},
 	{contains("requires credentials"), always("the server requires a password"), "set --user and VECQL_PASSWORD"},
-	{is(vecql.CodeCredentials), always("wrong user name or password"), "check --user and VECQL_PASSWORD"},
+	{is(cql.CodeCredentials), always("wrong user name or password"), "check --user and VECQL_PASSWORD"},
 	{
 		is(vecql.ErrKeyspaceDoesNotExist), always("the keyspace does not exist"),
 		"vecql query \"DESCRIBE KEYSPACES\" lists the keyspaces",
@@ -212,7 +213,7 @@ func explain(err error) string {
 	var failure *vecql.RequestFailure
 	var server vecql.RequestError
 	if errors.As(err, &failure) && errors.As(failure.Err, &server) {
-		cause := vecql.Code(server.Code()).Error() + ": " + server.Message()
+		cause := cql.Code(server.Code()).Error() + ": " + server.Message()
 		text = strings.ReplaceAll(text, failure.Error(), cause)
 	}
 	return strings.ReplaceAll(text, "vecql: ", "")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/groupby"
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/tablescan"
@@ -209,7 +210,7 @@ func countTokens(b *column.Batch, ranges []vecql.TokenRange, counts []atomic.Int
 }
 
 // address returns the address of a node, or its host id if the node has left.
-func (x *count) address(id vecql.UUID) string {
+func (x *count) address(id cql.UUID) string {
 	for _, h := range x.session.GetHosts() {
 		if h.HostID() == id.String() {
 			return h.ConnectAddressAndPort()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tests/cassandra"
 )
@@ -207,7 +208,7 @@ func (d *demo) create(ctx context.Context) error {
 			"lines int, embedding vector<float, %d>)", d.table(), dimension),
 	} {
 		err := d.session.Query(stmt).ExecContext(ctx)
-		if errors.Is(err, vecql.CodeAlreadyExists) {
+		if errors.Is(err, cql.CodeAlreadyExists) {
 			return advise(fmt.Errorf("keyspace %s exists", d.keyspace),
 				"choose another --keyspace, or lose its data with --drop")
 		}

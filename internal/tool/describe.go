@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 // The verb describe: the schema as CQL.
@@ -50,7 +50,7 @@ func (e *env) describe(ctx context.Context, stmt string) error {
 	}
 	defer session.Close()
 	err = e.writeAnswer(stmt, session.Query(stmt).BorrowBatches(ctx))
-	if errors.Is(err, vecql.CodeSyntax) && strings.Contains(err.Error(), "no viable alternative at input 'DESCRIBE'") {
+	if errors.Is(err, cql.CodeSyntax) && strings.Contains(err.Error(), "no viable alternative at input 'DESCRIBE'") {
 		return advise(errors.New("the server has no DESCRIBE"), "Cassandra 4 and ScyllaDB 5.2 have it")
 	}
 	return err

@@ -21,6 +21,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/fakehttp"
@@ -163,7 +164,7 @@ func (x *fakeServer) fill(ctx context.Context) error {
 	}
 	cfg := vecql.NewCluster(x.cluster.Hosts()...)
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	cfg.Consistency = vecql.One
+	cfg.Consistency = cql.One
 	for name, password := range x.users {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: name, Password: password}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
@@ -19,7 +20,7 @@ import (
 // The statement of a load: that of the user, or one made from the table and --map.
 
 // qualified returns the name of a table in CQL, with its keyspace.
-func qualified(t *vecql.TableMetadata) string {
+func qualified(t *cql.TableMetadata) string {
 	return cqltext.QualifiedName(t.Keyspace, t.Name)
 }
 
@@ -31,7 +32,7 @@ type mapping map[string]string
 
 // newMapping returns the values of the columns of a table by --map. A column that is not named there has the value of
 // the field of its name, one with an empty value has none.
-func newMapping(t *vecql.TableMetadata, flags []string) (mapping, error) {
+func newMapping(t *cql.TableMetadata, flags []string) (mapping, error) {
 	m := mapping{}
 	for _, name := range t.OrderedColumns {
 		m[name] = marker(name)
@@ -55,9 +56,9 @@ func newMapping(t *vecql.TableMetadata, flags []string) (mapping, error) {
 	return m, nil
 }
 
-func isKey(t *vecql.TableMetadata, column string) bool {
+func isKey(t *cql.TableMetadata, column string) bool {
 	kind := t.Columns[column].Kind
-	return kind == vecql.ColumnPartitionKey || kind == vecql.ColumnClusteringKey
+	return kind == cql.ColumnPartitionKey || kind == cql.ColumnClusteringKey
 }
 
 // mappedValue returns the CQL of a value of --map: literals and calls as they are, all else as the name of a field.
@@ -87,7 +88,7 @@ func (m mapping) columns() map[string]string {
 }
 
 // insert returns the INSERT for the rows of a load.
-func (l *load) insert(t *vecql.TableMetadata, m mapping) string {
+func (l *load) insert(t *cql.TableMetadata, m mapping) string {
 	var names, values []string
 	for _, name := range t.OrderedColumns {
 		if value, ok := m[name]; ok {
@@ -120,7 +121,7 @@ func (l *load) using() string {
 }
 
 // count returns the UPDATE that adds rows to a table of counters.
-func (l *load) count(t *vecql.TableMetadata, m mapping) string {
+func (l *load) count(t *cql.TableMetadata, m mapping) string {
 	var sets, where []string
 	for _, name := range t.OrderedColumns {
 		value, ok := m[name]
@@ -203,7 +204,7 @@ func (l *load) statementsOf(table clustertable.Table) ([]loadStatement, error) {
 		return []loadStatement{{text: l.count(t, m)}}, nil
 	}
 	s := loadStatement{text: l.insert(t, m), table: qualified(t), columns: m.columns()}
-	isList := func(name string) bool { return t.Columns[name].Type.Type() == vecql.TypeList }
+	isList := func(name string) bool { return t.Columns[name].Type.Type() == cql.TypeList }
 	if l.timestamp != 0 && slices.ContainsFunc(t.OrderedColumns, isList) {
 		s.columns = nil // package bulk reads from the text that a second write repeats the elements of lists
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -208,7 +209,7 @@ func (r *runner) consistency() consistencyFlag {
 			return c
 		}
 	}
-	return consistencyFlag{vecql.Quorum, true}
+	return consistencyFlag{cql.Quorum, true}
 }
 
 // use executes USE by a new session, because a session has one keyspace.

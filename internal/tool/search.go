@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // The vector index of the demo, and exact search, the reference for its recall.
@@ -62,7 +62,7 @@ func (d *demo) index(ctx context.Context) error {
 			return nil
 		}
 		// a read failure means that the index is not built yet
-		if !errors.Is(err, vecql.CodeReadFailure) || time.Since(began) > 5*time.Minute {
+		if !errors.Is(err, cql.CodeReadFailure) || time.Since(began) > 5*time.Minute {
 			return fmt.Errorf("wait for the index: %w", err)
 		}
 		select {
@@ -127,7 +127,7 @@ func (d *demo) search(ctx context.Context, stored []symbol) error {
 // ask returns the rows that the server's index finds nearest to query.
 func (d *demo) ask(ctx context.Context, query []float32) ([]answer, error) {
 	it := d.session.Query(fmt.Sprintf("SELECT id, package, symbol, similarity_cosine(embedding, ?) FROM %s ORDER BY embedding ANN OF ? LIMIT %d",
-		d.table(), neighbors), query, query).Consistency(vecql.One).Idempotent(true).IterContext(ctx)
+		d.table(), neighbors), query, query).Consistency(cql.One).Idempotent(true).IterContext(ctx)
 	var answers []answer
 	var a answer
 	var pkg, name string

@@ -5,13 +5,13 @@ package tool
 import (
 	"strings"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Tables that arguments name.
 
 // keyColumns returns the names of the columns of the partition key, and of the whole primary key.
-func keyColumns(t *vecql.TableMetadata) (partition, primary []string) {
+func keyColumns(t *cql.TableMetadata) (partition, primary []string) {
 	for _, c := range t.PartitionKey {
 		partition = append(partition, c.Name)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/rowfile"
@@ -212,7 +212,7 @@ func (x *verifyJob) inputOf(ctx context.Context, files []string) (string, error)
 }
 
 // fieldsOf returns the fields of files: the key and the named columns, or all.
-func fieldsOf(t *vecql.TableMetadata, columns []string) (fields column.Schema, err error) {
+func fieldsOf(t *cql.TableMetadata, columns []string) (fields column.Schema, err error) {
 	_, names := keyColumns(t)
 	if columns == nil {
 		columns = t.OrderedColumns

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -163,32 +163,32 @@ var randomTexts = []string{
 }
 
 // cell returns the bytes of a value of a type.
-func (t *randomTable) cell(info vecql.TypeInfo) []byte {
+func (t *randomTable) cell(info cql.TypeInfo) []byte {
 	t.depth++
 	defer func() { t.depth-- }()
 	switch info := info.(type) {
-	case vecql.CollectionType:
+	case cql.CollectionType:
 		return t.collection(info)
-	case vecql.TupleTypeInfo:
+	case cql.TupleTypeInfo:
 		var out []byte
 		for _, elem := range info.Elems {
 			out = t.field(out, elem)
 		}
 		return out
-	case vecql.UDTTypeInfo:
+	case cql.UDTTypeInfo:
 		var out []byte
 		for _, elem := range info.Elements {
 			out = t.field(out, elem.Type)
 		}
 		return out
-	case vecql.VectorType:
+	case cql.VectorType:
 		var out []byte
 		for range info.Dimensions {
 			elem := t.cell(info.SubType)
 			for len(elem) == 0 { // a vector has no empty elements
 				elem = t.cell(info.SubType)
 			}
-			if s := info.SubType.Type(); s == vecql.TypeText || s == vecql.TypeSmallInt || s == vecql.TypeVarchar {
+			if s := info.SubType.Type(); s == cql.TypeText || s == cql.TypeSmallInt || s == cql.TypeVarchar {
 				out = wire.AppendUvint(out, uint64(len(elem)))
 			}
 			out = append(out, elem...)
@@ -199,7 +199,7 @@ func (t *randomTable) cell(info vecql.TypeInfo) []byte {
 }
 
 // field appends a field of a tuple or of a user-defined type, which may be NULL.
-func (t *randomTable) field(out []byte, info vecql.TypeInfo) []byte {
+func (t *randomTable) field(out []byte, info cql.TypeInfo) []byte {
 	if t.IntN(5) == 0 {
 		return wire.AppendInt(out, wire.Null)
 	}
@@ -209,22 +209,22 @@ func (t *randomTable) field(out []byte, info vecql.TypeInfo) []byte {
 
 // collection returns up to three elements. Those of sets, and keys of maps, differ. Servers sort sets and maps that are
 // whole values, and keep the order of those within other values, which a load of a file sorts.
-func (t *randomTable) collection(info vecql.CollectionType) []byte {
+func (t *randomTable) collection(info cql.CollectionType) []byte {
 	seen := map[string]bool{}
 	var out []byte
 	n := 0
 	most := 1 + t.IntN(3)
-	if t.portable && t.depth > 1 && info.Type() != vecql.TypeList {
+	if t.portable && t.depth > 1 && info.Type() != cql.TypeList {
 		most = 1
 	}
 	for range most {
-		add := func(info vecql.TypeInfo) {
+		add := func(info cql.TypeInfo) {
 			cell := t.cell(info)
 			out = append(wire.AppendInt(out, int32(len(cell))), cell...)
 		}
 		before := len(out)
 		switch info.Type() {
-		case vecql.TypeMap:
+		case cql.TypeMap:
 			add(info.Key)
 			if seen[string(out[before:])] {
 				out = out[:before]
@@ -232,7 +232,7 @@ func (t *randomTable) collection(info vecql.CollectionType) []byte {
 			}
 			seen[string(out[before:])] = true
 			add(info.Elem)
-		case vecql.TypeSet:
+		case cql.TypeSet:
 			add(info.Elem)
 			if seen[string(out[before:])] {
 				out = out[:before]
@@ -248,40 +248,40 @@ func (t *randomTable) collection(info vecql.CollectionType) []byte {
 }
 
 // scalar returns the bytes of a value of a native type.
-func (t *randomTable) scalar(typ vecql.Type) []byte {
+func (t *randomTable) scalar(typ cql.Type) []byte {
 	be := binary.BigEndian
 	switch typ {
-	case vecql.TypeAscii:
+	case cql.TypeAscii:
 		return []byte(pick(t.Rand, []string{"", "a", "NULL", `"x"`, "tab\t", " ", "~", "0"}))
-	case vecql.TypeText, vecql.TypeVarchar:
+	case cql.TypeText, cql.TypeVarchar:
 		return []byte(pick(t.Rand, randomTexts))
-	case vecql.TypeBlob:
+	case cql.TypeBlob:
 		return []byte(pick(t.Rand, []string{"", "\x00", "\xff\xfe", "0x", "text", "\x80\x81\x82"}))
-	case vecql.TypeBoolean:
+	case cql.TypeBoolean:
 		return []byte{byte(t.IntN(2))}
-	case vecql.TypeTinyInt:
+	case cql.TypeTinyInt:
 		return []byte{byte(t.Uint32())}
-	case vecql.TypeSmallInt:
+	case cql.TypeSmallInt:
 		return be.AppendUint16(nil, uint16(t.Uint32()))
-	case vecql.TypeInt:
+	case cql.TypeInt:
 		if !t.portable && t.IntN(6) == 0 {
 			return []byte{}
 		}
 		return be.AppendUint32(nil, pick(t.Rand, []uint32{0, 1, math.MaxUint32, math.MaxInt32, 1 << 31, t.Uint32()}))
-	case vecql.TypeBigInt:
+	case cql.TypeBigInt:
 		return be.AppendUint64(nil, pick(t.Rand, []uint64{0, 1, math.MaxUint64, math.MaxInt64, 1 << 63, 1<<53 + 1, t.Uint64()}))
-	case vecql.TypeFloat:
+	case cql.TypeFloat:
 		return be.AppendUint32(nil, pick(t.Rand, []uint32{0, 1 << 31, 0x3f800000, 0x7f800000, 0xff800000, 0x7fc00000, 1, 0x3dcccccd, t.bits32()}))
-	case vecql.TypeDouble:
+	case cql.TypeDouble:
 		return be.AppendUint64(nil, pick(t.Rand, []uint64{
 			0, 1 << 63, math.Float64bits(0.1), 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 1, math.Float64bits(t.NormFloat64()),
 			t.nanBits(),
 		}))
-	case vecql.TypeVarint:
+	case cql.TypeVarint:
 		return t.varint()
-	case vecql.TypeDecimal:
+	case cql.TypeDecimal:
 		return append(be.AppendUint32(nil, uint32(pick(t.Rand, []int32{0, 1, 2, 18, 40, -3, 7}))), t.varint()...)
-	case vecql.TypeInet:
+	case cql.TypeInet:
 		return t.inet()
 	}
 	return t.moment(typ)
@@ -321,32 +321,32 @@ func (t *randomTable) inet() []byte {
 }
 
 // moment returns the bytes of a time, a duration or a UUID.
-func (t *randomTable) moment(typ vecql.Type) []byte {
+func (t *randomTable) moment(typ cql.Type) []byte {
 	be := binary.BigEndian
 	switch typ {
-	case vecql.TypeDate:
+	case cql.TypeDate:
 		days := pick(t.Rand, []int64{0, 1, -1, 20000, -719162, 2932896})
 		if !t.portable {
 			days = pick(t.Rand, []int64{days, math.MaxInt32, math.MinInt32})
 		}
 		return be.AppendUint32(nil, uint32(days+1<<31))
-	case vecql.TypeTime:
+	case cql.TypeTime:
 		return be.AppendUint64(nil, pick(t.Rand, []uint64{0, 1, 86399999999999, 43200000000000, 123456789}))
-	case vecql.TypeTimestamp:
+	case cql.TypeTimestamp:
 		ms := pick(t.Rand, []int64{0, 1, -1, 1700000000123, -62135596800000, 253402300799999})
 		if !t.portable {
 			ms = pick(t.Rand, []int64{ms, math.MaxInt64, math.MinInt64})
 		}
 		return be.AppendUint64(nil, uint64(ms))
-	case vecql.TypeDuration:
+	case cql.TypeDuration:
 		sign := int64(1 - 2*t.IntN(2))
 		out := wire.AppendVint(nil, sign*int64(t.IntN(14)))
 		out = wire.AppendVint(out, sign*int64(t.IntN(40)))
 		return wire.AppendVint(out, sign*pick(t.Rand, []int64{0, 1, 86400000000000, 3600000000001, math.MaxInt64}))
-	case vecql.TypeUUID:
+	case cql.TypeUUID:
 		out := be.AppendUint64(nil, t.Uint64()&^0xf000|0x4000)
 		return be.AppendUint64(out, t.Uint64()>>2|1<<63)
-	case vecql.TypeTimeUUID:
+	case cql.TypeTimeUUID:
 		out := be.AppendUint64(nil, t.Uint64()&^0xf000|0x1000)
 		return be.AppendUint64(out, t.Uint64()>>2|1<<63)
 	}

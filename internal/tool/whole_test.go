@@ -23,6 +23,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/soak"
@@ -129,7 +130,7 @@ func (w *wholeTester) check(t *testing.T, seed uint64) {
 
 // fill writes rows: with some of their columns, with other times for some columns and elements, partitions with static
 // values only, rows with their keys only.
-func (w *wholeTester) fill(t *testing.T, r *randomTable, table string, m *vecql.TableMetadata) {
+func (w *wholeTester) fill(t *testing.T, r *randomTable, table string, m *cql.TableMetadata) {
 	keys := len(m.PartitionKey) + len(m.ClusteringColumns)
 	statics := r.of("static")
 	for range 12 {
@@ -152,7 +153,7 @@ func (w *wholeTester) fill(t *testing.T, r *randomTable, table string, m *vecql.
 }
 
 // keyOf returns the cells of a primary key. A single partition key must not be empty.
-func (w *wholeTester) keyOf(r *randomTable, m *vecql.TableMetadata) (key [][]byte) {
+func (w *wholeTester) keyOf(r *randomTable, m *cql.TableMetadata) (key [][]byte) {
 	for i, c := range slices.Concat(m.PartitionKey, m.ClusteringColumns) {
 		cell := r.cell(c.Type)
 		for i == 0 && len(cell) == 0 {
@@ -165,7 +166,7 @@ func (w *wholeTester) keyOf(r *randomTable, m *vecql.TableMetadata) (key [][]byt
 
 // write writes some of the columns of a row, with times of their own. elements adds elements to collections and fields
 // to user-defined types, in place of whole values.
-func (w *wholeTester) write(t *testing.T, r *randomTable, table string, m *vecql.TableMetadata, key [][]byte, columns []randomColumn,
+func (w *wholeTester) write(t *testing.T, r *randomTable, table string, m *cql.TableMetadata, key [][]byte, columns []randomColumn,
 	elements bool,
 ) {
 	b := &column.Batch{Rows: 1}
@@ -188,13 +189,13 @@ func (w *wholeTester) write(t *testing.T, r *randomTable, table string, m *vecql
 		cell := r.cell(info)
 		isWhole := strings.HasPrefix(c.typ, "frozen<")
 		switch info := info.(type) {
-		case vecql.UDTTypeInfo:
+		case cql.UDTTypeInfo:
 			if elements && !isWhole {
 				f := pick(r.Rand, info.Elements)
 				sets = append(sets, name+"."+cqltext.QuoteIdentifier(f.Name)+" = "+bind(name, r.cell(f.Type)))
 				continue
 			}
-		case vecql.CollectionType:
+		case cql.CollectionType:
 			if elements && !isWhole {
 				sets = append(sets, name+" = "+name+" + "+bind(name, cell))
 				continue
@@ -213,7 +214,7 @@ func (w *wholeTester) write(t *testing.T, r *randomTable, table string, m *vecql
 		text = fmt.Sprintf("UPDATE %s USING TIMESTAMP :times AND TTL :lives SET %s WHERE %s", table, strings.Join(sets, ", "), strings.Join(where, " AND "))
 	}
 	err := w.session.Query(text).ExecRows(t.Context(), b)
-	if !r.portable && errors.Is(err, vecql.CodeServer) {
+	if !r.portable && errors.Is(err, cql.CodeServer) {
 		return // Cassandra 5.0.9 fails to add a list whose element has no bytes, with a NullPointerException
 	}
 	require.NoError(t, err, text)
@@ -233,7 +234,7 @@ type cellLife struct {
 }
 
 // read returns the rows of a table in the order of their keys.
-func (w *wholeTester) read(t *testing.T, table string, m *vecql.TableMetadata) (rows []wholeRow) {
+func (w *wholeTester) read(t *testing.T, table string, m *cql.TableMetadata) (rows []wholeRow) {
 	var selectors []string
 	columns := columnsOf(m)
 	keys := len(m.PartitionKey) + len(m.ClusteringColumns)
@@ -253,7 +254,7 @@ func (w *wholeTester) read(t *testing.T, table string, m *vecql.TableMetadata) (
 		}
 		for i := keys; i < len(cells); i += 3 {
 			row.values = append(row.values, clone(cells[i]))
-			row.times = append(row.times, lifeOf(cells[i+1], cells[i+2], it.Columns()[i+1].TypeInfo.Type() == vecql.TypeList))
+			row.times = append(row.times, lifeOf(cells[i+1], cells[i+2], it.Columns()[i+1].TypeInfo.Type() == cql.TypeList))
 		}
 		rows = append(rows, row)
 	}
@@ -270,7 +271,7 @@ func clone(cell []byte) []byte {
 }
 
 // columnsOf returns the columns of a table, those of the key first.
-func columnsOf(m *vecql.TableMetadata) []*vecql.ColumnMetadata {
+func columnsOf(m *cql.TableMetadata) []*cql.ColumnMetadata {
 	columns := slices.Concat(m.PartitionKey, m.ClusteringColumns)
 	for _, name := range m.OrderedColumns {
 		if c := m.Columns[name]; !slices.Contains(columns, c) {
@@ -338,7 +339,7 @@ func (l cellLife) ofList() (out cellLife) {
 }
 
 // requireSameRows requires the same bytes and the same times. The time to live falls while the test runs.
-func requireSameRows(t *testing.T, m *vecql.TableMetadata, want, got []wholeRow) {
+func requireSameRows(t *testing.T, m *cql.TableMetadata, want, got []wholeRow) {
 	t.Helper()
 	columns := columnsOf(m)[len(m.PartitionKey)+len(m.ClusteringColumns):]
 	require.Equal(t, len(want), len(got), "rows")

@@ -19,6 +19,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/valuetest"
 )
@@ -40,7 +41,7 @@ var paths = []path{
 		return s.Query(text, id, v).ExecContext(ctx)
 	}},
 	{"named", func(ctx context.Context, s *vecql.Session, text string, id int, v any) error {
-		return s.Query(text, vecql.NamedValue("v", v), vecql.NamedValue("id", id)).ExecContext(ctx)
+		return s.Query(text, cql.NamedValue("v", v), cql.NamedValue("id", id)).ExecContext(ctx)
 	}},
 	{"batch", func(ctx context.Context, s *vecql.Session, text string, id int, v any) error {
 		return s.Batch(vecql.UnloggedBatch).Query(text, id, v).ExecContext(ctx)
@@ -180,7 +181,7 @@ func TestOnServerRefusesUnfitValues(t *testing.T) {
 			u := unfit[i]
 			text := fmt.Sprintf("INSERT INTO v (id, %s) VALUES (:id, :v)", s.column(valuetest.Value{Type: u.Type}))
 			err := p.write(t.Context(), s.session, text, i, u.Go)
-			var refused *vecql.MarshalError
+			var refused *cql.MarshalError
 			if !errors.As(err, &refused) {
 				t.Errorf("%s from %T %v by %s: %v", u.Type, u.Go, u.Go, p.name, err)
 			}
@@ -233,7 +234,7 @@ func (s *server) difference(c cell, id int) string {
 }
 
 // sorted returns the content of a cell with sorted sets and maps.
-func sorted(info vecql.TypeInfo, content []byte) []byte {
+func sorted(info cql.TypeInfo, content []byte) []byte {
 	whole := append(binary.BigEndian.AppendUint32(nil, uint32(len(content))), content...)
 	return codec.NewSorter(info).SortCell(whole, 0)[4:]
 }

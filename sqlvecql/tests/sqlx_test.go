@@ -12,7 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/sqlvecql"
 )
 
@@ -26,7 +26,7 @@ type address struct {
 // item has types of the program, of other packages and of vecql.
 type item struct {
 	ID        uuid.UUID `db:"id"`
-	Owner     vecql.UUID
+	Owner     cql.UUID
 	Name      string
 	Price     decimal.Decimal
 	Note      *string
@@ -51,12 +51,12 @@ func TestSqlx(t *testing.T) {
 	note, number := "fragile", 5
 	items := []item{
 		{
-			ID: uuid.New(), Owner: vecql.MustRandomUUID(), Name: "lamp", Price: decimal.RequireFromString("12.25"), Note: &note,
+			ID: uuid.New(), Owner: cql.MustRandomUUID(), Name: "lamp", Price: decimal.RequireFromString("12.25"), Note: &note,
 			Added: time.UnixMilli(1_700_000_000_123).UTC(), Embedding: []float32{1, 2, 3},
 			Tags: sqlvecql.Of[map[string]struct{}]{V: map[string]struct{}{"a": {}, "b": {}}},
 			Home: sqlvecql.Of[*address]{V: &address{"main", &number}}, Counts: map[string]int{"x": 1},
 		},
-		{ID: uuid.New(), Owner: vecql.MustRandomUUID(), Name: "vase", Embedding: []float32{0, 0, 1}, Counts: map[string]int{"y": 2}},
+		{ID: uuid.New(), Owner: cql.MustRandomUUID(), Name: "vase", Embedding: []float32{0, 0, 1}, Counts: map[string]int{"y": 2}},
 	}
 	items[1].Added = items[0].Added
 	for _, it := range items {

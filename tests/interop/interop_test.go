@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // upper converts the name of a compressor to the upper case that the server expects.
@@ -257,8 +258,8 @@ func (s *server) query(stmt string) message.Message {
 }
 
 func testExecute(t *testing.T, s *server, session *vecql.Session) {
-	q := session.Query("INSERT INTO ks.t (id, v, txt) VALUES (?, ?, ?)", vecql.UUID(id), []float32{1, -2}, vecql.UnsetValue).
-		Consistency(vecql.LocalQuorum).SerialConsistency(vecql.LocalSerial).Timestamp(123456).
+	q := session.Query("INSERT INTO ks.t (id, v, txt) VALUES (?, ?, ?)", cql.UUID(id), []float32{1, -2}, cql.UnsetValue).
+		Consistency(cql.LocalQuorum).SerialConsistency(cql.LocalSerial).Timestamp(123456).
 		CustomPayload(map[string][]byte{"a": []byte("b")})
 	if s.version == 5 {
 		q.NowInSeconds(77)
@@ -290,14 +291,14 @@ func (t *tracer) Trace(id []byte) { t.id = id }
 
 func testRows(t *testing.T, s *server, session *vecql.Session) {
 	trace := &tracer{}
-	it := session.Query("SELECT everything FROM ks.t WHERE id = ?", vecql.UUID(id)).PageSize(3).Trace(trace).IterContext(t.Context())
+	it := session.Query("SELECT everything FROM ks.t WHERE id = ?", cql.UUID(id)).PageSize(3).Trace(trace).IterContext(t.Context())
 	if s.version == 4 {
 		require.Equal(t, []string{"careful", "really"}, it.Warnings())
 	} else {
 		require.Equal(t, map[string][]byte{"pay": {1, 2}}, it.GetCustomPayload())
 	}
 	type row struct {
-		ID   vecql.UUID
+		ID   cql.UUID
 		V    []float32
 		N    int64
 		L    []string
@@ -310,13 +311,13 @@ func testRows(t *testing.T, s *server, session *vecql.Session) {
 			Street  string
 			Numbers []int
 		}
-		D    vecql.Duration
+		D    cql.Duration
 		IP   string
 		Null *int
 	}
 	want := row{
-		ID: vecql.UUID(id), V: []float32{1, -2}, N: -5, L: []string{"a", "bc"}, M: map[string]int{"k": -1},
-		D: vecql.Duration{Months: 1, Days: 2, Nanoseconds: 3}, IP: "10.0.0.1",
+		ID: cql.UUID(id), V: []float32{1, -2}, N: -5, L: []string{"a", "bc"}, M: map[string]int{"k": -1},
+		D: cql.Duration{Months: 1, Days: 2, Nanoseconds: 3}, IP: "10.0.0.1",
 	}
 	want.Pair.A, want.Pair.B = 7, true
 	want.Address.Street, want.Address.Numbers = "s", []int{1, 2}
@@ -340,9 +341,9 @@ func testRows(t *testing.T, s *server, session *vecql.Session) {
 
 func testBatch(t *testing.T, s *server, session *vecql.Session) {
 	require.NoError(t, session.Batch(vecql.UnloggedBatch).
-		Query("INSERT INTO ks.t (id, v, txt) VALUES (?, ?, ?)", vecql.UUID(id), []float32{1, -2}, "x").
+		Query("INSERT INTO ks.t (id, v, txt) VALUES (?, ?, ?)", cql.UUID(id), []float32{1, -2}, "x").
 		Query("DELETE FROM ks.t WHERE id = 1").
-		Consistency(vecql.Two).Timestamp(9).ExecContext(t.Context()))
+		Consistency(cql.Two).Timestamp(9).ExecContext(t.Context()))
 	seen := s.last()
 	m := seen[len(seen)-1].Body.Message.(*message.Batch)
 	require.Equal(t, primitive.BatchTypeUnlogged, m.Type)
@@ -380,7 +381,7 @@ func testErrors(t *testing.T, s *server, session *vecql.Session) {
 	require.NoError(t, get("CREATE TABLE ks.t (id uuid)"))
 	var unavailable *vecql.RequestErrUnavailable
 	require.ErrorAs(t, get("unavailable"), &unavailable)
-	require.Equal(t, vecql.Quorum, unavailable.Consistency)
+	require.Equal(t, cql.Quorum, unavailable.Consistency)
 	require.Equal(t, []int{3, 1}, []int{unavailable.Required, unavailable.Alive})
 	var writeTimeout *vecql.RequestErrWriteTimeout
 	require.ErrorAs(t, get("writetimeout"), &writeTimeout)
@@ -405,10 +406,10 @@ func testErrors(t *testing.T, s *server, session *vecql.Session) {
 	var exists *vecql.RequestErrAlreadyExists
 	require.ErrorAs(t, get("exists"), &exists)
 	require.Equal(t, "t", exists.Table)
-	for name, code := range map[string]vecql.Code{
-		"syntax": vecql.CodeSyntax, "overloaded": vecql.CodeOverloaded, "bootstrapping": vecql.CodeBootstrapping,
-		"truncate": vecql.CodeTruncate, "unauthorized": vecql.CodeUnauthorized, "invalid": vecql.CodeInvalid,
-		"config": vecql.CodeConfig, "server": vecql.CodeServer,
+	for name, code := range map[string]cql.Code{
+		"syntax": cql.CodeSyntax, "overloaded": cql.CodeOverloaded, "bootstrapping": cql.CodeBootstrapping,
+		"truncate": cql.CodeTruncate, "unauthorized": cql.CodeUnauthorized, "invalid": cql.CodeInvalid,
+		"config": cql.CodeConfig, "server": cql.CodeServer,
 	} {
 		require.ErrorIs(t, get(name), code)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gocql/gocql"
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -84,7 +85,7 @@ func pageBefore(session *gocql.Session, state []byte) (names []string, next []by
 	return names, next, it.Close()
 }
 
-func page(ctx context.Context, session *vecql.Session, token vecql.PageToken) ([]string, vecql.PageToken, error) {
+func page(ctx context.Context, session *vecql.Session, token cql.PageToken) ([]string, cql.PageToken, error) {
 	query := session.Query("SELECT name FROM shop.items").PageSize(2).PageState(token)
 	for page, err := range vecql.Pages[string](ctx, query) {
 		return page.Rows, page.Source.NextPage, err

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Comparison with Cassandra: testdata/cassandra/*.cql are statements, *.txt are Cassandra's answers, written by
@@ -29,8 +30,8 @@ var record = flag.String("record", "", "address of a Cassandra node: write its a
 // raw keeps the bytes of a cell.
 type raw struct{ b []byte }
 
-// UnmarshalCQL implements vecql.Unmarshaler.
-func (r *raw) UnmarshalCQL(_ vecql.TypeInfo, data []byte) error {
+// UnmarshalCQL implements cql.Unmarshaler.
+func (r *raw) UnmarshalCQL(_ cql.TypeInfo, data []byte) error {
 	r.b = data
 	return nil
 }
@@ -76,9 +77,9 @@ func answers(t *testing.T, e *Engine, l line) (string, *Result) {
 	if err != nil {
 		return answer(nil, err), nil
 	}
-	r := &Request{PageSize: l.page, Consistency: uint16(vecql.One), Values: make([]Value, len(s.Bind))}
+	r := &Request{PageSize: l.page, Consistency: uint16(cql.One), Values: make([]Value, len(s.Bind))}
 	if l.quorum {
-		r.Consistency = uint16(vecql.Quorum)
+		r.Consistency = uint16(cql.Quorum)
 	}
 	for i := range r.Values {
 		r.Values[i] = Value{State: l.bind, Bytes: l.bytes}
@@ -94,8 +95,8 @@ func answers(t *testing.T, e *Engine, l line) (string, *Result) {
 	}
 }
 
-// MarshalCQL implements vecql.Marshaler.
-func (r raw) MarshalCQL(vecql.TypeInfo) ([]byte, error) { return r.b, nil }
+// MarshalCQL implements cql.Marshaler.
+func (r raw) MarshalCQL(cql.TypeInfo) ([]byte, error) { return r.b, nil }
 
 // answer returns a result as text: names and types of the columns, and rows; or the error.
 func answer(r *Result, err error) string {
@@ -134,20 +135,20 @@ func ask(s *vecql.Session, l line, like *Result) string {
 	for i := range values {
 		switch {
 		case l.bind == ValueUnset:
-			values[i] = vecql.UnsetValue
+			values[i] = cql.UnsetValue
 		case l.bytes != nil:
 			values[i] = raw{l.bytes}
 		}
 	}
-	q := s.Query(l.text, values...).Keyspace("ks").PageSize(l.page).Prefetch(0).Consistency(vecql.One)
+	q := s.Query(l.text, values...).Keyspace("ks").PageSize(l.page).Prefetch(0).Consistency(cql.One)
 	if l.quorum {
-		q = q.Consistency(vecql.Quorum)
+		q = q.Consistency(cql.Quorum)
 	}
 	var pages []string
 	for {
 		it := q.Iter()
 		for range 10 {
-			if it.NumRows() > 0 || !errors.Is(it.Close(), vecql.CodeUnprepared) { // evicted by many other statements
+			if it.NumRows() > 0 || !errors.Is(it.Close(), cql.CodeUnprepared) { // evicted by many other statements
 				break
 			}
 			it = q.Iter()
@@ -266,7 +267,7 @@ func askPrepared(t *testing.T, s *vecql.Session, text string) string {
 		return fmt.Sprintf("%04x %s", e.Code(), e.Message())
 	}
 	require.NoError(t, err)
-	spell := func(cols []vecql.ColumnInfo) string {
+	spell := func(cols []cql.ColumnInfo) string {
 		out := make([]string, len(cols))
 		for i, c := range cols {
 			out[i] = c.Keyspace + "." + c.Table + " " + c.Name + " " + plainType(c.TypeInfo.String())

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tests/cassandra"
 )
@@ -78,7 +79,7 @@ func (n embedded) Resume() error { n.Node.Resume(); return nil }
 // fill creates the table and inserts its rows.
 func fill(ctx context.Context, c *cluster, keys int) error {
 	cfg := vecql.NewCluster(c.hosts...)
-	cfg.Timeout, cfg.Consistency = 30*time.Second, vecql.All
+	cfg.Timeout, cfg.Consistency = 30*time.Second, cql.All
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	s, err := cfg.CreateSession()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bench/stall/load"
+	"github.com/vecql/vecql/cql"
 )
 
 func main() { load.Main("vecql", "github.com/vecql/vecql", connect) }
@@ -19,7 +20,7 @@ type client struct {
 
 func connect(o load.Options) (load.Client, error) {
 	cfg := vecql.NewCluster(o.Hosts...)
-	cfg.Timeout, cfg.Consistency = o.Timeout, vecql.LocalQuorum
+	cfg.Timeout, cfg.Consistency = o.Timeout, cql.LocalQuorum
 	cfg.TLS = o.TLS
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	s, err := cfg.CreateSession()
