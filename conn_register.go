@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // Registration for events (native_protocol_v5.spec, section 4.1.7).
@@ -49,7 +51,7 @@ var errShutdown = errors.New("the node shuts down")
 // the connection.
 func registerShutdown(ctx context.Context, c *conn) error {
 	err := register(ctx, c, []string{eventGraceful})
-	var refused RequestError
+	var refused *cql.ServerError
 	if errors.As(err, &refused) {
 		return nil
 	}

@@ -114,7 +114,7 @@
 // or a statement that is marked so ([Query.Idempotent]). [MayHaveApplied] reports whether a request that failed may
 // have been executed. errors.Is finds the sentinel errors of this package and the server's codes ([cql.CodeUnavailable]
 // and the others); errors.As finds a [RequestFailure], which names the statement, the node, the attempts and the time,
-// and the errors of servers, such as a [RequestErrWriteTimeout]. [ErrorClassOf] sorts errors into classes.
+// and the errors of servers, such as a [cql.WriteTimeoutError]. [ErrorClassOf] sorts errors into classes.
 // docs/errors.md lists all errors with their causes and remedies.
 //
 // A [SpeculativeExecutionPolicy] sends slow idempotent requests to a second node. A [Throttle] bounds the requests in

@@ -12,7 +12,7 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Errors of sessions and connections. Errors of ERROR frames are in errors_server.go.
+// Errors of sessions and connections. Package cql has the errors of servers.
 
 // Errors of a session and its connections.
 var (
@@ -275,13 +275,13 @@ func attemptMayHaveApplied(err error) bool {
 	var r *refusedError
 	var s interface {
 		error
-		mayHaveApplied() bool
+		MayHaveApplied() bool
 	}
 	switch {
 	case errors.As(err, &n), errors.As(err, &r):
 		return false
 	case errors.As(err, &s):
-		return s.mayHaveApplied()
+		return s.MayHaveApplied()
 	}
 	return true
 }

@@ -75,8 +75,8 @@ var classOfCode = map[cql.Code]ErrorClass{
 
 // ErrorClassOf returns the class of an error that a verb of this package returned or a retry policy received.
 func ErrorClassOf(err error) ErrorClass {
-	var limit *RequestErrRateLimitReached
-	var server RequestError
+	var limit *cql.RateLimitError
+	var server *cql.ServerError
 	var protocol *ProtocolError
 	var memory *MemoryBudgetError
 	switch {
@@ -91,7 +91,7 @@ func ErrorClassOf(err error) ErrorClass {
 	case errors.As(err, &limit):
 		return ClassRateLimit
 	case errors.As(err, &server):
-		if class, ok := classOfCode[cql.Code(server.Code())]; ok {
+		if class, ok := classOfCode[server.Code]; ok {
 			return class
 		}
 		return ClassServer

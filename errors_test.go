@@ -121,30 +121,31 @@ func TestPrefixOnce(t *testing.T) {
 
 // TestServerErrorsByValue: errors.As finds each type of server errors by pointer and by value, and no other type.
 func TestServerErrorsByValue(t *testing.T) {
-	base := ServerError{cql.CodeServer, "boom"}
-	unavailable := RequestErrUnavailable{base, cql.Quorum, 2, 1}
+	base := cql.ServerError{Code: cql.CodeServer, Message: "boom"}
+	unavailable := cql.UnavailableError{ServerError: base, Consistency: cql.Quorum, Required: 2, Alive: 1}
 	rows := []func(t *testing.T, wrap func(error) error){
-		byValue(base), byValue(unavailable), byValue(RequestErrWriteTimeout{base, cql.Quorum, 1, 2, "SIMPLE", 3}),
-		byValue(RequestErrReadTimeout{base, cql.Quorum, 1, 2, 1}),
-		byValue(RequestErrReadFailure{base, cql.Quorum, 1, 2, 3, true, ErrorMap{netip.IPv4Unspecified(): 1}}),
-		byValue(RequestErrWriteFailure{base, cql.Quorum, 1, 2, 3, "BATCH", ErrorMap{netip.IPv4Unspecified(): 1}}),
-		byValue(RequestErrFunctionFailure{base, "ks", "f", []string{"int"}}), byValue(RequestErrCDCWriteFailure{base}),
-		byValue(RequestErrCASWriteUnknown{base, cql.Serial, 1, 2}), byValue(RequestErrAlreadyExists{base, "ks", "t"}),
-		byValue(RequestErrUnprepared{base, []byte("id")}), byValue(RequestErrRateLimitReached{base, 1, true}),
+		byValue(base), byValue(unavailable), byValue(cql.WriteTimeoutError{ServerError: base, Consistency: cql.Quorum, Received: 1, BlockFor: 2, WriteType: "SIMPLE", Contentions: 3}),
+		byValue(cql.ReadTimeoutError{ServerError: base, Consistency: cql.Quorum, Received: 1, BlockFor: 2, DataPresent: 1}),
+		byValue(cql.ReadFailureError{ServerError: base, Consistency: cql.Quorum, Received: 1, BlockFor: 2, NumFailures: 3, DataPresent: true, ReasonMap: map[netip.Addr]uint16{netip.IPv4Unspecified(): 1}}),
+		byValue(cql.WriteFailureError{ServerError: base, Consistency: cql.Quorum, Received: 1, BlockFor: 2, NumFailures: 3, WriteType: "BATCH", ReasonMap: map[netip.Addr]uint16{netip.IPv4Unspecified(): 1}}),
+		byValue(cql.FunctionFailureError{ServerError: base, Keyspace: "ks", Function: "f", ArgTypes: []string{"int"}}), byValue(cql.CDCWriteFailureError{ServerError: base}),
+		byValue(cql.CASWriteUnknownError{ServerError: base, Consistency: cql.Serial, Received: 1, BlockFor: 2}), byValue(cql.AlreadyExistsError{ServerError: base, Keyspace: "ks", Table: "t"}),
+		byValue(cql.UnpreparedError{ServerError: base, StatementID: []byte("id")}), byValue(cql.RateLimitError{ServerError: base, OpType: 1, RejectedByCoordinator: true}),
 	}
 	for _, row := range rows {
 		row(t, func(err error) error { return err })
 		row(t, func(err error) error { return &RequestFailure{Err: errorf("a: %w", err)} })
 	}
-	var timeout RequestErrWriteTimeout
+	var timeout cql.WriteTimeoutError
 	require.False(t, errors.As(&unavailable, &timeout))
-	var server ServerError
-	require.False(t, errors.As(&unavailable, &server), "as by pointer")
+	var server cql.ServerError
+	require.ErrorAs(t, &unavailable, &server)
+	require.Equal(t, base, server)
 	require.Zero(t, timeout)
 }
 
 // byValue returns a test of a type of server errors.
-func byValue[E RequestError](want E) func(t *testing.T, wrap func(error) error) {
+func byValue[E error](want E) func(t *testing.T, wrap func(error) error) {
 	return func(t *testing.T, wrap func(error) error) {
 		t.Helper()
 		pointer := any(&want).(error) // as the driver returns it
@@ -156,23 +157,16 @@ func byValue[E RequestError](want E) func(t *testing.T, wrap func(error) error) 
 		require.Same(t, &want, same)
 		require.ErrorIs(t, wrap(want), cql.CodeServer)
 		require.Equal(t, pointer.Error(), want.Error())
-		var request RequestError
-		require.ErrorAs(t, wrap(want), &request)
-		require.Equal(t, "boom", request.Message())
+		var server *cql.ServerError
+		require.ErrorAs(t, wrap(want), &server)
+		require.Equal(t, "boom", server.Message)
 	}
 }
 
-// TestErrorOfProgram: a program can implement RequestError, for its own tests.
+// TestErrorOfProgram: a program can make an error of a server, for its own tests.
 func TestErrorOfProgram(t *testing.T) {
-	err := errorf("a: %w", ownRequestError{})
-	var request RequestError
-	require.ErrorAs(t, err, &request)
+	err := errorf("a: %w", &cql.ServerError{Code: cql.CodeUnavailable, Message: "own"})
 	require.Equal(t, ClassUnavailable, ErrorClassOf(err))
-	require.True(t, attemptMayHaveApplied(err), "only the driver knows that a request was not executed")
+	require.False(t, attemptMayHaveApplied(err))
+	require.True(t, attemptMayHaveApplied(errors.New("own")), "only a server knows that it did not execute a request")
 }
-
-type ownRequestError struct{}
-
-func (ownRequestError) Error() string   { return "own" }
-func (ownRequestError) Code() int       { return int(cql.CodeUnavailable) }
-func (ownRequestError) Message() string { return "own" }

@@ -344,15 +344,15 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 		}
 	}
 	require.Len(t, failed, 5)
-	var unprepared *RequestErrUnprepared // the server dropped it at the change of the table
+	var unprepared *cql.UnpreparedError // the server dropped it at the change of the table
 	require.ErrorAs(t, failed["SELECT * FROM capture.paged"], &unprepared)
-	require.Equal(t, prepared["SELECT * FROM capture.paged"].id, unprepared.StatementId)
+	require.Equal(t, prepared["SELECT * FROM capture.paged"].id, unprepared.StatementID)
 	require.ErrorIs(t, failed["SELEC"], cql.CodeSyntax)
 	require.ErrorIs(t, failed["SELECT nothing FROM capture.paged"], cql.CodeInvalid)
-	var exists *RequestErrAlreadyExists
+	var exists *cql.AlreadyExistsError
 	require.ErrorAs(t, failed["CREATE TABLE capture.paged (id int PRIMARY KEY)"], &exists)
 	require.Equal(t, "capture paged", exists.Keyspace+" "+exists.Table)
-	var unavailable *RequestErrUnavailable
+	var unavailable *cql.UnavailableError
 	require.ErrorAs(t, failed["SELECT id FROM capture.everything WHERE id = 1"], &unavailable)
 	require.Equal(t, cql.Three, unavailable.Consistency)
 	require.Equal(t, []int{3, 1}, []int{unavailable.Required, unavailable.Alive})

@@ -4,6 +4,7 @@ package vecql
 
 import (
 	"bytes"
+	"net/netip"
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
@@ -11,14 +12,14 @@ import (
 
 // ERROR bodies (native_protocol_v5.spec, section 4.2.1 and 8; v4 where it differs).
 
-// parseError reads the RequestError at r. It returns a *ServerError for an unknown code or a code without fields, and a
+// parseError reads the error at r. It returns a *cql.ServerError for an unknown code or a code without fields, and a
 // *ProtocolError for a malformed body. rateLimitCode is ScyllaDB's code for its rate limit error
 // (SCYLLA_RATE_LIMIT_ERROR); 0 means that it was not negotiated.
 func parseError(r *wire.Reader, version byte, rateLimitCode int32) error {
-	base := ServerError{code: cql.Code(r.Int()), message: r.String()}
-	var e RequestError
-	if rateLimitCode != 0 && base.code == cql.Code(rateLimitCode) {
-		e = &RequestErrRateLimitReached{ServerError: base, OpType: r.Byte(), RejectedByCoordinator: r.Byte() != 0}
+	base := cql.ServerError{Code: cql.Code(r.Int()), Message: r.String()}
+	var e error
+	if rateLimitCode != 0 && base.Code == cql.Code(rateLimitCode) {
+		e = &cql.RateLimitError{ServerError: base, OpType: r.Byte(), RejectedByCoordinator: r.Byte() != 0}
 	} else {
 		e = readErrorFields(r, version, base)
 	}
@@ -30,15 +31,15 @@ func parseError(r *wire.Reader, version byte, rateLimitCode int32) error {
 
 // readErrorFields reads the fields after code and message of an ERROR body (native_protocol_v5.spec, section 8) and
 // returns the error type of the code. A code without fields of its own returns base.
-func readErrorFields(r *wire.Reader, version byte, base ServerError) RequestError {
-	switch base.code {
+func readErrorFields(r *wire.Reader, version byte, base cql.ServerError) error {
+	switch base.Code {
 	case cql.CodeUnavailable:
-		return &RequestErrUnavailable{
+		return &cql.UnavailableError{
 			ServerError: base, Consistency: cql.Consistency(r.Short()), Required: int(r.Int()),
 			Alive: int(r.Int()),
 		}
 	case cql.CodeWriteTimeout:
-		e := &RequestErrWriteTimeout{ServerError: base}
+		e := &cql.WriteTimeoutError{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		e.WriteType = r.String()
 		if version >= protoV5 && e.WriteType == "CAS" && r.Len() > 0 { // Cassandra sends it for contention only
@@ -46,37 +47,37 @@ func readErrorFields(r *wire.Reader, version byte, base ServerError) RequestErro
 		}
 		return e
 	case cql.CodeReadTimeout:
-		e := &RequestErrReadTimeout{ServerError: base}
+		e := &cql.ReadTimeoutError{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		e.DataPresent = r.Byte()
 		return e
 	case cql.CodeReadFailure:
-		e := &RequestErrReadFailure{ServerError: base}
+		e := &cql.ReadFailureError{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
-		e.NumFailures, e.ErrorMap = readFailures(r, version)
+		e.NumFailures, e.ReasonMap = readFailures(r, version)
 		e.DataPresent = r.Byte() != 0
 		return e
 	case cql.CodeWriteFailure:
-		e := &RequestErrWriteFailure{ServerError: base}
+		e := &cql.WriteFailureError{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
-		e.NumFailures, e.ErrorMap = readFailures(r, version)
+		e.NumFailures, e.ReasonMap = readFailures(r, version)
 		e.WriteType = r.String()
 		return e
 	case cql.CodeFunctionFailure:
-		return &RequestErrFunctionFailure{
+		return &cql.FunctionFailureError{
 			ServerError: base, Keyspace: r.String(), Function: r.String(),
 			ArgTypes: r.StringList(),
 		}
 	case cql.CodeCDCWriteFailure:
-		return &RequestErrCDCWriteFailure{base}
+		return &cql.CDCWriteFailureError{ServerError: base}
 	case cql.CodeCASWriteUnknown:
-		e := &RequestErrCASWriteUnknown{ServerError: base}
+		e := &cql.CASWriteUnknownError{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		return e
 	case cql.CodeAlreadyExists:
-		return &RequestErrAlreadyExists{ServerError: base, Keyspace: r.String(), Table: r.String()}
+		return &cql.AlreadyExistsError{ServerError: base, Keyspace: r.String(), Table: r.String()}
 	case cql.CodeUnprepared:
-		return &RequestErrUnprepared{ServerError: base, StatementId: bytes.Clone(r.ShortBytes())}
+		return &cql.UnpreparedError{ServerError: base, StatementID: bytes.Clone(r.ShortBytes())}
 	}
 	return &base
 }
@@ -87,12 +88,12 @@ func readReceived(r *wire.Reader) (c cql.Consistency, received, blockFor int) {
 }
 
 // readFailures reads <reasonmap> in v5 and <numfailures> in v4.
-func readFailures(r *wire.Reader, version byte) (int, ErrorMap) {
+func readFailures(r *wire.Reader, version byte) (int, map[netip.Addr]uint16) {
 	if version < protoV5 {
 		return int(r.Int()), nil
 	}
 	n := r.Count(1 + 4 + 2) // an [inetaddr] of IPv4 and a [short]
-	reasons := make(ErrorMap, n)
+	reasons := make(map[netip.Addr]uint16, n)
 	for range n {
 		addr := r.InetAddr()
 		reasons[addr] = r.Short()

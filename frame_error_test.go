@@ -18,47 +18,47 @@ const testRateLimitCode = 0x4321
 
 func TestParseError(t *testing.T) {
 	golden := readHexBodies(t, "frame_errors.hex")
-	base := func(c cql.Code) ServerError { return ServerError{code: c, message: "boom"} }
+	base := func(c cql.Code) cql.ServerError { return cql.ServerError{Code: c, Message: "boom"} }
 	v4addr, v6addr := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 	rows := map[string]struct {
 		versions []byte
-		want     RequestError
+		want     error
 	}{
-		"server":       {[]byte{4, 5}, &ServerError{cql.CodeServer, "boom"}},
-		"unknown code": {[]byte{4, 5}, &ServerError{0x7FFF, "boom"}},
-		"unavailable":  {[]byte{4, 5}, &RequestErrUnavailable{base(cql.CodeUnavailable), cql.LocalQuorum, 2, 1}},
-		"write timeout": {[]byte{4, 5}, &RequestErrWriteTimeout{
+		"server":       {[]byte{4, 5}, &cql.ServerError{Code: cql.CodeServer, Message: "boom"}},
+		"unknown code": {[]byte{4, 5}, &cql.ServerError{Code: 0x7FFF, Message: "boom"}},
+		"unavailable":  {[]byte{4, 5}, &cql.UnavailableError{ServerError: base(cql.CodeUnavailable), Consistency: cql.LocalQuorum, Required: 2, Alive: 1}},
+		"write timeout": {[]byte{4, 5}, &cql.WriteTimeoutError{
 			ServerError: base(cql.CodeWriteTimeout), Consistency: cql.Quorum, Received: 1,
 			BlockFor: 2, WriteType: "SIMPLE",
 		}},
-		"write timeout cas v4": {[]byte{4}, &RequestErrWriteTimeout{
+		"write timeout cas v4": {[]byte{4}, &cql.WriteTimeoutError{
 			ServerError: base(cql.CodeWriteTimeout), Consistency: cql.Serial, Received: 1,
 			BlockFor: 2, WriteType: "CAS",
 		}},
-		"write timeout cas v5": {[]byte{5}, &RequestErrWriteTimeout{
+		"write timeout cas v5": {[]byte{5}, &cql.WriteTimeoutError{
 			ServerError: base(cql.CodeWriteTimeout), Consistency: cql.Serial, Received: 1,
 			BlockFor: 2, WriteType: "CAS", Contentions: 7,
 		}},
-		"read timeout": {[]byte{4, 5}, &RequestErrReadTimeout{base(cql.CodeReadTimeout), cql.Quorum, 1, 2, 1}},
-		"read failure v4": {[]byte{4}, &RequestErrReadFailure{
+		"read timeout": {[]byte{4, 5}, &cql.ReadTimeoutError{ServerError: base(cql.CodeReadTimeout), Consistency: cql.Quorum, Received: 1, BlockFor: 2, DataPresent: 1}},
+		"read failure v4": {[]byte{4}, &cql.ReadFailureError{
 			ServerError: base(cql.CodeReadFailure), Consistency: cql.Quorum, Received: 1,
 			BlockFor: 2, NumFailures: 3, DataPresent: true,
 		}},
-		"read failure v5": {[]byte{5}, &RequestErrReadFailure{
-			base(cql.CodeReadFailure), cql.Quorum, 1, 2, 2, false,
-			ErrorMap{v4addr: 1, v6addr: 2},
+		"read failure v5": {[]byte{5}, &cql.ReadFailureError{
+			ServerError: base(cql.CodeReadFailure), Consistency: cql.Quorum, Received: 1, BlockFor: 2, NumFailures: 2, DataPresent: false,
+			ReasonMap: map[netip.Addr]uint16{v4addr: 1, v6addr: 2},
 		}},
-		"function failure": {[]byte{4, 5}, &RequestErrFunctionFailure{base(cql.CodeFunctionFailure), "ks", "f", []string{"int"}}},
-		"write failure v4": {[]byte{4}, &RequestErrWriteFailure{
+		"function failure": {[]byte{4, 5}, &cql.FunctionFailureError{ServerError: base(cql.CodeFunctionFailure), Keyspace: "ks", Function: "f", ArgTypes: []string{"int"}}},
+		"write failure v4": {[]byte{4}, &cql.WriteFailureError{
 			ServerError: base(cql.CodeWriteFailure), Consistency: cql.Quorum, Received: 1,
 			BlockFor: 2, NumFailures: 3, WriteType: "BATCH",
 		}},
-		"write failure v5":  {[]byte{5}, &RequestErrWriteFailure{base(cql.CodeWriteFailure), cql.Quorum, 1, 2, 1, "BATCH", ErrorMap{v4addr: 1}}},
-		"cdc write failure": {[]byte{4, 5}, &RequestErrCDCWriteFailure{base(cql.CodeCDCWriteFailure)}},
-		"cas write unknown": {[]byte{4, 5}, &RequestErrCASWriteUnknown{base(cql.CodeCASWriteUnknown), cql.Serial, 1, 2}},
-		"already exists":    {[]byte{4, 5}, &RequestErrAlreadyExists{base(cql.CodeAlreadyExists), "ks", ""}},
-		"unprepared":        {[]byte{4, 5}, &RequestErrUnprepared{base(cql.CodeUnprepared), []byte("id")}},
-		"rate limit":        {[]byte{4, 5}, &RequestErrRateLimitReached{base(testRateLimitCode), 1, true}},
+		"write failure v5":  {[]byte{5}, &cql.WriteFailureError{ServerError: base(cql.CodeWriteFailure), Consistency: cql.Quorum, Received: 1, BlockFor: 2, NumFailures: 1, WriteType: "BATCH", ReasonMap: map[netip.Addr]uint16{v4addr: 1}}},
+		"cdc write failure": {[]byte{4, 5}, &cql.CDCWriteFailureError{ServerError: base(cql.CodeCDCWriteFailure)}},
+		"cas write unknown": {[]byte{4, 5}, &cql.CASWriteUnknownError{ServerError: base(cql.CodeCASWriteUnknown), Consistency: cql.Serial, Received: 1, BlockFor: 2}},
+		"already exists":    {[]byte{4, 5}, &cql.AlreadyExistsError{ServerError: base(cql.CodeAlreadyExists), Keyspace: "ks", Table: ""}},
+		"unprepared":        {[]byte{4, 5}, &cql.UnpreparedError{ServerError: base(cql.CodeUnprepared), StatementID: []byte("id")}},
+		"rate limit":        {[]byte{4, 5}, &cql.RateLimitError{ServerError: base(testRateLimitCode), OpType: 1, RejectedByCoordinator: true}},
 	}
 	for name := range golden {
 		require.Contains(t, rows, name, "golden without a test")
@@ -72,8 +72,10 @@ func TestParseError(t *testing.T) {
 				got := parse(&r)
 				clear(body)
 				require.Equal(t, row.want, got)
-				require.Equal(t, "boom", got.(RequestError).Message())
-				require.ErrorIs(t, got, cql.Code(got.(RequestError).Code()))
+				var server *cql.ServerError
+				require.ErrorAs(t, got, &server)
+				require.Equal(t, "boom", server.Message)
+				require.ErrorIs(t, got, server.Code)
 
 				r = wire.NewReader(append(golden[name][:len(golden[name]):len(golden[name])], 0xDE, 0xAD))
 				require.Equal(t, row.want, parse(&r), "trailing bytes are ignored")
@@ -99,7 +101,7 @@ func TestParseErrorCodesWithoutFields(t *testing.T) {
 		body, err := wire.AppendString(wire.AppendInt(nil, int32(c)), "boom")
 		require.NoError(t, err)
 		r := wire.NewReader(body)
-		require.Equal(t, &ServerError{c, "boom"}, parseError(&r, protoV4, 0))
+		require.Equal(t, &cql.ServerError{Code: c, Message: "boom"}, parseError(&r, protoV4, 0))
 	}
 }
 
@@ -107,9 +109,9 @@ func TestParseErrorCodesWithoutFields(t *testing.T) {
 func TestParseErrorRateLimitNotNegotiated(t *testing.T) {
 	golden := readHexBodies(t, "frame_errors.hex")
 	r := wire.NewReader(golden["rate limit"])
-	require.Equal(t, &ServerError{testRateLimitCode, "boom"}, parseError(&r, protoV4, 0))
+	require.Equal(t, &cql.ServerError{Code: testRateLimitCode, Message: "boom"}, parseError(&r, protoV4, 0))
 	r = wire.NewReader(golden["server"])
-	require.Equal(t, &ServerError{cql.CodeServer, "boom"}, parseError(&r, protoV4, 0))
+	require.Equal(t, &cql.ServerError{Code: cql.CodeServer, Message: "boom"}, parseError(&r, protoV4, 0))
 }
 
 func TestParseErrorLyingReasonMap(t *testing.T) {

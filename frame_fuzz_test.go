@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -84,7 +85,8 @@ func FuzzParseError(f *testing.F) {
 		requireOwned(t, body, func(body []byte) any {
 			r := wire.NewReader(body)
 			err := parseError(&r, version, rateLimitCode)
-			if _, ok := err.(RequestError); !ok {
+			var server *cql.ServerError
+			if !errors.As(err, &server) {
 				requireProtocolError(t, err)
 			}
 			return err.Error() // the text must not fail for any fields

@@ -224,10 +224,10 @@ func gocqlSchema(ctx context.Context, session *gocql.Session) error {
 }
 
 func gocqlErrors(err error) error {
-	var request gocql.RequestError
-	var unavailable *gocql.RequestErrUnavailable
-	var writeTimeout *gocql.RequestErrWriteTimeout
-	var exists *gocql.RequestErrAlreadyExists
+	var server *cql.ServerError
+	var unavailable *cql.UnavailableError
+	var writeTimeout *cql.WriteTimeoutError
+	var exists *cql.AlreadyExistsError
 	switch {
 	case errors.As(err, &unavailable):
 		_, _, _ = unavailable.Consistency, unavailable.Required, unavailable.Alive
@@ -235,8 +235,8 @@ func gocqlErrors(err error) error {
 		_, _, _, _ = writeTimeout.Consistency, writeTimeout.Received, writeTimeout.BlockFor, writeTimeout.WriteType
 	case errors.As(err, &exists):
 		_, _ = exists.Keyspace, exists.Table
-	case errors.As(err, &request):
-		_, _ = request.Code(), request.Message()
+	case errors.As(err, &server):
+		_, _ = server.Code, server.Message
 	}
 	for _, sentinel := range []error{
 		gocql.ErrTimeoutNoResponse, gocql.ErrConnectionClosed, gocql.ErrNoStreams, gocql.ErrUnsupported, gocql.ErrUseStmt,

@@ -99,7 +99,7 @@ func (DefaultRetryPolicy) Decide(_ context.Context, a Attempt) Decision {
 		return Decision{}
 	}
 	wait := min(overloadWait<<(a.Number-1), overloadWaitMax)
-	var timeout *RequestErrReadTimeout
+	var timeout *cql.ReadTimeoutError
 	safe := a.Idempotent || !a.MayHaveApplied
 	switch {
 	case a.Class == ClassBootstrapping:
@@ -171,8 +171,8 @@ func (p DowngradingConsistencyRetryPolicy) Decide(_ context.Context, a Attempt) 
 	if a.Number > len(p.ConsistencyLevelsToTry) {
 		return Decision{}
 	}
-	var unavailable *RequestErrUnavailable
-	var timeout *RequestErrWriteTimeout
+	var unavailable *cql.UnavailableError
+	var timeout *cql.WriteTimeoutError
 	d := Decision{Type: RetryNextHost, Consistency: p.ConsistencyLevelsToTry[a.Number-1], SetConsistency: true}
 	switch a.Class {
 	case ClassInvalid, ClassRateLimit:
@@ -254,8 +254,8 @@ func askRetryPolicy(ctx context.Context, p RetryPolicy, a Attempt) (d Decision, 
 
 // writeTypeOf returns the write type of an error, empty when the error has none.
 func writeTypeOf(err error) string {
-	var timeout *RequestErrWriteTimeout
-	var failure *RequestErrWriteFailure
+	var timeout *cql.WriteTimeoutError
+	var failure *cql.WriteFailureError
 	switch {
 	case errors.As(err, &timeout):
 		return timeout.WriteType

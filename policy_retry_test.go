@@ -17,17 +17,17 @@ import (
 
 // Tests of the decisions of retry policies.
 
-func serverError(c cql.Code) ServerError { return ServerError{code: c, message: "m"} }
+func serverError(c cql.Code) cql.ServerError { return cql.ServerError{Code: c, Message: "m"} }
 
 func TestDefaultRetryPolicy(t *testing.T) {
 	plain := func(c cql.Code) error { e := serverError(c); return &e }
-	unavailable := &RequestErrUnavailable{ServerError: serverError(cql.CodeUnavailable)}
+	unavailable := &cql.UnavailableError{ServerError: serverError(cql.CodeUnavailable)}
 	readTimeout := func(received, blockFor int, data byte) error {
-		return &RequestErrReadTimeout{ServerError: serverError(cql.CodeReadTimeout), Received: received, BlockFor: blockFor, DataPresent: data}
+		return &cql.ReadTimeoutError{ServerError: serverError(cql.CodeReadTimeout), Received: received, BlockFor: blockFor, DataPresent: data}
 	}
-	writeTimeout := &RequestErrWriteTimeout{ServerError: serverError(cql.CodeWriteTimeout), WriteType: "SIMPLE"}
+	writeTimeout := &cql.WriteTimeoutError{ServerError: serverError(cql.CodeWriteTimeout), WriteType: "SIMPLE"}
 	limit := func(byCoordinator bool) error {
-		return &RequestErrRateLimitReached{ServerError: serverError(0x4321), RejectedByCoordinator: byCoordinator}
+		return &cql.RateLimitError{ServerError: serverError(0x4321), RejectedByCoordinator: byCoordinator}
 	}
 	for _, c := range []struct {
 		name                      string
@@ -52,8 +52,8 @@ func TestDefaultRetryPolicy(t *testing.T) {
 		{"rate limit of the coordinator", limit(true), 2, Retry, Retry, 50 * time.Millisecond},
 		{"rate limit of a replica", limit(false), 1, Rethrow, Retry, 25 * time.Millisecond},
 		{"server error", plain(cql.CodeServer), 1, Rethrow, RetryNextHost, 0},
-		{"CAS write unknown", &RequestErrCASWriteUnknown{ServerError: serverError(cql.CodeCASWriteUnknown)}, 1, Rethrow, Rethrow, 0},
-		{"write failure", &RequestErrWriteFailure{ServerError: serverError(cql.CodeWriteFailure)}, 1, Rethrow, Rethrow, 0},
+		{"CAS write unknown", &cql.CASWriteUnknownError{ServerError: serverError(cql.CodeCASWriteUnknown)}, 1, Rethrow, Rethrow, 0},
+		{"write failure", &cql.WriteFailureError{ServerError: serverError(cql.CodeWriteFailure)}, 1, Rethrow, Rethrow, 0},
 		{"syntax", plain(cql.CodeSyntax), 1, Rethrow, Rethrow, 0},
 		{"too many attempts", plain(cql.CodeServer), maxAttempts, Rethrow, Rethrow, 0},
 	} {
@@ -99,10 +99,10 @@ func TestRetryPolicies(t *testing.T) {
 		return Decision{Type: typ, Consistency: c, SetConsistency: true}
 	}
 	writeTimeout := func(typ string, received int) error {
-		return &RequestErrWriteTimeout{ServerError: serverError(cql.CodeWriteTimeout), WriteType: typ, Received: received}
+		return &cql.WriteTimeoutError{ServerError: serverError(cql.CodeWriteTimeout), WriteType: typ, Received: received}
 	}
 	unavailable := func(alive int) error {
-		return &RequestErrUnavailable{ServerError: serverError(cql.CodeUnavailable), Alive: alive}
+		return &cql.UnavailableError{ServerError: serverError(cql.CodeUnavailable), Alive: alive}
 	}
 	down := DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []cql.Consistency{cql.Two, cql.One}}
 	legacy := &legacyPolicy{levels: []cql.Consistency{cql.Quorum, cql.One}}
@@ -119,7 +119,7 @@ func TestRetryPolicies(t *testing.T) {
 		"backoff, of no use":           {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(cql.CodeInvalid), []Decision{{}}},
 		"downgrading, replicas alive":  {down, unavailable(1), []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
 		"downgrading, none alive":      {down, unavailable(0), []Decision{{}}},
-		"downgrading, read timeout":    {down, &RequestErrReadTimeout{ServerError: serverError(cql.CodeReadTimeout)}, []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
+		"downgrading, read timeout":    {down, &cql.ReadTimeoutError{ServerError: serverError(cql.CodeReadTimeout)}, []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
 		"downgrading, written once":    {down, writeTimeout("SIMPLE", 1), []Decision{{Type: Ignore}}},
 		"downgrading, not written":     {down, writeTimeout("COUNTER", 0), []Decision{{}}},
 		"downgrading, unlogged batch":  {down, writeTimeout("UNLOGGED_BATCH", 0), []Decision{to(Retry, cql.Two)}},
@@ -163,8 +163,8 @@ func TestErrorClassOf(t *testing.T) {
 		{plain(cql.CodeSyntax), ClassInvalid, "invalid"},
 		{plain(cql.CodeServer), ClassServer, "server"},
 		{plain(0x7777), ClassServer, "server"},
-		{&RequestErrRateLimitReached{ServerError: serverError(0x4321)}, ClassRateLimit, "rate_limit"},
-		{&RequestErrCASWriteUnknown{ServerError: serverError(cql.CodeCASWriteUnknown)}, ClassCASWriteUnknown, "cas_write_unknown"},
+		{&cql.RateLimitError{ServerError: serverError(0x4321)}, ClassRateLimit, "rate_limit"},
+		{&cql.CASWriteUnknownError{ServerError: serverError(cql.CodeCASWriteUnknown)}, ClassCASWriteUnknown, "cas_write_unknown"},
 		{&RequestFailure{Err: plain(cql.CodeOverloaded)}, ClassOverloaded, "overloaded"},
 		{&ProtocolError{Err: plain(cql.CodeUnprepared)}, ClassProtocol, "protocol"},
 		{fmt.Errorf("%w: %w", ErrConnectionClosed, &ProtocolError{Message: "a stray frame"}), ClassConnection, "connection"},
@@ -210,9 +210,9 @@ func TestMayHaveApplied(t *testing.T) {
 		{&notSentError{err: context.Canceled}, false},
 		{plain(cql.CodeSyntax), false},
 		{plain(cql.CodeServer), true},
-		{&RequestErrWriteTimeout{ServerError: serverError(cql.CodeWriteTimeout)}, true},
-		{&RequestErrRateLimitReached{ServerError: serverError(0x4321), RejectedByCoordinator: true}, false},
-		{&RequestErrRateLimitReached{ServerError: serverError(0x4321)}, true},
+		{&cql.WriteTimeoutError{ServerError: serverError(cql.CodeWriteTimeout)}, true},
+		{&cql.RateLimitError{ServerError: serverError(0x4321), RejectedByCoordinator: true}, false},
+		{&cql.RateLimitError{ServerError: serverError(0x4321)}, true},
 	} {
 		require.Equal(t, c.want, attemptMayHaveApplied(c.err), "%T %v", c.err, c.err)
 	}
@@ -224,14 +224,14 @@ func TestMayHaveApplied(t *testing.T) {
 }
 
 func TestServerErrorIsItsCode(t *testing.T) {
-	var err error = &RequestErrUnavailable{ServerError: serverError(cql.CodeUnavailable), Required: 3}
+	var err error = &cql.UnavailableError{ServerError: serverError(cql.CodeUnavailable), Required: 3}
 	err = &RequestFailure{Err: err, Attempts: 2}
 	require.ErrorIs(t, err, cql.CodeUnavailable)
 	require.NotErrorIs(t, err, cql.CodeOverloaded)
-	var u *RequestErrUnavailable
+	var u *cql.UnavailableError
 	require.ErrorAs(t, err, &u)
 	require.Equal(t, 3, u.Required)
-	var r RequestError
+	var r *cql.ServerError
 	require.ErrorAs(t, err, &r)
-	require.Equal(t, 0x1000, r.Code())
+	require.Equal(t, cql.CodeUnavailable, r.Code)
 }

@@ -219,7 +219,7 @@ func TestRateLimitError(t *testing.T) {
 			})
 			s := sessionOn(c)
 			err := s.Query("INSERT").Exec()
-			var limit *RequestErrRateLimitReached
+			var limit *cql.RateLimitError
 			require.Equal(t, negotiated, errors.As(err, &limit), "%v", err)
 			if negotiated {
 				require.True(t, limit.RejectedByCoordinator)

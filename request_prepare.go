@@ -336,10 +336,10 @@ func (s *Session) spendNow(ctx context.Context, c *call) {
 
 // missingStatement returns the statement of the call that err, an UNPREPARED error, names.
 func missingStatement(c *call, err error) (*statement, error) {
-	var unprepared *RequestErrUnprepared
+	var unprepared *cql.UnpreparedError
 	if errors.As(err, &unprepared) {
 		for _, known := range c.stmts {
-			if string(known.id) == string(unprepared.StatementId) {
+			if string(known.id) == string(unprepared.StatementID) {
 				return known, nil
 			}
 		}

@@ -228,7 +228,7 @@ func (c *call) mayHaveApplied(err error) bool {
 		// Unless a batch is logged, a coordinator checks the replicas of its partitions one by one while it writes them
 		// (Cassandra's StorageProxy.mutate and mutateAtomically). It commits a conditional statement after agreement
 		// (commitPaxos).
-		var unavailable *RequestErrUnavailable
+		var unavailable *cql.UnavailableError
 		if c.mayWriteSeveral() && !c.logged ||
 			c.lwt && errors.As(err, &unavailable) && !unavailable.Consistency.IsSerial() {
 			return true

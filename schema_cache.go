@@ -314,7 +314,7 @@ func (c *schemaCache) readScope(ctx context.Context, next *schemaSnapshot, scope
 	if c.ctx.Err() != nil {
 		err = ErrSessionClosed
 	}
-	var refused RequestError
+	var refused *cql.ServerError
 	if errors.As(err, &refused) || errors.Is(err, ErrNoConnections) {
 		err = errorf("%w: %w", ErrNoMetadata, err)
 	}

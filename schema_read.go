@@ -19,7 +19,7 @@ func readSchema(ctx context.Context, conn *conn, scope schema.Scope) (*schema.Ro
 	rows := schema.NewRows(scope)
 	for _, q := range scope.Queries() {
 		err := systemEach(ctx, conn, q.Statement, func(row systemRow) { rows.Add(&q, row) })
-		var refused RequestError
+		var refused *cql.ServerError
 		switch {
 		case err == nil:
 		case q.Optional && (errors.Is(err, cql.CodeInvalid) || errors.Is(err, cql.CodeConfig)):

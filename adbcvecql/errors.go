@@ -33,9 +33,9 @@ func wrapped(what string, err error) error {
 		return err
 	}
 	out := adbc.Error{Code: statusOf(err), Msg: fmt.Sprintf("adbcvecql: %s: %v", what, err)}
-	var refused vecql.RequestError
+	var refused *cql.ServerError
 	if errors.As(err, &refused) {
-		out.VendorCode = int32(refused.Code())
+		out.VendorCode = int32(refused.Code)
 	}
 	switch out.Code { // SQL:2003 has no states for tables; these are those of ODBC
 	case adbc.StatusNotFound:

@@ -26,18 +26,8 @@ import (
 
 // Mappings without a server: errors to statuses, types to CQL, names to patterns, numbers to decimals.
 
-// refused is an error of a server.
-type refused struct {
-	vecql.ServerError
-	code cql.Code
-	text string
-}
-
-func (r *refused) Code() int             { return int(r.code) }
-func (r *refused) Message() string       { return r.text }
-func (r *refused) Error() string         { return r.text }
-func (r *refused) Is(target error) bool  { return target == r.code }
-func refusal(c cql.Code, s string) error { return &refused{code: c, text: s} }
+// refusal returns an error of a server.
+func refusal(c cql.Code, text string) error { return &cql.ServerError{Code: c, Message: text} }
 
 // TestStatuses requires the status, the vendor code and the SQLSTATE of each error.
 func TestStatuses(t *testing.T) {
@@ -96,8 +86,8 @@ func TestStatuses(t *testing.T) {
 		require.Equal(t, c.status, got.Code, "%v", c.err)
 		require.Equal(t, c.state, strings.TrimRight(string(got.SqlState[:]), "\x00"), "%v", c.err)
 		vendor := int32(0)
-		if r, ok := c.err.(*refused); ok {
-			vendor = int32(r.code)
+		if r, ok := c.err.(*cql.ServerError); ok {
+			vendor = int32(r.Code)
 		}
 		require.Equal(t, vendor, got.VendorCode, "%v", c.err)
 		require.True(t, strings.HasPrefix(got.Msg, "adbcvecql: test: within: "), got.Msg)

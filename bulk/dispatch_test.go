@@ -362,12 +362,8 @@ func TestDelayedRowsAreSentInTime(t *testing.T) {
 	})
 }
 
-// A serverError is an error of a server.
-type serverError struct{ code cql.Code }
-
-func (e serverError) Code() int       { return int(e.code) }
-func (e serverError) Message() string { return "refused" }
-func (e serverError) Error() string   { return "server: refused" }
+// refusal returns an error of a server.
+func refusal(code cql.Code) error { return &cql.ServerError{Code: code, Message: "refused"} }
 
 // TestDecide has the outcomes of failed attempts.
 func TestDecide(t *testing.T) {
@@ -379,13 +375,13 @@ func TestDecide(t *testing.T) {
 		once     bool // the statement is not idempotent
 		want     outcome
 	}{
-		"overloaded":             {serverError{cql.CodeOverloaded}, 500, 59 * time.Second, false, sentAgain},
-		"too late":               {serverError{cql.CodeOverloaded}, 1, time.Minute, false, rejected},
-		"refused":                {serverError{cql.CodeInvalid}, 1, 0, false, rejected},
-		"a server's error":       {serverError{cql.CodeServer}, maxServerAttempts - 1, 0, false, sentAgain},
-		"a server's error, last": {serverError{cql.CodeServer}, maxServerAttempts, 0, false, rejected},
-		"a failed write":         {serverError{cql.CodeWriteFailure}, maxServerAttempts - 1, 0, false, sentAgain},
-		"a failed write, last":   {serverError{cql.CodeWriteFailure}, maxServerAttempts, 0, false, rejected},
+		"overloaded":             {refusal(cql.CodeOverloaded), 500, 59 * time.Second, false, sentAgain},
+		"too late":               {refusal(cql.CodeOverloaded), 1, time.Minute, false, rejected},
+		"refused":                {refusal(cql.CodeInvalid), 1, 0, false, rejected},
+		"a server's error":       {refusal(cql.CodeServer), maxServerAttempts - 1, 0, false, sentAgain},
+		"a server's error, last": {refusal(cql.CodeServer), maxServerAttempts, 0, false, rejected},
+		"a failed write":         {refusal(cql.CodeWriteFailure), maxServerAttempts - 1, 0, false, sentAgain},
+		"a failed write, last":   {refusal(cql.CodeWriteFailure), maxServerAttempts, 0, false, rejected},
 		"certainly not executed": {vecql.ErrThrottled, 1, 0, true, sentAgain},
 		"a timeout":              {vecql.ErrTimeoutNoResponse, 1, 0, false, sentAgain},
 		"a closed session":       {fmt.Errorf("execute: %w", vecql.ErrSessionClosed), 1, 0, false, dropped},

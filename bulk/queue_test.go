@@ -121,7 +121,7 @@ func TestRowThatCannotBeEncodedYetIsSentLater(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(1, 1)))
 		b := items(0, 1)
-		rows := &failingRows{&batchRows{statement: w.rows, batch: b}, 0, serverError{cql.CodeOverloaded}}
+		rows := &failingRows{&batchRows{statement: w.rows, batch: b}, 0, refusal(cql.CodeOverloaded)}
 		require.NoError(t, w.lock(t.Context()))
 		require.NoError(t, w.accept(t.Context(), &job{rows: rows, key: w.rowsKey, source: "items"}, 1))
 		w.unlock()

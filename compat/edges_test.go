@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -126,7 +125,7 @@ func TestErrorOfARequestIsThatOfItsRows(t *testing.T) {
 	all, sliceMap := rows().SliceMap()
 	require.Nil(t, all)
 	for _, err := range []error{rows().Close(), rows().Scanner().Err(), rowData, sliceMap} {
-		require.IsType(t, &vecql.ServerError{}, err)
+		require.IsType(t, &cql.ServerError{}, err)
 	}
 	done := query(t, s, V1, `INSERT INTO ks.t (id) VALUES (1)`)
 	require.False(t, done.Scan())

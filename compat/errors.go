@@ -26,6 +26,18 @@ var sentinels = []error{
 	vecql.ErrUnsupported,
 }
 
+// OfServer returns the error of a server that err wraps, one of the types of package cql, nil if there is none.
+func OfServer(err error) error {
+	var server interface {
+		error
+		MayHaveApplied() bool
+	}
+	if errors.As(err, &server) {
+		return server
+	}
+	return nil
+}
+
 // Error returns the error that gocql returns for err, an error of package vecql: a sentinel itself, the error of a
 // context itself, the error of the server itself. Other errors are returned without the RequestFailure around them, and
 // errors of other packages as they are.
@@ -39,8 +51,7 @@ func Error(err error) error {
 	if e := sentinelOf(err, connectionSentinels); e != nil {
 		return e
 	}
-	var server vecql.RequestError
-	if errors.As(err, &server) {
+	if server := OfServer(err); server != nil {
 		return server
 	}
 	if e := sentinelOf(err, sentinels); e != nil {

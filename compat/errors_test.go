@@ -30,18 +30,18 @@ func TestErrorSentinels(t *testing.T) {
 	require.NoError(t, Error(nil))
 	dial := fmt.Errorf("%w: %w", vecql.ErrNoConnections, context.DeadlineExceeded)
 	require.True(t, Error(failed(dial)) == vecql.ErrNoConnections, "a timeout of the driver itself")
-	ended := fmt.Errorf("%w: %w", context.Canceled, &vecql.RequestErrReadTimeout{})
+	ended := fmt.Errorf("%w: %w", context.Canceled, &cql.ReadTimeoutError{})
 	require.True(t, Error(failed(ended)) == context.Canceled, "the error of an earlier attempt")
-	login := fmt.Errorf("%w: %w", vecql.ErrNoConnectionsStarted, &vecql.ServerError{})
-	require.IsType(t, &vecql.ServerError{}, Error(login))
+	login := fmt.Errorf("%w: %w", vecql.ErrNoConnectionsStarted, &cql.ServerError{})
+	require.IsType(t, &cql.ServerError{}, Error(login))
 }
 
 func TestErrorOfServer(t *testing.T) {
 	for _, e := range []error{
-		&vecql.ServerError{}, &vecql.RequestErrUnavailable{}, &vecql.RequestErrWriteTimeout{}, &vecql.RequestErrReadTimeout{},
-		&vecql.RequestErrReadFailure{}, &vecql.RequestErrWriteFailure{}, &vecql.RequestErrFunctionFailure{},
-		&vecql.RequestErrCDCWriteFailure{}, &vecql.RequestErrCASWriteUnknown{}, &vecql.RequestErrAlreadyExists{},
-		&vecql.RequestErrUnprepared{}, &vecql.RequestErrRateLimitReached{},
+		&cql.ServerError{}, &cql.UnavailableError{}, &cql.WriteTimeoutError{}, &cql.ReadTimeoutError{},
+		&cql.ReadFailureError{}, &cql.WriteFailureError{}, &cql.FunctionFailureError{},
+		&cql.CDCWriteFailureError{}, &cql.CASWriteUnknownError{}, &cql.AlreadyExistsError{},
+		&cql.UnpreparedError{}, &cql.RateLimitError{},
 	} {
 		require.True(t, Error(failed(e)) == e, "%T", e)
 	}
@@ -52,7 +52,7 @@ func TestErrorOfOthers(t *testing.T) {
 	require.True(t, Error(mine) == mine)
 	require.Equal(t, "attempt: mine", Error(failed(mine)).Error())
 	s := newSession(t, wideSchema)
-	require.IsType(t, &vecql.ServerError{}, Error(s.Query("SELECT x FROM ks.nothing").ExecContext(t.Context())))
+	require.IsType(t, &cql.ServerError{}, Error(s.Query("SELECT x FROM ks.nothing").ExecContext(t.Context())))
 	var n int
 	require.True(t, Error(s.Query("SELECT id FROM ks.t WHERE id = 1").ScanContext(t.Context(), &n)) == vecql.ErrNotFound)
 	err := Error(s.Query("SELECT id FROM ks.t WHERE id = ?", "x").ExecContext(t.Context()))

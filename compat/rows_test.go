@@ -156,7 +156,7 @@ func TestScan(t *testing.T) {
 		require.NoError(t, err)
 		require.NotSame(t, row.Values[1], again.Values[1])
 		_, err = query(t, s, V2, `SELECT nothing FROM ks.t`).RowData()
-		require.IsType(t, &vecql.ServerError{}, err)
+		require.IsType(t, &cql.ServerError{}, err)
 	})
 }
 
@@ -185,7 +185,7 @@ func TestScanCAS(t *testing.T) {
 	_, err = query(t, s, V1, `SELECT i FROM ks.t WHERE id = 9`).MapScanCAS(m)
 	require.Equal(t, vecql.ErrNotFound, err)
 	_, err = query(t, s, V1, `SELECT nothing FROM ks.t`).ScanCAS(&other)
-	require.IsType(t, &vecql.ServerError{}, err)
+	require.IsType(t, &cql.ServerError{}, err)
 }
 
 // TestScanAllocations requires that Rows.Scan allocates what the driver's own Scan does.

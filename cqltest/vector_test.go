@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -23,12 +22,12 @@ func TestVectorSearch(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	err = s.Query("INSERT INTO ks.t (k, v) VALUES (2, [0, 0])").Consistency(cql.Quorum).ExecContext(t.Context())
-	var failed *vecql.RequestErrWriteFailure
+	var failed *cql.WriteFailureError
 	require.True(t, errors.As(err, &failed), "%v", err)
 	require.Equal(t, cql.Quorum, failed.Consistency)
-	require.Len(t, failed.ErrorMap, 1)
+	require.Len(t, failed.ReasonMap, 1)
 	err = s.Query("SELECT k / 0 FROM ks.t").ExecContext(t.Context())
-	var function *vecql.RequestErrFunctionFailure
+	var function *cql.FunctionFailureError
 	require.True(t, errors.As(err, &function), "%v", err)
 	require.Equal(t, []string{"int", "int"}, function.ArgTypes)
 

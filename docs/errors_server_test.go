@@ -53,19 +53,19 @@ func serverSituations() []situation {
 	})
 	plain := func(code int32, message string) cqltest.Error { return cqltest.Error{Code: code, Message: message} }
 	list := []situation{
-		{"vecql.ServerError", "the node has a bug", as[*vecql.ServerError](), failing(plain(cqltest.CodeServer, "java.lang.NullPointerException"))},
-		{"vecql.RequestError", "the node has a bug", as[vecql.RequestError](), failing(plain(cqltest.CodeServer, "java.lang.NullPointerException"))},
-		{"vecql.RequestErrUnavailable", "read with too few replicas alive", as[*vecql.RequestErrUnavailable](), failing(unavailable)},
-		{"vecql.RequestErrWriteTimeout", "a replica does not acknowledge in time", as[*vecql.RequestErrWriteTimeout](), failing(with(cqltest.CodeWriteTimeout, nil))},
-		{"vecql.RequestErrReadTimeout", "a replica does not answer in time", as[*vecql.RequestErrReadTimeout](), failing(with(cqltest.CodeReadTimeout, nil))},
-		{"vecql.RequestErrReadFailure", "a replica fails a read", as[*vecql.RequestErrReadFailure](), failing(with(cqltest.CodeReadFailure, failures))},
-		{"vecql.RequestErrWriteFailure", "a replica fails a write", as[*vecql.RequestErrWriteFailure](), failing(with(cqltest.CodeWriteFailure, failures))},
-		{"vecql.RequestErrFunctionFailure", "a function of the user fails", as[*vecql.RequestErrFunctionFailure](), failing(function)},
-		{"vecql.RequestErrCDCWriteFailure", "the CDC log is full", as[*vecql.RequestErrCDCWriteFailure](), failing(plain(cqltest.CodeCDCWriteFailure, "CDC directory is full"))},
-		{"vecql.RequestErrCASWriteUnknown", "a conditional write has an unknown outcome", as[*vecql.RequestErrCASWriteUnknown](), failing(with(cqltest.CodeCASWriteUnknown, nil))},
-		{"vecql.RequestErrAlreadyExists", "create a table that exists", as[*vecql.RequestErrAlreadyExists](), text("CREATE TABLE shop.items (id int PRIMARY KEY)")},
-		{"vecql.RequestErrUnprepared", "the node forgets a statement again and again", as[*vecql.RequestErrUnprepared](), unprepared},
-		{"vecql.RequestErrRateLimitReached", "exceed ScyllaDB's rate limit of a partition", as[*vecql.RequestErrRateLimitReached](), limited},
+		{"cql.ServerError", "the node has a bug", as[*cql.ServerError](), failing(plain(cqltest.CodeServer, "java.lang.NullPointerException"))},
+		{"cql.ServerError", "the node has a bug", as[*cql.ServerError](), failing(plain(cqltest.CodeServer, "java.lang.NullPointerException"))},
+		{"cql.UnavailableError", "read with too few replicas alive", as[*cql.UnavailableError](), failing(unavailable)},
+		{"cql.WriteTimeoutError", "a replica does not acknowledge in time", as[*cql.WriteTimeoutError](), failing(with(cqltest.CodeWriteTimeout, nil))},
+		{"cql.ReadTimeoutError", "a replica does not answer in time", as[*cql.ReadTimeoutError](), failing(with(cqltest.CodeReadTimeout, nil))},
+		{"cql.ReadFailureError", "a replica fails a read", as[*cql.ReadFailureError](), failing(with(cqltest.CodeReadFailure, failures))},
+		{"cql.WriteFailureError", "a replica fails a write", as[*cql.WriteFailureError](), failing(with(cqltest.CodeWriteFailure, failures))},
+		{"cql.FunctionFailureError", "a function of the user fails", as[*cql.FunctionFailureError](), failing(function)},
+		{"cql.CDCWriteFailureError", "the CDC log is full", as[*cql.CDCWriteFailureError](), failing(plain(cqltest.CodeCDCWriteFailure, "CDC directory is full"))},
+		{"cql.CASWriteUnknownError", "a conditional write has an unknown outcome", as[*cql.CASWriteUnknownError](), failing(with(cqltest.CodeCASWriteUnknown, nil))},
+		{"cql.AlreadyExistsError", "create a table that exists", as[*cql.AlreadyExistsError](), text("CREATE TABLE shop.items (id int PRIMARY KEY)")},
+		{"cql.UnpreparedError", "the node forgets a statement again and again", as[*cql.UnpreparedError](), unprepared},
+		{"cql.RateLimitError", "exceed ScyllaDB's rate limit of a partition", as[*cql.RateLimitError](), limited},
 		{"cql.CodeSyntax", "execute CQL that does not parse", is(cql.CodeSyntax), text("SELEKT name FROM shop.items")},
 		{"cql.CodeInvalid", "read a table that does not exist", is(cql.CodeInvalid), text("SELECT name FROM shop.item WHERE id = ?", 1)},
 		{"cql.CodeAlreadyExists", "create a keyspace that exists", is(cql.CodeAlreadyExists), text("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")},
@@ -95,5 +95,5 @@ func serverSituations() []situation {
 	} {
 		list = append(list, situation{"cql.Code" + c.name, c.what, is(cql.Code(c.e.Code)), failing(c.e)})
 	}
-	return append(list, situation{"cql.Code", "the node answers with a code of no specification", as[vecql.RequestError](), failing(plain(0x7777, "new"))})
+	return append(list, situation{"cql.Code", "the node answers with a code of no specification", as[*cql.ServerError](), failing(plain(0x7777, "new"))})
 }

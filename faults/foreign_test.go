@@ -34,7 +34,7 @@ func TestFault54ShortError(t *testing.T) {
 				return r.Op == fakecql.OpExecute
 			})
 			err := sessionOn(c).Query("UPDATE ks.t SET v = 1 WHERE id = 1 IF v = 0").Exec()
-			var timeout *vecql.RequestErrWriteTimeout
+			var timeout *cql.WriteTimeoutError
 			require.ErrorAs(t, err, &timeout)
 			require.Equal(t, "CAS", timeout.WriteType)
 			require.Equal(t, 3*len(contentions)/2, timeout.Contentions)

@@ -286,16 +286,16 @@ func TestFault13Unknown(t *testing.T) {
 		{"malformed class name", fakecql.OpResult, 0, oneRow(class("Vector("), nil), protocolError},
 		{"error code", fakecql.OpError, 0, message(ints(0x7777), 4, "what", "and fields"), func(t *testing.T, s *vecql.Session) {
 			err := s.Query("SELECT x").Exec()
-			var e *vecql.ServerError
+			var e *cql.ServerError
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, 0x7777, e.Code())
-			require.Equal(t, "what", e.Message())
+			require.Equal(t, cql.Code(0x7777), e.Code)
+			require.Equal(t, "what", e.Message)
 			require.ErrorIs(t, err, cql.Code(0x7777))
 			require.True(t, vecql.MayHaveApplied(err), "the server may have executed the request")
 		}},
 		{"consistency and write type", fakecql.OpError, 0, message(ints(int32(cql.CodeWriteTimeout)), 0, 999, ints(1, 2), 4, "WHAT"), func(t *testing.T, s *vecql.Session) {
 			err := s.Query("SELECT x").Exec()
-			var e *vecql.RequestErrWriteTimeout
+			var e *cql.WriteTimeoutError
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, "WHAT", e.WriteType)
 			require.NotEmpty(t, err.Error())
@@ -319,7 +319,7 @@ func TestFault13Unknown(t *testing.T) {
 			require.Equal(t, 7, n)
 		}},
 		{"bytes after ERROR", fakecql.OpError, 0, message(ints(int32(cql.CodeUnavailable)), 0, int(cql.Quorum), ints(2, 1), "more"), func(t *testing.T, s *vecql.Session) {
-			var e *vecql.RequestErrUnavailable
+			var e *cql.UnavailableError
 			require.ErrorAs(t, s.Query("SELECT x").Exec(), &e)
 			require.Equal(t, 2, e.Required)
 		}},
@@ -371,9 +371,9 @@ func TestFault14Envelope(t *testing.T) {
 						var ids traceIDs
 						it := s.Query("SELECT x").Trace(&ids).Iter()
 						if name == "error" {
-							var e *vecql.RequestErrUnavailable
+							var e *cql.UnavailableError
 							require.ErrorAs(t, it.Close(), &e)
-							require.Equal(t, "gone", e.Message())
+							require.Equal(t, "gone", e.Message)
 							require.Equal(t, 3, e.Required)
 							return
 						}

@@ -248,12 +248,12 @@ func (in *Instrumentation) observe(ctx context.Context, op *operation) {
 		add(semconv.ServerAddressKey, address(op.host))
 		attrs = append(attrs, semconv.ServerPort(op.host.Port()))
 	}
-	var server vecql.RequestError
+	var server *cql.ServerError
 	var class string
 	if op.err != nil {
 		class = vecql.ErrorClassOf(op.err).String()
 		if errors.As(op.err, &server) {
-			code := strconv.Itoa(server.Code())
+			code := strconv.Itoa(int(server.Code))
 			add(semconv.DBResponseStatusCodeKey, code)
 			add(semconv.ErrorTypeKey, code)
 		} else {

@@ -220,7 +220,7 @@ func TestProgressOfParts(t *testing.T) {
 func TestMayRepeat(t *testing.T) {
 	for err, want := range map[error]bool{
 		vecql.ErrConnectionClosed: true, vecql.ErrTimeoutNoResponse: true, vecql.ErrThrottled: true, paging.ErrRepeated: true,
-		serverError(cql.CodeServer): true, serverError(cql.CodeReadTimeout): true, serverError(cql.CodeInvalid): false,
+		refusal(cql.CodeServer): true, refusal(cql.CodeReadTimeout): true, refusal(cql.CodeInvalid): false,
 		fmt.Errorf("read: %w", paging.ErrRepeated): true, fmt.Errorf("read: %w", vecql.ErrSessionClosed): false,
 		context.Canceled: false, vecql.ErrSessionClosed: false, errors.New("other"): false, errOrder: false,
 	} {
@@ -234,12 +234,8 @@ func TestMayRepeat(t *testing.T) {
 	}
 }
 
-// A serverError is an error of a server with that code.
-type serverError cql.Code
-
-func (e serverError) Code() int       { return int(e) }
-func (e serverError) Message() string { return "refused" }
-func (e serverError) Error() string   { return "server: refused" }
+// refusal returns an error of a server.
+func refusal(code cql.Code) error { return &cql.ServerError{Code: code, Message: "refused"} }
 
 func TestRangeErrorText(t *testing.T) {
 	err := &RangeError{Part: Part{Start: -4, End: 9}, Failures: 3, Err: vecql.ErrThrottled}

@@ -275,7 +275,7 @@ func testErrors(t *testing.T, s *vecql.Session, ks string) {
 	require.False(t, vecql.MayHaveApplied(err))
 	require.ErrorIs(t, s.Query("SELECT nope FROM "+ks+".t").ExecContext(ctx), cql.CodeInvalid)
 	err = s.Query(fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY)", ks)).ExecContext(ctx)
-	var exists *vecql.RequestErrAlreadyExists
+	var exists *cql.AlreadyExistsError
 	require.ErrorAs(t, err, &exists)
 	require.Equal(t, ks, exists.Keyspace)
 	require.Equal(t, "t", exists.Table)
@@ -301,7 +301,7 @@ func testErrors(t *testing.T, s *vecql.Session, ks string) {
 	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t").ExecContext(over), context.DeadlineExceeded)
 	if nodes := len(s.GetHosts()); nodes < 3 {
 		err = s.Query("INSERT INTO " + ks + ".t (k, v) VALUES (1, 'x')").Consistency(cql.Three).ExecContext(ctx)
-		var unavailable *vecql.RequestErrUnavailable
+		var unavailable *cql.UnavailableError
 		require.ErrorAs(t, err, &unavailable)
 		require.Equal(t, cql.Three, unavailable.Consistency)
 		require.Equal(t, 3, unavailable.Required)

@@ -344,7 +344,7 @@ func (st *storm) run(name string, op func(context.Context, int) error) error {
 		st.bad("%s: %v", name, err)
 	}
 	cause := err
-	var server vecql.RequestError
+	var server *cql.ServerError
 	if errors.As(err, &server) {
 		cause = server
 	}

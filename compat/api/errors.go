@@ -5,6 +5,7 @@ package gocql
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
@@ -101,9 +102,11 @@ type errorFrame struct {
 // An ErrorFrame is embedded in the errors of servers of v1.7 and v2.
 type ErrorFrame = errorFrame
 
-// NewErrorFrame returns the frame of an error of a server.
-func NewErrorFrame(err vecql.RequestError) ErrorFrame {
-	return errorFrame{code: err.Code(), message: err.Message()}
+// NewErrorFrame returns the frame of an error of a server, which must be one of the types of package cql.
+func NewErrorFrame(err error) ErrorFrame {
+	var base *cql.ServerError
+	errors.As(err, &base)
+	return errorFrame{code: int(base.Code), message: base.Message}
 }
 
 // Code implements RequestError.
@@ -134,7 +137,7 @@ func (f frameHeader) Header() frameHeader { return f }
 type ErrorMap map[string]uint16
 
 // NewErrorMap returns m with textual addresses, nil for nil.
-func NewErrorMap(m vecql.ErrorMap) ErrorMap {
+func NewErrorMap(m map[netip.Addr]uint16) ErrorMap {
 	if m == nil {
 		return nil
 	}
@@ -180,7 +183,7 @@ func countError(err error) error {
 
 // Errors are a module's errors for those of vecql: of a server, and of values with their text and the cause.
 type Errors struct {
-	Server    func(err vecql.RequestError) error
+	Server    func(err error) error
 	Marshal   func(text string, cause error) error
 	Unmarshal func(text string, cause error) error
 }
@@ -203,13 +206,13 @@ func (e *Errors) Plain(err error) error {
 			return s
 		}
 	}
-	var server vecql.RequestError
+	if server := compat.OfServer(err); server != nil {
+		return e.Server(server)
+	}
 	var marshal *cql.MarshalError
 	var unmarshal *cql.UnmarshalError
 	var protocol *vecql.ProtocolError
 	switch {
-	case errors.As(err, &server):
-		return e.Server(server)
 	case errors.As(err, &marshal):
 		return e.Marshal(err.Error(), marshal.Err)
 	case errors.As(err, &unmarshal):

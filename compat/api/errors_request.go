@@ -5,7 +5,7 @@ package gocql
 import (
 	"slices"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Errors of servers in v1.7 and v2. The modules define their RequestErr types by the ones below, so that these have
@@ -101,33 +101,33 @@ type RequestErrFunctionFailure struct {
 type RequestErrCDCWriteFailure struct{ errorFrame }
 
 // NewRequestError returns the error of a server: a pointer to one of the types above, an ErrorFrame for another code.
-func NewRequestError[C ~uint16](err vecql.RequestError) RequestError {
+func NewRequestError[C ~uint16](err error) RequestError {
 	f := NewErrorFrame(err)
-	switch e := any(err).(type) { // it is not wrapped
-	case *vecql.RequestErrUnavailable:
+	switch e := err.(type) { //nolint:errorlint // it is not wrapped
+	case *cql.UnavailableError:
 		return &Unavailable[C]{f, C(e.Consistency), e.Required, e.Alive}
-	case *vecql.RequestErrWriteTimeout:
+	case *cql.WriteTimeoutError:
 		return &WriteTimeout[C]{f, C(e.Consistency), e.Received, e.BlockFor, e.WriteType}
-	case *vecql.RequestErrReadTimeout:
+	case *cql.ReadTimeoutError:
 		return &ReadTimeout[C]{f, C(e.Consistency), e.Received, e.BlockFor, e.DataPresent}
-	case *vecql.RequestErrReadFailure:
+	case *cql.ReadFailureError:
 		return &ReadFailure[C]{
-			f, C(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.DataPresent, NewErrorMap(e.ErrorMap),
+			f, C(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.DataPresent, NewErrorMap(e.ReasonMap),
 		}
-	case *vecql.RequestErrWriteFailure:
+	case *cql.WriteFailureError:
 		return &WriteFailure[C]{
-			f, C(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.WriteType, NewErrorMap(e.ErrorMap),
+			f, C(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.WriteType, NewErrorMap(e.ReasonMap),
 		}
-	case *vecql.RequestErrCASWriteUnknown:
+	case *cql.CASWriteUnknownError:
 		return &CASWriteUnknown[C]{f, C(e.Consistency), e.Received, e.BlockFor}
-	case *vecql.RequestErrFunctionFailure:
+	case *cql.FunctionFailureError:
 		return &RequestErrFunctionFailure{f, e.Keyspace, e.Function, slices.Clone(e.ArgTypes)}
-	case *vecql.RequestErrCDCWriteFailure:
+	case *cql.CDCWriteFailureError:
 		return &RequestErrCDCWriteFailure{f}
-	case *vecql.RequestErrAlreadyExists:
+	case *cql.AlreadyExistsError:
 		return &RequestErrAlreadyExists{f, e.Keyspace, e.Table}
-	case *vecql.RequestErrUnprepared:
-		return &RequestErrUnprepared{f, e.StatementId}
+	case *cql.UnpreparedError:
+		return &RequestErrUnprepared{f, e.StatementID}
 	}
 	return f
 }

@@ -15,15 +15,8 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// serverError is an error of a server with a code that has no type.
-type serverError struct{}
-
-func (serverError) Code() int       { return 0x2000 }
-func (serverError) Message() string { return "line 1" }
-func (serverError) Error() string   { return "vecql: line 1" }
-
 func TestErrorOfAServerWithoutATypeHasItsCodeAndMessage(t *testing.T) {
-	err := NewRequestError[uint16](serverError{})
+	err := NewRequestError[uint16](&cql.ServerError{Code: 0x2000, Message: "line 1"})
 	require.Equal(t, 0x2000, err.Code())
 	require.Equal(t, "line 1", err.Message())
 	require.Equal(t, "line 1", err.Error())
@@ -35,40 +28,40 @@ func TestErrorOfAServerWithoutATypeHasItsCodeAndMessage(t *testing.T) {
 // TestErrorsOfServersHaveTheirFields converts each error of a server; a consistency level has the type of the module.
 func TestErrorsOfServersHaveTheirFields(t *testing.T) {
 	f := ErrorFrame{}
-	failures := vecql.ErrorMap{netip.MustParseAddr("10.0.0.7"): 3, netip.MustParseAddr("::1"): 4}
+	failures := map[netip.Addr]uint16{netip.MustParseAddr("10.0.0.7"): 3, netip.MustParseAddr("::1"): 4}
 	texts := ErrorMap{"10.0.0.7": 3, "::1": 4}
 	for _, test := range []struct {
-		err  vecql.RequestError
+		err  error
 		want RequestError
 	}{
-		{&vecql.RequestErrUnavailable{Consistency: 1, Required: 2, Alive: 3}, &Unavailable[uint16]{f, 1, 2, 3}},
+		{&cql.UnavailableError{Consistency: 1, Required: 2, Alive: 3}, &Unavailable[uint16]{f, 1, 2, 3}},
 		{
-			&vecql.RequestErrWriteTimeout{Consistency: 1, Received: 2, BlockFor: 3, WriteType: "CAS"},
+			&cql.WriteTimeoutError{Consistency: 1, Received: 2, BlockFor: 3, WriteType: "CAS"},
 			&WriteTimeout[uint16]{f, 1, 2, 3, "CAS"},
 		},
 		{
-			&vecql.RequestErrReadTimeout{Consistency: 1, Received: 2, BlockFor: 3, DataPresent: 4},
+			&cql.ReadTimeoutError{Consistency: 1, Received: 2, BlockFor: 3, DataPresent: 4},
 			&ReadTimeout[uint16]{f, 1, 2, 3, 4},
 		},
 		{
-			&vecql.RequestErrReadFailure{Consistency: 1, Received: 2, BlockFor: 3, NumFailures: 4, DataPresent: true, ErrorMap: failures},
+			&cql.ReadFailureError{Consistency: 1, Received: 2, BlockFor: 3, NumFailures: 4, DataPresent: true, ReasonMap: failures},
 			&ReadFailure[uint16]{f, 1, 2, 3, 4, true, texts},
 		},
 		{
-			&vecql.RequestErrWriteFailure{Consistency: 1, Received: 2, BlockFor: 3, NumFailures: 4, WriteType: "VIEW"},
+			&cql.WriteFailureError{Consistency: 1, Received: 2, BlockFor: 3, NumFailures: 4, WriteType: "VIEW"},
 			&WriteFailure[uint16]{f, 1, 2, 3, 4, "VIEW", nil},
 		},
 		{
-			&vecql.RequestErrCASWriteUnknown{Consistency: 1, Received: 2, BlockFor: 3},
+			&cql.CASWriteUnknownError{Consistency: 1, Received: 2, BlockFor: 3},
 			&CASWriteUnknown[uint16]{f, 1, 2, 3},
 		},
 		{
-			&vecql.RequestErrFunctionFailure{Keyspace: "k", Function: "f", ArgTypes: []string{"int"}},
+			&cql.FunctionFailureError{Keyspace: "k", Function: "f", ArgTypes: []string{"int"}},
 			&RequestErrFunctionFailure{f, "k", "f", []string{"int"}},
 		},
-		{&vecql.RequestErrCDCWriteFailure{}, &RequestErrCDCWriteFailure{f}},
-		{&vecql.RequestErrAlreadyExists{Keyspace: "k", Table: "t"}, &RequestErrAlreadyExists{f, "k", "t"}},
-		{&vecql.RequestErrUnprepared{StatementId: []byte{1, 2}}, &RequestErrUnprepared{f, []byte{1, 2}}},
+		{&cql.CDCWriteFailureError{}, &RequestErrCDCWriteFailure{f}},
+		{&cql.AlreadyExistsError{Keyspace: "k", Table: "t"}, &RequestErrAlreadyExists{f, "k", "t"}},
+		{&cql.UnpreparedError{StatementID: []byte{1, 2}}, &RequestErrUnprepared{f, []byte{1, 2}}},
 	} {
 		require.Equal(t, test.want, NewRequestError[uint16](test.err))
 	}
@@ -94,7 +87,7 @@ func (c *countFailure) ValueCount() (values, markers int) { return c.values, c.m
 
 // moduleErrors are the errors of a module of the tests.
 var moduleErrors = Errors{
-	Server:    func(err vecql.RequestError) error { return NewRequestError[uint16](err) },
+	Server:    func(err error) error { return NewRequestError[uint16](err) },
 	Marshal:   func(text string, cause error) error { return fmt.Errorf("M %s: %w", text, cause) },
 	Unmarshal: func(text string, cause error) error { return fmt.Errorf("U %s: %w", text, cause) },
 }
@@ -113,7 +106,7 @@ func TestErrorsOfVecqlBecomeThoseOfTheAPI(t *testing.T) {
 		require.ErrorIs(t, s, s.of)
 	}
 	require.True(t, moduleErrors.Plain(failed(context.Canceled)) == context.Canceled)
-	require.Equal(t, NewRequestError[uint16](serverError{}), moduleErrors.Plain(failed(serverError{})))
+	require.Equal(t, NewRequestError[uint16](&cql.ServerError{Code: 0x2000, Message: "line 1"}), moduleErrors.Plain(failed(&cql.ServerError{Code: 0x2000, Message: "line 1"})))
 	cause := errors.New("cause")
 	err := moduleErrors.Plain(failed(&cql.MarshalError{Column: "c", Type: cql.NativeType(cql.TypeInt), GoType: "string", Err: cause}))
 	require.ErrorContains(t, err, "M vecql: ")

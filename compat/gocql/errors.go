@@ -5,7 +5,6 @@ package gocql
 import (
 	"fmt"
 
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
 )
 
@@ -53,7 +52,7 @@ var known = api.Errors{
 func plain(err error) error { return known.Plain(err) }
 
 // requestError returns the RequestError of this API. A code without a type of its own is an errorFrame.
-func requestError(err vecql.RequestError) error {
+func requestError(err error) error {
 	switch e := api.NewRequestError[Consistency](err).(type) {
 	case *api.Unavailable[Consistency]:
 		return (*RequestErrUnavailable)(e)

@@ -80,7 +80,7 @@ func plain(err error) error {
 }
 
 // requestError returns an error of a server in the API's shape.
-func requestError(err vecql.RequestError) error {
+func requestError(err error) error {
 	switch e := api.NewRequestError[Consistency](err).(type) {
 	case *api.Unavailable[Consistency]:
 		return (*RequestErrUnavailable)(e)

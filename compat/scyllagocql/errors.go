@@ -211,37 +211,39 @@ func plain(err error) error { return known.Plain(err) }
 
 // requestError returns the error of this API for an error of a server. A code without a type of its own is an
 // ErrorFrame, or an UnknownServerError if the protocol does not have it.
-func requestError(err vecql.RequestError) error {
-	f := frame.ErrorFrame{FrameHeader: frame.FrameHeader{Op: frame.OpError}, Code: err.Code(), Message: err.Message()}
-	switch e := any(err).(type) { // it is not wrapped
-	case *vecql.RequestErrUnavailable:
+func requestError(err error) error {
+	var base *cql.ServerError
+	errors.As(err, &base)
+	f := frame.ErrorFrame{FrameHeader: frame.FrameHeader{Op: frame.OpError}, Code: int(base.Code), Message: base.Message}
+	switch e := err.(type) { //nolint:errorlint // it is not wrapped
+	case *cql.UnavailableError:
 		return &RequestErrUnavailable{f, e.Consistency, e.Required, e.Alive}
-	case *vecql.RequestErrWriteTimeout:
+	case *cql.WriteTimeoutError:
 		return &RequestErrWriteTimeout{e.WriteType, f, e.Received, e.BlockFor, e.Consistency}
-	case *vecql.RequestErrReadTimeout:
+	case *cql.ReadTimeoutError:
 		return &RequestErrReadTimeout{f, e.Received, e.BlockFor, e.Consistency, e.DataPresent}
-	case *vecql.RequestErrReadFailure:
+	case *cql.ReadFailureError:
 		return &RequestErrReadFailure{
-			api.NewErrorMap(e.ErrorMap), f, e.Received, e.BlockFor, e.NumFailures, e.Consistency, e.DataPresent,
+			api.NewErrorMap(e.ReasonMap), f, e.Received, e.BlockFor, e.NumFailures, e.Consistency, e.DataPresent,
 		}
-	case *vecql.RequestErrWriteFailure:
+	case *cql.WriteFailureError:
 		return &RequestErrWriteFailure{
-			api.NewErrorMap(e.ErrorMap), e.WriteType, f, e.Received, e.BlockFor, e.NumFailures, e.Consistency,
+			api.NewErrorMap(e.ReasonMap), e.WriteType, f, e.Received, e.BlockFor, e.NumFailures, e.Consistency,
 		}
-	case *vecql.RequestErrFunctionFailure:
+	case *cql.FunctionFailureError:
 		return &RequestErrFunctionFailure{e.Keyspace, e.Function, e.ArgTypes, f}
-	case *vecql.RequestErrCDCWriteFailure:
+	case *cql.CDCWriteFailureError:
 		return &RequestErrCDCWriteFailure{f}
-	case *vecql.RequestErrCASWriteUnknown:
+	case *cql.CASWriteUnknownError:
 		return &RequestErrCASWriteUnknown{f, e.Consistency, e.Received, e.BlockFor}
-	case *vecql.RequestErrAlreadyExists:
+	case *cql.AlreadyExistsError:
 		return &RequestErrAlreadyExists{e.Keyspace, e.Table, f}
-	case *vecql.RequestErrUnprepared:
-		return &RequestErrUnprepared{e.StatementId, f}
-	case *vecql.RequestErrRateLimitReached:
+	case *cql.UnpreparedError:
+		return &RequestErrUnprepared{e.StatementID, f}
+	case *cql.RateLimitError:
 		return &RequestErrRateLimitReached{f, OpType(e.OpType), e.RejectedByCoordinator}
 	}
-	if !cql.Code(err.Code()).IsStandard() {
+	if !base.Code.IsStandard() {
 		return &UnknownServerError{f}
 	}
 	return f

@@ -211,9 +211,9 @@ func textOf[E error](err error) string {
 func explain(err error) string {
 	text := err.Error()
 	var failure *vecql.RequestFailure
-	var server vecql.RequestError
+	var server *cql.ServerError
 	if errors.As(err, &failure) && errors.As(failure.Err, &server) {
-		cause := cql.Code(server.Code()).Error() + ": " + server.Message()
+		cause := server.Code.Error() + ": " + server.Message
 		text = strings.ReplaceAll(text, failure.Error(), cause)
 	}
 	return strings.ReplaceAll(text, "vecql: ", "")

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/valuetest"
 	"github.com/vecql/vecql/tests/cassandra"
 )
@@ -101,9 +102,9 @@ func (s *server) store(id int, v valuetest.Value) valuetest.Record {
 		write = fmt.Sprintf("UPDATE n SET c = c + %s WHERE id = %d", v.Literal, id)
 	}
 	if err := s.session.Query(write).ExecContext(s.Context()); err != nil {
-		var refused vecql.RequestError
+		var refused *cql.ServerError
 		require.True(s, errors.As(err, &refused), "%s: %v", v.Name(), err)
-		s.Logf("%s: %s", v.Name(), refused.Message())
+		s.Logf("%s: %s", v.Name(), refused.Message)
 		return valuetest.Record{Refused: true}
 	}
 	it := s.session.Query(fmt.Sprintf("SELECT %s FROM %s WHERE id = %d", column, table, id)).IterContext(s.Context())

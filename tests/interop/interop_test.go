@@ -379,31 +379,31 @@ var failures = map[string]message.Message{
 func testErrors(t *testing.T, s *server, session *vecql.Session) {
 	get := func(name string) error { return session.Query(name).ExecContext(t.Context()) }
 	require.NoError(t, get("CREATE TABLE ks.t (id uuid)"))
-	var unavailable *vecql.RequestErrUnavailable
+	var unavailable *cql.UnavailableError
 	require.ErrorAs(t, get("unavailable"), &unavailable)
 	require.Equal(t, cql.Quorum, unavailable.Consistency)
 	require.Equal(t, []int{3, 1}, []int{unavailable.Required, unavailable.Alive})
-	var writeTimeout *vecql.RequestErrWriteTimeout
+	var writeTimeout *cql.WriteTimeoutError
 	require.ErrorAs(t, get("writetimeout"), &writeTimeout)
 	require.Equal(t, "CAS", writeTimeout.WriteType)
 	if s.version == 5 {
 		require.Equal(t, 7, writeTimeout.Contentions)
 	}
-	var readTimeout *vecql.RequestErrReadTimeout
+	var readTimeout *cql.ReadTimeoutError
 	require.ErrorAs(t, get("readtimeout"), &readTimeout)
 	require.EqualValues(t, 1, readTimeout.DataPresent)
-	var readFailure *vecql.RequestErrReadFailure
+	var readFailure *cql.ReadFailureError
 	require.ErrorAs(t, get("readfailure"), &readFailure)
 	require.Equal(t, 1, readFailure.NumFailures)
 	require.True(t, readFailure.DataPresent)
-	var writeFailure *vecql.RequestErrWriteFailure
+	var writeFailure *cql.WriteFailureError
 	require.ErrorAs(t, get("writefailure"), &writeFailure)
 	require.Equal(t, 1, writeFailure.NumFailures)
 	require.Equal(t, "SIMPLE", writeFailure.WriteType)
-	var function *vecql.RequestErrFunctionFailure
+	var function *cql.FunctionFailureError
 	require.ErrorAs(t, get("function"), &function)
 	require.Equal(t, []string{"a", "b"}, function.ArgTypes)
-	var exists *vecql.RequestErrAlreadyExists
+	var exists *cql.AlreadyExistsError
 	require.ErrorAs(t, get("exists"), &exists)
 	require.Equal(t, "t", exists.Table)
 	for name, code := range map[string]cql.Code{

@@ -119,7 +119,7 @@ func writeTimedOutBefore(err error) bool {
 }
 
 func writeTimedOut(err error) bool {
-	var timeout *vecql.RequestErrWriteTimeout
+	var timeout *cql.WriteTimeoutError
 	return errors.As(err, &timeout)
 }
 

@@ -193,9 +193,9 @@ func askPage(it *vecql.Iter, like *Result) string {
 		lines = append(lines, strings.Join(cells, " | "))
 	}
 	if err := it.Close(); err != nil {
-		var e vecql.RequestError
+		var e *cql.ServerError
 		if errors.As(err, &e) {
-			return fmt.Sprintf("%04x %s", e.Code(), e.Message())
+			return fmt.Sprintf("%04x %s", int(e.Code), e.Message)
 		}
 		return "error: " + err.Error()
 	}
@@ -262,9 +262,9 @@ func plainType(s string) string {
 
 func askPrepared(t *testing.T, s *vecql.Session, text string) string {
 	m, err := s.StatementMetadata(t.Context(), text, "ks")
-	var e vecql.RequestError
+	var e *cql.ServerError
 	if errors.As(err, &e) {
-		return fmt.Sprintf("%04x %s", e.Code(), e.Message())
+		return fmt.Sprintf("%04x %s", int(e.Code), e.Message)
 	}
 	require.NoError(t, err)
 	spell := func(cols []cql.ColumnInfo) string {
