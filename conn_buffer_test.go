@@ -48,13 +48,13 @@ func TestBufferCapacity(t *testing.T) {
 }
 
 // TestPooledBuffersHaveTheirCapacity requires that a released buffer of any capacity is in a pool whose buffers may be
-// as small, or in none.
+// as small, or in none, and has no content.
 func TestPooledBuffersHaveTheirCapacity(t *testing.T) {
 	drainPools()
 	for range 20 { // with the race detector, pools drop buffers at random
 		for _, capacity := range []int{0, 1, 511, 512, 513, 1023, 1024, 1025, 4096, 5000, 1 << 16, 1<<16 - 1} {
 			b := getBuffer(0)
-			b.b = make([]byte, 0, capacity)
+			b.b = make([]byte, capacity)
 			b.release()
 		}
 	}
