@@ -92,6 +92,37 @@ func TestTLSSharedWrites(t *testing.T) {
 	}
 }
 
+// TestTLSFarewell requires that a connection that the driver closes ends with the alert of TLS, by which the server
+// distinguishes it from one that was cut off, and that a broken one does not.
+func TestTLSFarewell(t *testing.T) {
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
+	now := time.Now() // certificates are not valid at the time of a bubble
+	client.Time = func() time.Time { return now }
+	for name, m := range map[string]struct {
+		end   func(t *testing.T, c *conn)
+		alert bool
+	}{
+		"drained": {func(t *testing.T, c *conn) { require.NoError(t, c.drain(t.Context(), EndClosed)) }, true},
+		"closed":  {func(_ *testing.T, c *conn) { c.close(errDrained) }, true},
+		"broken":  {func(_ *testing.T, c *conn) { c.close(io.ErrClosedPipe) }, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &fakecql.Server{Version: 5, Wrap: func(c net.Conn) net.Conn { return tls.Server(c, server) }}
+			var sock *tapConn
+			c := connectInMemory(t, s, func(cfg *connConfig) { cfg.tls = client }, tap(&sock))
+			_, err := c.ask(t.Context(), "question")
+			require.NoError(t, err)
+			synctest.Wait()
+			before := len(sock.bytes())
+			m.end(t, c)
+			<-c.tasks.Done()
+			require.Equal(t, m.alert, len(sock.bytes()) > before, name)
+			requireOnlyTLS(t, sock.bytes())
+			s.Stop()
+		})
+	}
+}
+
 // TestTLSTornWrite ends a write after n bytes of records. A frame of which a byte may have been decrypted by the server
 // may have left; frames in records that were not begun were not sent.
 func TestTLSTornWrite(t *testing.T) {
