@@ -5,7 +5,9 @@ package vecql
 import (
 	"bytes"
 	"errors"
+	"net"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -97,5 +99,182 @@ func TestSegmentsAreCompressed(t *testing.T) {
 			want = bytes.Repeat([]byte("z"), m.packed)
 		}
 		require.Equal(t, "before "+string(want), string(got), "%+v", m)
+	}
+}
+
+// busyConn is a socket that queues a further frame during each of its first writes, as the callers of a busy connection
+// do.
+type busyConn struct {
+	net.Conn
+	c                *conn
+	further          int
+	byCaller, byTask int           // writes
+	held             chan struct{} // writes wait until it is closed; nil means that they do not
+}
+
+func (b *busyConn) Write(p []byte) (int, error) {
+	w := &b.c.w
+	if w.since.Load() != 0 {
+		b.byCaller++
+	} else {
+		b.byTask++
+	}
+	if b.held != nil {
+		<-b.held
+	}
+	if b.further > 0 {
+		b.further--
+		w.mu.Lock()
+		w.add(&wire.Header{Version: protoV4}, nil, false)
+		w.mu.Unlock()
+	}
+	return len(p), nil
+}
+
+// TestCallerWritesForOthers requires that a caller writes the frames of others at most leaderRounds times, before it
+// hands over to a goroutine, and that the leader steps down when all frames are written.
+func TestCallerWritesForOthers(t *testing.T) {
+	for _, m := range []struct{ writes, byCaller int }{
+		{1, 1}, {2, 2}, {leaderRounds - 1, leaderRounds - 1}, {leaderRounds, leaderRounds}, {leaderRounds + 1, leaderRounds},
+		{50, leaderRounds},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			sock := &busyConn{further: m.writes - 1}
+			c := newConn(&connConfig{version: protoV4}, "", sock)
+			sock.c = c
+			c.w.leading = true
+			c.w.add(&wire.Header{Version: protoV4}, nil, false)
+			c.lead()
+			require.Equal(t, m.byCaller, sock.byCaller)
+			synctest.Wait()
+			require.Equal(t, []any{m.byCaller, m.writes - m.byCaller}, []any{sock.byCaller, sock.byTask})
+			require.False(t, c.w.leading)
+			require.Equal(t, c.w.queued, c.w.handed)
+		})
+	}
+}
+
+// TestOneLeaderForRecords requires that a leader is started for what TLS writes on its own, unless there is one or the
+// writer has stopped.
+func TestOneLeaderForRecords(t *testing.T) {
+	for _, m := range []struct{ leading, stopped, starts bool }{
+		{false, false, true}, {true, false, false}, {false, true, false}, {true, true, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			sock := &busyConn{held: make(chan struct{})}
+			c := newConn(&connConfig{version: protoV4}, "", sock)
+			sock.c = c
+			c.w.add(&wire.Header{Version: protoV4}, nil, false)
+			c.w.leading, c.w.stopped = m.leading, m.stopped
+			for range 2 { // the second time during the write of the first leader
+				c.flushSoon()
+				synctest.Wait()
+				require.Equal(t, m.leading || m.starts, c.w.leading, "%+v", m)
+			}
+			close(sock.held)
+			synctest.Wait()
+			require.Equal(t, m.leading, c.w.leading, "the leader steps down: %+v", m)
+			require.Equal(t, m.starts, sock.byTask == 1, "%+v", m)
+			require.Zero(t, sock.byCaller)
+		})
+	}
+}
+
+// TestFramesBegunByATornWrite requires how many bytes of frames count as begun after a write that ended early: each
+// byte without segments, else each segment of which a byte was written, with its size before the compression.
+func TestFramesBegunByATornWrite(t *testing.T) {
+	frameOf := func(size int) []byte {
+		b := make([]byte, size)
+		wire.PutHeader(b, wire.Header{Version: protoV5, Length: size - wire.HeaderSize})
+		return b
+	}
+	sizes := []int{100, 5000, 700, 300}
+	for name, compress := range map[string]Compressor{"plain": nil, "compressed": lengthCompressor{n: 50}} {
+		c := newIdleConn()
+		c.compress = compress
+		w := &c.w
+		var callback func(dst, payload []byte) ([]byte, error)
+		if compress != nil {
+			callback = c.compressSegment
+		}
+		var ends []int // of the segments
+		for _, size := range sizes {
+			var err error
+			w.plain, err = wire.AppendSegments(w.plain, frameOf(size), callback)
+			require.NoError(t, err)
+			ends = append(ends, len(w.plain))
+			w.size += size
+		}
+		require.Equal(t, compress != nil, len(w.plain) < w.size)
+		begun := 0
+		for i, end := range ends {
+			start := 0
+			if i > 0 {
+				start = ends[i-1]
+			}
+			w.written = start
+			require.Equal(t, begun, c.framesBegun(), "%s, %d bytes", name, start)
+			begun += sizes[i]
+			for _, w.written = range []int{start + 1, end - 1, end} {
+				require.Equal(t, begun, c.framesBegun(), "%s, %d bytes", name, w.written)
+			}
+		}
+		require.Equal(t, w.size, begun)
+		c.cfg.version = protoV4
+		for _, w.written = range []int{0, 1, 150} {
+			require.Equal(t, w.written, c.framesBegun())
+		}
+	}
+}
+
+// TestWriterThatHasStopped requires that no frame is queued and no chunk is made after the end of a connection, and how
+// many of the queued bytes were handed to the socket.
+func TestWriterThatHasStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sock := &busyConn{}
+		c := newConn(&connConfig{version: protoV4}, "", sock)
+		sock.c = c
+		w := &c.w
+		w.mu.Lock()
+		w.add(&wire.Header{Version: protoV4}, nil, false)
+		w.mu.Unlock()
+		require.True(t, w.next())
+		w.mu.Lock()
+		w.add(&wire.Header{Version: protoV4}, make([]byte, 10), false)
+		w.mu.Unlock()
+		require.EqualValues(t, wire.HeaderSize, w.stop(), "the second frame is pending")
+		require.Empty(t, w.pending.B)
+		require.False(t, w.next(), "also if a chunk is being written")
+		w.failed(0)
+		require.EqualValues(t, wire.HeaderSize, w.handed, "outcomes were delivered by the number before")
+		w.leading = false
+		body := getBuffer(10)
+		defer body.release()
+		require.ErrorIs(t, c.send(t.Context(), startCall(t, c), &request{op: opQuery, body: body}), ErrConnectionClosed)
+		require.Empty(t, w.pending.B)
+		require.False(t, w.leading)
+		c.flushSoon()
+		synctest.Wait()
+		require.Zero(t, sock.byCaller+sock.byTask)
+	})
+}
+
+// TestWriterDropsItsMemory requires that a writer without a leader drops its memory, and that one with a leader keeps
+// the frames that are written and those that wait.
+func TestWriterDropsItsMemory(t *testing.T) {
+	for _, leading := range []bool{true, false} {
+		c := newIdleConn()
+		w := &c.w
+		w.leading = leading
+		w.add(&wire.Header{Version: protoV4}, nil, false)
+		w.frames, w.spare, w.segments, w.sealed = make([]byte, 1), make([]byte, 2), make([]byte, 3), make([]byte, 4)
+		w.records = &records{stored: make([]byte, 0, 5)}
+		w.shrink()
+		sizes := []int{len(w.pending.B), cap(w.frames), cap(w.spare), cap(w.segments), cap(w.sealed), cap(w.records.stored)}
+		want := make([]int, 6)
+		if leading {
+			want = []int{wire.HeaderSize, 1, 2, 3, 4, 5}
+		}
+		require.Equal(t, want, sizes)
 	}
 }
