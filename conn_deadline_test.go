@@ -5,13 +5,19 @@ package vecql
 import (
 	"context"
 	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/stream"
+	"github.com/vecql/vecql/internal/wire"
 )
 
 // Times of calls: how long a call waits, when it starts probes, and when it ends without an answer.
@@ -191,5 +197,97 @@ func TestHeartbeatWakesCallerForStream(t *testing.T) {
 		require.Zero(t, time.Since(began))
 		c.close(errDrained)
 		<-c.tasks.Done()
+	})
+}
+
+// interruptedConn counts the deadlines in the past that interrupt its writes.
+type interruptedConn struct {
+	net.Conn
+	times atomic.Int32
+}
+
+func (c *interruptedConn) SetWriteDeadline(at time.Time) error {
+	if !at.IsZero() && at.Before(time.Now()) {
+		c.times.Add(1)
+	}
+	return c.Conn.SetWriteDeadline(at)
+}
+
+// TestOnlyStalledWritesAreInterrupted requires that a write of a caller is interrupted after more than a tick, and that
+// calls that wait for their answers interrupt nothing.
+func TestOnlyStalledWritesAreInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+			time.Sleep(time.Second)
+			fakecql.Echo(p, h, body)
+		}}
+		var sock *interruptedConn
+		c := connectInMemory(t, s, func(cfg *connConfig) {
+			dial := cfg.dial
+			cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
+				c, err := dial(ctx, addr)
+				sock = &interruptedConn{Conn: c}
+				return sock, err
+			}
+		})
+		defer endConn(c, s)
+		c.resumable = true // as a TCP connection
+		var wg sync.WaitGroup
+		ask := func(question string) {
+			wg.Go(func() {
+				if answer, err := c.ask(t.Context(), question); err != nil || answer != question {
+					t.Errorf("got %.10q, %v", answer, err)
+				}
+			})
+		}
+		ask("short")
+		wg.Wait()
+		require.Zero(t, sock.times.Load())
+		ask("the server reads nothing for a second")
+		ask(strings.Repeat("x", 1<<20))
+		time.Sleep(tickInterval)
+		require.Zero(t, sock.times.Load(), "the write may continue")
+		time.Sleep(4 * tickInterval)
+		require.EqualValues(t, 1, sock.times.Load())
+		wg.Wait()
+		require.EqualValues(t, 1, sock.times.Load())
+	})
+}
+
+// TestHeartbeatOfSilentConnection requires that a silent connection sends a heartbeat as often as one may take, and
+// closes soon after the server answers nothing at all.
+func TestHeartbeatOfSilentConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var options atomic.Int32
+		s := &fakecql.Server{Version: 4, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+		s.Wrap = func(c net.Conn) net.Conn { return countOptions{c, &options} }
+		c := connectInMemory(t, s, func(cfg *connConfig) { cfg.heartbeat, cfg.beatTimeout = time.Hour, 5*time.Second })
+		defer endConn(c, s)
+		time.Sleep(time.Minute)
+		before := options.Load()
+		c.suspect()
+		time.Sleep(probeTimeout + tickInterval + time.Millisecond)
+		require.True(t, c.silent.Load())
+		require.Equal(t, before+1, options.Load(), "the first one follows at once")
+		time.Sleep(20 * time.Second)
+		require.Equal(t, before+5, options.Load())
+		require.False(t, c.closed())
+	})
+}
+
+// TestNoHeartbeatUnlessConfigured requires that a connection without a heartbeat sends none, also when it is silent.
+func TestNoHeartbeatUnlessConfigured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var options atomic.Int32
+		s := &fakecql.Server{Version: 4}
+		s.Wrap = func(c net.Conn) net.Conn { return countOptions{c, &options} }
+		c := connectInMemory(t, s)
+		defer endConn(c, s)
+		require.EqualValues(t, 1, options.Load(), "of the handshake")
+		for _, silent := range []bool{false, true, false} {
+			c.setSilent(silent)
+			time.Sleep(time.Hour)
+			require.EqualValues(t, 1, options.Load())
+		}
 	})
 }

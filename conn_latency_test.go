@@ -159,6 +159,23 @@ func TestLatencyOfNodes(t *testing.T) {
 	})
 }
 
+// TestLatencyOfAnAnswer requires that the latency of an answer is in the histogram and in the usual latency of the
+// connection, and nothing if the request has not read the clock.
+func TestLatencyOfAnAnswer(t *testing.T) {
+	for _, m := range []struct{ began, readAt, want, usual int64 }{
+		{0, 1000, 0, 0}, {1, 1601, 1600, 100}, {2000, 1000, 0, -62},
+	} {
+		c := newIdleConn()
+		c.readAt = m.readAt
+		require.EqualValues(t, m.want, c.recordLatency(&slot{began: m.began}))
+		var h LatencyHistogram
+		h.add(&c.latencies)
+		require.Equal(t, m.began != 0, h.Count() == 1)
+		require.EqualValues(t, m.want, h.Sum())
+		require.Equal(t, m.usual, c.usual.Load())
+	}
+}
+
 func TestLatencyRecordDoesNotAllocate(t *testing.T) {
 	var l latencies
 	require.Zero(t, testing.AllocsPerRun(100, func() { l.record(12345) }))

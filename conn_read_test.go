@@ -6,8 +6,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -186,4 +189,130 @@ func TestCompressedFrames(t *testing.T) {
 		})
 	}
 	require.Equal(t, before, outstanding.Load())
+}
+
+// TestReaderHasDeliveredAll requires that a reader has delivered all that was received when neither the socket, nor a
+// segment, nor TLS has a further byte.
+func TestReaderHasDeliveredAll(t *testing.T) {
+	input := func(b []byte) *wire.Input {
+		in := wire.NewInput(bytes.NewReader(b))
+		_ = in.Fill()
+		return in
+	}
+	c := newConn(&connConfig{version: protoV4}, "", nil)
+	for n := range 4 {
+		c.in = input(make([]byte, n))
+		c.frames = c.in
+		require.Equal(t, n == 0, c.drained(), "%d bytes", n)
+	}
+	c.in = input(nil)
+	c.frames = c.in
+	c.w.records = &records{in: input(tlsRecord(10)[:10])}
+	require.True(t, c.drained(), "a part of a record")
+	c.w.records = &records{in: input(tlsRecord(10))}
+	require.False(t, c.drained(), "a record")
+	c.w.records = nil
+	segment, err := wire.AppendSegments(nil, make([]byte, 20), nil)
+	require.NoError(t, err)
+	c.in = input(segment)
+	segments := wire.NewSegmentReader(c.in, nil)
+	c.frames = segments
+	require.False(t, c.drained(), "a segment")
+	require.NoError(t, segments.Fill())
+	for n := 20; n > 0; n-- {
+		require.False(t, c.drained(), "%d bytes of a segment", n)
+		segments.Discard(1)
+	}
+	require.True(t, c.drained())
+}
+
+// singleConn is a socket that returns one byte at a time, then an error with no byte.
+type singleConn struct {
+	net.Conn
+	left int
+}
+
+func (c *singleConn) Read(b []byte) (int, error) {
+	if c.left--; c.left < 0 {
+		return 0, io.ErrClosedPipe
+	}
+	b[0] = 'x'
+	return 1, nil
+}
+
+// TestTimeOfBytes requires that each byte that arrives sets the time of the last one, and that an error does not. Bytes
+// of an incomplete frame count as an answer once they are many.
+func TestTimeOfBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newIdleConn()
+		sock := timedReader{c, &singleConn{left: 2}}
+		b := make([]byte, 100)
+		for range 2 {
+			time.Sleep(time.Second)
+			n, err := sock.Read(b)
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+			require.Equal(t, c.now(), c.readAt)
+		}
+		last := c.readAt
+		time.Sleep(time.Second)
+		n, err := sock.Read(b)
+		require.ErrorIs(t, err, io.ErrClosedPipe)
+		require.Zero(t, n)
+		require.Equal(t, last, c.readAt)
+		require.Equal(t, 2, c.partial)
+		require.Zero(t, c.answered.Load())
+		c.partial = progressSize - 2
+		sock.sock = &singleConn{left: 2}
+		_, _ = sock.Read(b)
+		require.Zero(t, c.answered.Load())
+		_, _ = sock.Read(b)
+		require.Equal(t, c.now(), c.answered.Load())
+		require.Zero(t, c.partial, "the next ones count for themselves")
+	})
+}
+
+// TestReaderIsCalm requires that a reader returns the memory of a busy time a second after it last received much at a
+// time, also the memory of the records of TLS.
+func TestReaderIsCalm(t *testing.T) {
+	grown := func() *wire.Input {
+		in := wire.NewInput(bytes.NewReader(make([]byte, wire.InputMost)))
+		for range 2 { // a read that fills the memory makes the next one larger
+			require.NoError(t, in.Fill())
+			in.Discard(in.Buffered())
+		}
+		require.Greater(t, in.Size(), wire.InputLeast)
+		return in
+	}
+	for _, m := range []struct{ in, records bool }{{true, false}, {false, true}, {true, true}} {
+		c := newConn(&connConfig{version: protoV4}, "", nil)
+		c.in = wire.NewInput(bytes.NewReader(nil))
+		c.frames = c.in
+		inputs := []*wire.Input{c.in}
+		if m.in {
+			c.in = grown()
+			inputs[0] = c.in
+		}
+		if m.records {
+			c.w.records = &records{in: grown()}
+			inputs = append(inputs, c.w.records.in)
+		}
+		before := memoryOfInputs(inputs)
+		c.readAt = int64(time.Minute)
+		c.calm()
+		require.Equal(t, before, memoryOfInputs(inputs), "much has just arrived")
+		c.readAt += int64(calmAfter)
+		c.calm()
+		require.Equal(t, before, memoryOfInputs(inputs))
+		c.readAt++
+		c.calm()
+		require.Equal(t, len(inputs)*wire.InputLeast, memoryOfInputs(inputs), "%+v", m)
+	}
+}
+
+func memoryOfInputs(inputs []*wire.Input) (n int) {
+	for _, in := range inputs {
+		n += in.Size()
+	}
+	return n
 }

@@ -110,3 +110,40 @@ func TestSilenceEndsByProbesInARow(t *testing.T) {
 		endConn(c, s)
 	})
 }
+
+// TestSilenceEndsAfterGoodProbes requires how many probes in a row end a silence, also after one that was not answered,
+// and that the goroutine of the probes ends at once with the connection.
+func TestSilenceEndsAfterGoodProbes(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var answered atomic.Int32
+			var healthy atomic.Bool
+			s := &fakecql.Server{Version: 5, Handle: func(p *fakecql.Conn, h wire.Header, b []byte) {
+				if healthy.Load() {
+					answered.Add(1)
+					fakecql.Echo(p, h, b)
+				}
+			}}
+			var atEnd atomic.Int32
+			c := connectInMemory(t, s, func(cfg *connConfig) {
+				cfg.onSilence = func(c *conn) {
+					if !c.silent.Load() {
+						atEnd.Store(answered.Load())
+					}
+				}
+			})
+			c.suspect()
+			time.Sleep(time.Second)
+			require.True(t, c.silent.Load())
+			if ends {
+				healthy.Store(true)
+				time.Sleep(probeLost + time.Second)
+				require.EqualValues(t, probesGood, atEnd.Load())
+				require.False(t, c.probing.Load())
+			}
+			began := time.Now()
+			endConn(c, s)
+			require.Zero(t, time.Since(began))
+		})
+	}
+}
