@@ -184,6 +184,46 @@ func TestConnHandshakeRefusesAnswers(t *testing.T) {
 	}
 }
 
+// TestConnVersionErrors requires that the error of a dial names another version only if the server does not support the
+// version that was tried: by the text of its error, or by a frame of another version.
+func TestConnVersionErrors(t *testing.T) {
+	failure := func(version byte, code cql.Code, text string) []byte {
+		b := frameV4(opError, string(fakecql.AppendString(wire.AppendInt(nil, int32(code)), text)))
+		b[0] = 0x80 | version
+		return b
+	}
+	for name, m := range map[string]struct {
+		frame     []byte
+		supported byte // 0 means another error
+	}{
+		"an unsupported version":     {failure(4, cql.CodeProtocol, "Invalid or unsupported protocol version (4)"), 4},
+		"a frame of another version": {failure(3, cql.CodeProtocol, "unknown"), 3},
+		"a malformed message":        {failure(4, cql.CodeProtocol, "truncated body"), 0},
+		"an overloaded server":       {failure(4, cql.CodeOverloaded, "of protocol version 4"), 0},
+	} {
+		for _, instead := range []opcode{opSupported, opReady} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &fakecql.Server{Version: 4, Wrap: func(c net.Conn) net.Conn {
+					return otherAnswer{c, func(frame []byte) []byte {
+						if opcode(frame[4]) == instead {
+							return m.frame
+						}
+						return frame
+					}}
+				}}
+				_, err := dialInMemory(s)
+				require.Error(t, err)
+				var other *versionError
+				require.Equal(t, m.supported != 0, errors.As(err, &other), "%s: %v", name, err)
+				if other != nil {
+					require.Equal(t, m.supported, other.supported, name)
+				}
+				s.Stop()
+			})
+		}
+	}
+}
+
 // namelessConn is a socket of the program without an address.
 type namelessConn struct{ net.Conn }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What the first bytes of a server that does not speak CQL mean.
+
+// TestFirstBytesWithoutTLS requires the remedy in the error of a first frame that cannot be read. Over TLS the server
+// has shown that it speaks TLS.
+func TestFirstBytesWithoutTLS(t *testing.T) {
+	for _, m := range []struct {
+		head    string
+		overTLS bool
+		want    string // empty means the error itself
+	}{
+		{"HTTP/1.1 ", false, speaksHTTP},
+		{"HTTP/1.1 ", true, speaksHTTP},
+		{"HTTP", false, ""},
+		{"\x15\x03\x03\x00\x02", false, speaksTLS},
+		{"\x15\x03\x01", false, speaksTLS},
+		{"\x15\x03\x01", true, ""},
+		{"\x15\x02", false, ""},
+		{"\x14\x03\x01", false, ""},
+		{"\x16\x03\x01", false, ""},
+		{"", false, silentPlain + ": EOF"},
+		{"", true, ""},
+	} {
+		c := newIdleConn()
+		copy(c.head[:], m.head)
+		if m.head != "" {
+			c.readAt = 1
+		}
+		if m.overTLS {
+			c.sock = tls.Client(c.sock, nil)
+		}
+		err := c.foreignAnswer(io.EOF)
+		if m.want == "" {
+			require.Equal(t, io.EOF, err, "%q", m.head)
+			continue
+		}
+		require.ErrorContains(t, err, m.want, "%q", m.head)
+		var broken *ProtocolError
+		require.Equal(t, m.head != "", errors.As(err, &broken), "%q", m.head)
+	}
+}
+
+// TestFirstBytesInPlaceOfTLS requires the remedy in the error of a TLS handshake with a server that answers without
+// TLS: HTTP, or a response of a known version of CQL.
+func TestFirstBytesInPlaceOfTLS(t *testing.T) {
+	for _, m := range []struct{ head, want string }{
+		{"HTTP/", speaksHTTP},
+		{"HTTPS", ""},
+		{"\x83\x00\x00\x00\x00", speaksPlain},
+		{"\x84\x00\x00\x00\x00", speaksPlain},
+		{"\x85\x00\x00\x00\x00", speaksPlain},
+		{"\x82\x00\x00\x00\x00", ""},
+		{"\x86\x00\x00\x00\x00", ""},
+		{"\x04\x00\x00\x00\x00", ""},
+		{"SSH-2", ""},
+	} {
+		refused := fmt.Errorf("handshake: %w", tls.RecordHeaderError{Msg: "no TLS record", RecordHeader: [5]byte([]byte(m.head))})
+		err := foreignTLS(refused)
+		require.ErrorIs(t, err, refused)
+		var broken *ProtocolError
+		require.Equal(t, m.want != "", errors.As(err, &broken), "%q", m.head)
+		require.ErrorContains(t, err, m.want)
+	}
+	require.Equal(t, io.EOF, foreignTLS(io.EOF))
+}
