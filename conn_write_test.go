@@ -135,7 +135,11 @@ func (b *busyConn) Write(p []byte) (int, error) {
 // hands over to a goroutine, and that the leader steps down when all frames are written.
 func TestCallerWritesForOthers(t *testing.T) {
 	for _, m := range []struct{ writes, byCaller int }{
-		{1, 1}, {2, 2}, {leaderRounds - 1, leaderRounds - 1}, {leaderRounds, leaderRounds}, {leaderRounds + 1, leaderRounds},
+		{1, 1},
+		{2, 2},
+		{leaderRounds - 1, leaderRounds - 1},
+		{leaderRounds, leaderRounds},
+		{leaderRounds + 1, leaderRounds},
 		{50, leaderRounds},
 	} {
 		synctest.Test(t, func(t *testing.T) {
