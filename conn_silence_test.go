@@ -54,6 +54,31 @@ func TestSilenceEndsMovableCalls(t *testing.T) {
 	}
 }
 
+// TestCallOnSilentConnection requires that a call that may move, and starts on a silent connection, waits for twice its
+// patience, as the other connections may be silent too.
+func TestCallOnSilentConnection(t *testing.T) {
+	for _, silent := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &fakecql.Server{Version: 5, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+			c := connectInMemory(t, s)
+			defer endConn(c, s)
+			c.setSilent(silent)
+			body := getBuffer(10)
+			defer body.release()
+			for _, patience := range []time.Duration{100 * time.Millisecond, probeTimeout} {
+				began := time.Now()
+				_, err := c.roundTrip(t.Context(), &request{op: opQuery, body: body, timeout: 4 * patience, movable: true})
+				require.ErrorIs(t, err, errSilent)
+				require.InDelta(t, 2*patience, time.Since(began), float64(2*tickInterval))
+				require.Equal(t, silent, c.silent.Load())
+				if !silent {
+					break
+				}
+			}
+		})
+	}
+}
+
 // TestSilenceWakesCallers requires that a call that may move ends at once when its connection becomes silent, and any
 // other one waits on.
 func TestSilenceWakesCallers(t *testing.T) {
