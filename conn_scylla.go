@@ -109,12 +109,15 @@ func supportedValue(supported map[string][]string, key string) string {
 }
 
 // supportedNumber returns the number behind prefix in the first value of a key that has the prefix. ok reports whether
-// there is one between least and most.
+// there is one between least and most; otherwise the number is 0.
 func supportedNumber(supported map[string][]string, key, prefix string, least, most int64) (n int64, ok bool) {
 	for _, v := range supported[key] {
 		if text, found := strings.CutPrefix(v, prefix); found {
 			n, err := strconv.ParseInt(text, 10, 64)
-			return n, err == nil && n >= least && n <= most
+			if err != nil || n < least || n > most {
+				return 0, false
+			}
+			return n, true
 		}
 	}
 	return 0, false

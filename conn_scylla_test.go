@@ -58,6 +58,8 @@ func TestParseFeatures(t *testing.T) {
 		{"ports 65536 and 0", []string{keyShardAwarePort, "65536", keyShardAwarePortSSL, "0"}, func(f *features) { f.shardAwarePort, f.shardAwarePortSSL = 0, 0 }},
 		{"no port but with TLS", []string{keyShardAwarePort, "0", keyShardAwarePortSSL, "65536"}, func(f *features) { f.shardAwarePort, f.shardAwarePortSSL = 0, 0 }},
 		{"port 0", []string{keyShardAwarePort, "0"}, func(f *features) { f.shardAwarePort = 0 }},
+		{"ports 70000 and -1", []string{keyShardAwarePort, "70000", keyShardAwarePortSSL, "-1"}, func(f *features) { f.shardAwarePort, f.shardAwarePortSSL = 0, 0 }},
+		{"ports -1 and 70000", []string{keyShardAwarePort, "-1", keyShardAwarePortSSL, "70000"}, func(f *features) { f.shardAwarePort, f.shardAwarePortSSL = 0, 0 }},
 		{"port 65536", []string{keyShardAwarePort, "65536"}, func(f *features) { f.shardAwarePort = 0 }},
 		{"no port with TLS", []string{keyShardAwarePortSSL, "-"}, func(f *features) { f.shardAwarePortSSL = 0 }},
 		{"host id of letters", []string{keyHostID, "node one"}, func(f *features) { f.hostID = cql.UUID{} }},
@@ -93,7 +95,7 @@ func TestParseFeatures(t *testing.T) {
 }
 
 // TestSupportedNumber requires that the first value with the prefix counts, and only a decimal number within the
-// bounds.
+// bounds. Any other one is 0.
 func TestSupportedNumber(t *testing.T) {
 	for _, m := range []struct {
 		values []string
@@ -114,9 +116,7 @@ func TestSupportedNumber(t *testing.T) {
 	} {
 		got, ok := supportedNumber(map[string][]string{"KEY": m.values}, "KEY", "n=", 10, 99)
 		require.Equal(t, m.ok, ok, "%q", m.values)
-		if ok {
-			require.Equal(t, m.want, got)
-		}
+		require.Equal(t, m.want, got, "%q", m.values)
 	}
 	require.Equal(t, []string{"a", "", "", ""}, []string{
 		supportedValue(map[string][]string{"KEY": {"a", "b"}}, "KEY"), supportedValue(map[string][]string{"KEY": {}}, "KEY"),
