@@ -11,11 +11,13 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -86,6 +88,54 @@ func TestEndOfCalls(t *testing.T) {
 			require.Equal(t, slotFree, w.state.Load())
 			<-c.tasks.Done()
 		}
+	}
+}
+
+// TestConnOfServerThatStops requires that a connection whose server announces its end refuses calls, and ends when
+// those in flight have an answer, or after the timeout, at least a second. The announcement is no event of the cluster.
+func TestConnOfServerThatStops(t *testing.T) {
+	for _, m := range []struct{ answer, timeout, end time.Duration }{
+		{100 * time.Millisecond, time.Minute, 100 * time.Millisecond},
+		{10 * time.Second, time.Minute, 10 * time.Second},
+		{time.Hour, 3 * time.Second, 3 * time.Second},
+		{time.Hour, 100 * time.Millisecond, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+				if string(body) == "question" { // the driver sends probes too
+					time.AfterFunc(m.answer, func() { fakecql.Echo(p, h, body) })
+					p.Push(fakecql.AppendString(nil, eventGraceful))
+					p.Push(fakecql.AppendString(nil, eventGraceful))
+				}
+			}}
+			ends := make(chan error, 10)
+			c := connectInMemory(t, s, func(cfg *connConfig) {
+				cfg.timeout = m.timeout
+				cfg.onEvent = func(event any) { t.Errorf("an event: %v", event) }
+				cfg.onClose = func(_ *conn, err error) { ends <- err }
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
+			defer cancel()
+			began := time.Now()
+			got := make(chan error, 1)
+			go func() { _, err := c.ask(ctx, "question"); got <- err }()
+			synctest.Wait()
+			_, err := c.ask(ctx, "refused")
+			require.ErrorIs(t, err, ErrConnectionClosed)
+			require.False(t, mayHaveLeft(err))
+			require.False(t, c.closed())
+			if err := <-got; m.end == m.answer {
+				require.NoError(t, err)
+			} else {
+				require.ErrorIs(t, err, errShutdown)
+			}
+			err = <-ends
+			require.Equal(t, m.end, time.Since(began))
+			require.Equal(t, EndShutdown, endCauseOf(err))
+			require.True(t, c.closed())
+			endConn(c, s)
+			require.Empty(t, ends)
+		})
 	}
 }
 

@@ -4,6 +4,8 @@ package vecql
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -112,6 +114,42 @@ func TestBodyThatEndsEarly(t *testing.T) {
 			_, body, err := c.readFrame()
 			require.ErrorIs(t, err, m.want, "%d bytes, then %v", n, m.end)
 			require.Nil(t, body)
+		}
+	}
+}
+
+// TestFrameHeaders requires that a header is refused if its body is too large, or if it is of a request, with the first
+// reason, also with the flag of a compressed body.
+func TestFrameHeaders(t *testing.T) {
+	tooLarge := uint32(wire.MaxBody + 1)
+	for name, m := range map[string]struct {
+		version byte
+		length  uint32
+		tooLong bool
+		want    string // empty means no error
+	}{
+		"a response":          {0x84, 0, false, ""},
+		"a large response":    {0x84, tooLarge, true, "the limit is"},
+		"a request":           {0x04, 0, false, "a request frame from the server: 04 01 00 01 08 00 00 00 00"},
+		"a request too large": {0x04, tooLarge, true, "the limit is"},
+	} {
+		head := binary.BigEndian.AppendUint32([]byte{m.version, wire.FlagCompressed, 0, 1, byte(opResult)}, m.length)
+		h, err := parseHeader(head)
+		require.EqualValues(t, 1, h.Stream, name)
+		for range 2 {
+			if m.want == "" {
+				require.NoError(t, err, name)
+				break
+			}
+			require.ErrorContains(t, err, "frame header")
+			require.ErrorContains(t, err, m.want, name)
+			require.Equal(t, m.tooLong, errors.Is(err, wire.ErrLength))
+			var broken *ProtocolError
+			require.ErrorAs(t, err, &broken)
+			c := newConn(&connConfig{version: protoV4}, "", nil)
+			c.in = wire.NewInput(bytes.NewReader(head))
+			c.frames = c.in
+			_, _, err = c.readFrame()
 		}
 	}
 }
@@ -308,6 +346,38 @@ func TestReaderIsCalm(t *testing.T) {
 		c.calm()
 		require.Equal(t, len(inputs)*wire.InputLeast, memoryOfInputs(inputs), "%+v", m)
 	}
+}
+
+// TestReaderDropsDecompressedSegments requires that a calm reader drops the memory for decompressed segments with that
+// of its input, and uses it again while it is busy.
+func TestReaderDropsDecompressedSegments(t *testing.T) {
+	payload := make([]byte, 10_000)
+	for i := range payload {
+		payload[i] = byte(i*i>>3 ^ i>>5)
+	}
+	stream, err := wire.AppendSegments(nil, payload, func(dst, src []byte) ([]byte, error) { return append(dst, src[:9000]...), nil })
+	require.NoError(t, err)
+	c := newConn(&connConfig{version: protoV5}, "", nil)
+	c.in = wire.NewInput(bytes.NewReader(bytes.Repeat(stream, 3)))
+	var reused []bool
+	segments := wire.NewSegmentReader(c.in, func(dst, _ []byte, _ int) ([]byte, error) {
+		reused = append(reused, cap(dst) > 0)
+		return append(dst, payload...), nil
+	})
+	c.frames = segments
+	next := func() {
+		require.NoError(t, segments.Fill())
+		segments.Discard(len(payload))
+		c.readAt++
+		c.calm()
+	}
+	next()
+	next()
+	require.Greater(t, c.in.Size(), wire.InputLeast)
+	c.readAt += int64(2 * calmAfter)
+	c.calm()
+	require.NoError(t, segments.Fill())
+	require.Equal(t, []bool{false, true, false}, reused)
 }
 
 func memoryOfInputs(inputs []*wire.Input) (n int) {

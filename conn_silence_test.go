@@ -172,3 +172,36 @@ func TestSilenceEndsAfterGoodProbes(t *testing.T) {
 		})
 	}
 }
+
+// TestProbeIsARequest requires that a probe is a request that the server executes, also if the connection has as many
+// requests as the server answers, and that a probe that is not answered in time has failed.
+func TestProbeIsARequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := make(chan string, 10)
+		s := &fakecql.Server{Version: 5, Handle: func(p *fakecql.Conn, h wire.Header, b []byte) {
+			asked <- opcode(h.Opcode).String() + " " + string(b)
+			if len(asked) == 1 {
+				fakecql.Echo(p, h, b)
+			}
+		}}
+		c := connectInMemory(t, s)
+		defer endConn(c, s)
+		c.probing.Store(true) // the test sends the probes
+		c.overload.limit.Store(1)
+		_, err := c.claim(t.Context(), 0)
+		require.NoError(t, err)
+		require.True(t, c.busy())
+		before := outstanding.Load()
+		require.NoError(t, c.sendProbe())
+		began := time.Now()
+		require.ErrorIs(t, c.sendProbe(), ErrTimeoutNoResponse)
+		require.InDelta(t, probeTimeout, time.Since(began), float64(2*tickInterval))
+		require.Equal(t, before, outstanding.Load())
+		for range 2 {
+			require.Regexp(t, "^QUERY .*"+probeStatement, <-asked)
+		}
+		c.draining.Store(true)
+		require.ErrorIs(t, c.sendProbe(), ErrConnectionClosed)
+		require.Empty(t, asked)
+	})
+}

@@ -224,6 +224,8 @@ func TestFramesBegunByATornWrite(t *testing.T) {
 			}
 		}
 		require.Equal(t, w.size, begun)
+		w.plain[0] ^= 0xFF
+		require.Equal(t, w.size, c.framesBegun(), "what cannot be read may have left")
 		c.cfg.version = protoV4
 		for _, w.written = range []int{0, 1, 150} {
 			require.Equal(t, w.written, c.framesBegun())
