@@ -94,18 +94,22 @@ func TestEndOfCalls(t *testing.T) {
 // TestConnOfServerThatStops requires that a connection whose server announces its end refuses calls, and ends when
 // those in flight have an answer, or after the timeout, at least a second. The announcement is no event of the cluster.
 func TestConnOfServerThatStops(t *testing.T) {
-	for _, m := range []struct{ answer, timeout, end time.Duration }{
-		{100 * time.Millisecond, time.Minute, 100 * time.Millisecond},
-		{10 * time.Second, time.Minute, 10 * time.Second},
-		{time.Hour, 3 * time.Second, 3 * time.Second},
-		{time.Hour, 100 * time.Millisecond, time.Second},
+	for _, m := range []struct {
+		times                int // of the announcement
+		answer, timeout, end time.Duration
+	}{
+		{1, 100 * time.Millisecond, time.Minute, 100 * time.Millisecond},
+		{2, 10 * time.Second, time.Minute, 10 * time.Second},
+		{1, time.Hour, 3 * time.Second, 3 * time.Second},
+		{2, time.Hour, 100 * time.Millisecond, time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
 				if string(body) == "question" { // the driver sends probes too
 					time.AfterFunc(m.answer, func() { fakecql.Echo(p, h, body) })
-					p.Push(fakecql.AppendString(nil, eventGraceful))
-					p.Push(fakecql.AppendString(nil, eventGraceful))
+					for range m.times {
+						p.Push(fakecql.AppendString(nil, eventGraceful))
+					}
 				}
 			}}
 			ends := make(chan error, 10)
