@@ -52,6 +52,7 @@ func TestMarshalMeanings(t *testing.T) {
 		{"date", int64(millisecondsOfDay - 1), "80000000"},
 		{"date", int64(millisecondsOfDay), "80000001"},
 		{"date", int64(millisecondsOfDay + 1), "80000001"},
+		{"date", int64(1 << 54), "8c6d750e"},
 		{"time", int64(-1), "ffffffffffffffff"},
 		{"bigint", uint64(math.MaxUint64), "ffffffffffffffff"},
 		{"bigint", myInt(math.MaxUint64), "ffffffffffffffff"},
@@ -74,6 +75,7 @@ func TestMarshalMeanings(t *testing.T) {
 		{"vector<int, 1>", []*int{nil}, "error"},
 		{"int", cql.UnsetValue, "NULL"},
 		{"int", (*int)(nil), "NULL"},
+		{"bigint", (*int64)(nil), "NULL"},
 		{"int", nil, "NULL"},
 		{"text", 1, "error"},
 		{"ascii", []named(nil), "error"},
@@ -88,9 +90,12 @@ func TestMarshalMeanings(t *testing.T) {
 	}{"a", 1}, "0000000161"+"0000000400000001")
 	check(t, tuple, struct{ a, b int }{}, "error")
 	check(t, tuple, []any{"a"}, "error")
+	check(t, typeOf(t, "tuple<timestamp>"), []time.Time{{}}, "00000000")
+	check(t, typeOf(t, "tuple<timestamp>"), [1]time.Time{}, "00000000")
 	check(t, tuple, cql.UnsetValue, "error")
 	check(t, person, map[string]any{"name": "a", "more": 1}, "0000000161"+"ffffffff")
 	check(t, person, map[string]any(nil), "ffffffff"+"ffffffff")
+	check(t, person, map[string]any{"name": "a", "age": "x"}, "error")
 	check(t, person, &named{"a", 1}, "0000000161"+"ffffffff")
 	check(t, person, struct{ Name string }{"the case differs"}, "ffffffff"+"ffffffff")
 	check(t, person, *inf.NewDec(1, 1), "ffffffff"+"ffffffff")
@@ -283,12 +288,14 @@ func TestUnmarshalMeanings(t *testing.T) {
 	noGoType := typeOf(t, "tuple<frozen<map<frozen<list<int>>, int>>>").(cql.TupleTypeInfo)
 	unmarshals(t, V1, noGoType, "ffffffff", []any(nil), []any{nil})
 	unmarshals(t, V1, noGoType, "0000000400000000", []any(nil), nil)
+	unmarshals(t, V1, typeOf(t, "tuple<int>"), "0000000105", []any(nil), nil)
 	unmarshals(t, V1, person, "0000000161"+"ffffffff", map[string]any(nil), map[string]any{"name": "a", "age": 0})
 	unmarshals(t, V1, person, "0000000161", map[string]any(nil), map[string]any{"name": "a"})
 	unmarshals(t, V1, person, "0000000161", own{Age: &one}, own{"a", &one})
 	unmarshals(t, V1, person, "0000000161"+"ffffffff"+"0000000178", own{Age: &one}, own{"a", nil})
 	unmarshals(t, V1, person, "NULL", own{Age: &one}, own{})
 	unmarshals(t, V1, person, "00000009", own{}, nil)
+	unmarshals(t, V1, person, "0000000161", 5, nil)
 	unmarshals(t, V1, person, "0000000161", struct{ name string }{}, nil)
 	unmarshals(t, V1, person, "NULL", map[string]any{"name": "old"}, map[string]any(nil))
 	unmarshals(t, V1, person, "", map[string]any{"name": "old"}, map[string]any{})
@@ -309,6 +316,9 @@ func TestUnmarshalMeanings(t *testing.T) {
 	held := any(&a)
 	require.NoError(t, V2.Unmarshal(cql.NativeType(cql.TypeVarchar), []byte("held"), &held))
 	require.Equal(t, "held", a)
+	held = (*string)(nil)
+	require.NoError(t, V2.Unmarshal(cql.NativeType(cql.TypeVarchar), []byte("new"), &held))
+	require.Equal(t, "new", held, "a nil pointer is no destination")
 	held = 5
 	require.NoError(t, V2.Unmarshal(cql.NativeType(cql.TypeInt), nil, &held))
 	require.Equal(t, 0, held)
@@ -341,6 +351,8 @@ func unmarshals(t *testing.T, d *Dialect, info cql.TypeInfo, cell string, dest, 
 func pointerTo[T any](v T) *T { return &v }
 
 func TestZero(t *testing.T) {
+	custom := cql.NewMapType(cql.CustomType{Class: "x"}, cql.NativeType(cql.TypeInt))
+	require.Equal(t, map[string]int(nil), V2.Zero(custom), "keys of a custom type are text")
 	for _, row := range []struct {
 		cql  string
 		d    *Dialect
@@ -376,12 +388,15 @@ func TestForkMeanings(t *testing.T) {
 		want  string
 	}{
 		{"int", "", "NULL"},
+		{"int", (*int32)(nil), "NULL"},
 		{"text", "", ""},
 		{"date", time.Time{}, "7ff506c6"},
 		{"date", int32(5), "00000005"},
 		{"date", uint32(math.MaxUint32), "ffffffff"},
 		{"inet", []byte{1, 2, 3, 4}, "01020304"},
 		{"inet", [4]byte{1, 2, 3, 4}, "01020304"},
+		{"inet", [4]int{1, 2, 3, 4}, "error"},
+		{"inet", [5]byte{}, "error"},
 		{"inet", net.IP{}, ""},
 		{"uuid", []byte{}, ""},
 		{"uuid", []byte(nil), "NULL"},
@@ -422,6 +437,9 @@ func TestForkMeanings(t *testing.T) {
 		{"inet", "0a000001", "x", "10.0.0.1"},
 		{"inet", "01020304", []byte(nil), []byte{1, 2, 3, 4}},
 		{"inet", "01020304", [16]byte{}, [16]byte{1, 2, 3, 4}},
+		{"inet", "01020304", [16]byte{15: 9}, [16]byte{1, 2, 3, 4}},
+		{"inet", "01020304", [4]int{}, nil},
+		{"inet", "01020304", [5]byte{}, nil},
 		{"uuid", "", "x", cql.UUID{}.String()},
 		{"uuid", "000102030405060708090a0b0c0d0e0f", "x", "00010203-0405-0607-0809-0a0b0c0d0e0f"},
 		{"uuid", "", []byte(nil), []byte{}},

@@ -58,6 +58,17 @@ func TestMethodsOfThePointerAreNotCalledForAValue(t *testing.T) {
 	}
 }
 
+// codedUDT has a method of its pointer for fields.
+type codedUDT struct{ Name string }
+
+func (*codedUDT) MarshalUDT(string, cql.TypeInfo) ([]byte, error) { return called() }
+
+func TestMethodsOfThePointerAreNotCalledForFields(t *testing.T) {
+	udt := cql.UDTTypeInfo{Elements: []cql.UDTField{{Name: "Name", Type: cql.NativeType(cql.TypeVarchar)}}}
+	check(t, udt, codedUDT{"a"}, "0000000161")
+	check(t, udt, &codedUDT{"a"}, "0000000161")
+}
+
 // The types below decode themselves, NULL too. They hold what they received.
 type (
 	ownNumber int
@@ -83,6 +94,7 @@ func (l *ownList) UnmarshalCQL(_ cql.TypeInfo, data []byte) error {
 }
 
 func TestDestinationsThatDecodeThemselvesGetTheirCells(t *testing.T) {
+	udt := cql.UDTTypeInfo{Elements: []cql.UDTField{{Name: "L", Type: typeOf(t, "list<int>")}}}
 	for _, d := range scanDialects {
 		unmarshals(t, d, typeOf(t, "int"), "NULL", ownNumber(1), ownNumber(7))
 		unmarshals(t, d, typeOf(t, "int"), "00000001", ownNumber(1), ownNumber(11))
@@ -93,6 +105,7 @@ func TestDestinationsThatDecodeThemselvesGetTheirCells(t *testing.T) {
 		unmarshals(t, d, typeOf(t, "map<text, int>"), "00000001"+"000000016b"+"ffffffff", map[string]ownNumber(nil), map[string]ownNumber{"k": 7})
 		unmarshals(t, d, typeOf(t, "vector<int, 1>"), "00000001", []ownNumber(nil), []ownNumber{11})
 		unmarshals(t, d, typeOf(t, "tuple<int>"), "ffffffff", struct{ N ownNumber }{}, struct{ N ownNumber }{7})
+		unmarshals(t, d, udt, "0000000400000000", struct{ L ownList }{}, struct{ L ownList }{ownList{"00000000 false"}})
 	}
 }
 

@@ -4,6 +4,7 @@ package compat
 
 import (
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,6 +127,11 @@ func TestScan(t *testing.T) {
 	rows = query(t, s, V2, stmt, 2)
 	require.False(t, rows.Scan(&text, &f, &second, &at, &i))
 	require.ErrorContains(t, rows.Close(), `column "t"`)
+	rows = query(t, s, V2, stmt, 2)
+	require.False(t, rows.Scan(&f, &first, &second, &at, &i))
+	err := rows.Close()
+	require.ErrorContains(t, err, `column "s"`)
+	require.Equal(t, 1, strings.Count(err.Error(), "from text"), "the types are named once: %v", err)
 
 	t.Run("rows share no memory", func(t *testing.T) {
 		require.NoError(t, query(t, s, V2, `INSERT INTO ks.t (id, b) VALUES (?, ?)`, 3, []byte("a")).Close())
@@ -183,6 +189,8 @@ func TestScanCAS(t *testing.T) {
 	require.NoError(t, err, "not a conditional statement")
 	require.False(t, applied)
 	_, err = query(t, s, V1, `SELECT i FROM ks.t WHERE id = 9`).MapScanCAS(m)
+	require.Equal(t, vecql.ErrNotFound, err)
+	_, err = query(t, s, V1, `SELECT i FROM ks.t WHERE id = 9`).ScanCAS(&other)
 	require.Equal(t, vecql.ErrNotFound, err)
 	_, err = query(t, s, V1, `SELECT nothing FROM ks.t`).ScanCAS(&other)
 	require.IsType(t, &cql.ServerError{}, err)
