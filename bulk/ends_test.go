@@ -55,6 +55,21 @@ func TestStoppedWriterSendsNoMore(t *testing.T) {
 	})
 }
 
+// TestCallOfAFailedWriterReturnsItsError, also if the writer is closed before the next row of the call.
+func TestCallOfAFailedWriterReturnsItsError(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
+		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1, RowsPerSecond: 10})
+		require.NoError(t, err)
+		written := make(chan error)
+		go func() { written <- w.Write(t.Context(), items(0, 10)) }()
+		time.Sleep(150 * time.Millisecond) // row 0 has failed, and the call waits for the time of row 1
+		err = w.Close(t.Context())
+		require.ErrorIs(t, err, cql.CodeInvalid)
+		require.Equal(t, err, <-written)
+	})
+}
+
 // TestFailureWakesWrite stops the writer while a call waits for rows that are all delayed.
 func TestFailureWakesWrite(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
