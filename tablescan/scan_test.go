@@ -3,6 +3,7 @@
 package tablescan_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -159,6 +160,42 @@ func TestNewErrors(t *testing.T) {
 		} {
 			_, err := tablescan.New(t.Context(), c.session, selectAll, tablescan.Config{Ranges: ranges})
 			require.ErrorContains(t, err, "Config.Ranges")
+		}
+	})
+}
+
+// TestErrorOfASchemaIsThatOfTheScan: it is not asked for again.
+func TestErrorOfASchemaIsThatOfTheScan(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		failed := c.Inject(cqltest.Fault{Statement: "system_schema.tables", Times: 1, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
+		_, err := tablescan.New(t.Context(), c.session, selectAll, tablescan.Config{})
+		require.ErrorIs(t, err, cql.CodeInvalid)
+		require.Equal(t, 1, failed.Hits())
+		_, err = tablescan.New(t.Context(), c.session, selectAll, tablescan.Config{})
+		require.NoError(t, err)
+	})
+}
+
+// TestTokensOfAnotherTypeAreRefused, and a statement that has no bind markers for the server.
+func TestTokensOfAnotherTypeAreRefused(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		var plain []byte
+		read := c.Inject(cqltest.Fault{Op: cqltest.OpPrepare, Edit: func(a *cqltest.Answer) { plain = slices.Clone(a.Body) }})
+		_, err := c.session.StatementMetadata(t.Context(), selectAll, "")
+		require.NoError(t, err)
+		read.Remove()
+		const marker, bigint, varint = "partition key token", "\x00\x02", "\x00\x0e"
+		for text, edit := range map[string]func(a *cqltest.Answer){
+			"SELECT v FROM t": func(a *cqltest.Answer) {
+				a.Body = bytes.ReplaceAll(a.Body, []byte(marker+bigint), []byte(marker+varint))
+			},
+			"SELECT n FROM t": func(a *cqltest.Answer) { a.Body = slices.Clone(plain) },
+		} {
+			edited := c.Inject(cqltest.Fault{Op: cqltest.OpPrepare, Edit: edit})
+			_, err := tablescan.New(t.Context(), c.session, text, tablescan.Config{})
+			require.ErrorIs(t, err, tablescan.ErrPartitioner)
+			require.ErrorContains(t, err, "ks.t")
+			edited.Remove()
 		}
 	})
 }
