@@ -377,6 +377,15 @@ func TestSortOfTooManyRows(t *testing.T) {
 	require.Equal(t, 1, b.Rows)
 }
 
+// TestErrorOfASortNamesItsOrders, not the columns that make the order total.
+func TestErrorOfASortNamesItsOrders(t *testing.T) {
+	n := &sortNode{sortOp: &sortOp{keys: []sortKey{{name: "a"}, {name: "b"}, {name: "total"}}, orders: 2}}
+	require.NoError(t, n.failed(nil))
+	err := n.failed(column.ErrTooLarge)
+	require.ErrorIs(t, err, column.ErrTooLarge)
+	require.ErrorContains(t, err, `pipe: OrderBy("a", "b"): `)
+}
+
 // TestShiftedSumsOfMissingColumns has groups without a sum, or with one of another type.
 func TestShiftedSumsOfMissingColumns(t *testing.T) {
 	op := &shiftOp{[]shiftedSum{{"x", "sum", "count", 1}}}

@@ -102,6 +102,9 @@ func TestVectorsOfUnknownDimension(t *testing.T) {
 		_, err := pipe.Union(pipe.Batches(third(none)), second).Where("dot(v, w) > 0").Batch(t.Context())
 		require.ErrorContains(t, err, `pipe: Where("dot(v, w) > 0")`)
 	}
+	got, err := pipe.Union(pipe.Batches(third(none)), pipe.Batches(third(two)).Where("norm(v) > 1e9")).Where("dot(v, w) > 0").Batch(t.Context())
+	require.NoError(t, err, "no row has vectors of both dimensions")
+	require.Zero(t, got.Rows)
 	var wrong *column.TypeError
 	for _, p := range []pipe.Pipe{
 		pipe.Batches(two, three), pipe.Union(pipe.Batches(two), pipe.Batches(three)),
@@ -133,6 +136,17 @@ func TestFilesOfOtherColumns(t *testing.T) {
 	require.ErrorContains(t, err, `pipe: Parquet("rows.parquet", "rows1.parquet"): parquetscan: rows1.parquet`)
 	var e *pipe.Error
 	require.ErrorAs(t, err, &e)
+}
+
+// TestNameOfRowNumbersInAFile has a column with the name of the numbers of rows: it may be read late, but not early.
+func TestNameOfRowNumbersInAFile(t *testing.T) {
+	b := column.NewBatch(column.Of("v", []int64{2, 1}), column.Of("row\x00", []int64{3, 4}))
+	p := pipe.Dataset(openFile(t, parquetscan.WriterOptions{}, b))
+	got, err := p.OrderBy(pipe.Ascending("v")).Limit(1).Batch(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int64{4}, values64(t, got, "row\x00"))
+	_, err = p.OrderBy(pipe.Ascending("row\x00")).Limit(1).Batch(t.Context())
+	require.ErrorContains(t, err, `pipe: Parquet("rows.parquet"): parquetscan: RowNumbers: there is a column`)
 }
 
 // TestWindowsNumberTheirRows requires that an error behind an Offset has the number of the first of its rows.
