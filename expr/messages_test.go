@@ -52,6 +52,7 @@ func TestCompileErrorsDescribeOperands(t *testing.T) {
 		"upper(i)":                       "i is int64",
 		"date_trunc('day', i)":           "i is int64",
 		"date_trunc('day', 5)":           "date_trunc requires a date or a timestamp: 5",
+		"cast(1 as date)":                "1 is int64, which does not cast to date",
 		"norm(s)":                        "norm requires a vector of numbers: s is string",
 		"norm('a')":                      "norm requires a vector: 'a'",
 		"i = s":                          "i is int64, which does not compare with s is string",

@@ -47,6 +47,7 @@ func TestParse(t *testing.T) {
 		"count(*) > count(distinct a)":         call(opCount).Gt(call(opCountDistinct, a)),
 		"Sum(a + 1) / count(a)":                call("sum", a.Add(1)).Div(call(opCount, a)),
 		"count(distinct)":                      call(opCount, Col("distinct")),
+		`count("distinct" + 1)`:                call(opCount, Col("distinct").Add(1)),
 		"extract(MINUTE from a)":               a.Extract("minute", ""),
 		"a - interval '90' day":                a.Sub(cql.Duration{Days: 90}),
 		"a - interval 2 hours":                 a.Sub(2 * time.Hour),
