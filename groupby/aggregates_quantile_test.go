@@ -34,6 +34,24 @@ func TestQuantileExact(t *testing.T) {
 	require.Equal(t, 4.0, quantileOf([]float64{4}, 0.9))
 }
 
+// TestQuantilesAreVectors, also of one quantile; Quantile and Median are numbers.
+func TestQuantilesAreVectors(t *testing.T) {
+	for _, row := range []struct {
+		a    Aggregate
+		want column.Type
+	}{
+		{Quantiles("v0", 0.5), column.VectorOf(column.Float64, 1)},
+		{Quantiles("v0", 0.5, 1), column.VectorOf(column.Float64, 2)},
+		{QuantilesCompression("v0", 50, 0.5), column.VectorOf(column.Float64, 1)},
+		{Quantile("v0", 0.5), typeFloat64},
+		{Median("v0"), typeFloat64},
+	} {
+		got, err := Config{Aggregates: []Aggregate{row.a}}.Aggregate(t.Context(), batchOf(0, nil, cols(vals([]int64{1, 2, 3}))))
+		require.NoError(t, err)
+		require.Equal(t, row.want, got.Columns[0].Type, row.a.Name)
+	}
+}
+
 // TestQuantileRankError checks the rank of estimates in several distributions, added to one digest and merged from
 // several.
 func TestQuantileRankError(t *testing.T) {

@@ -136,6 +136,57 @@ func TestHyperLogLogFormat(t *testing.T) {
 	require.Equal(t, "", stateOf(t, f.acc, 0))
 }
 
+// unsketched returns the number that has a hash in sketches: the inverse of sketchWord.
+func unsketched(hash uint64) uint64 {
+	unshift := func(h uint64, n int) uint64 { // of h ^ h>>n
+		for x := h >> n; x != 0; x >>= n {
+			h ^= x
+		}
+		return h
+	}
+	inverse := func(v uint64) uint64 { // of an odd number modulo 2^64, by Newton's method
+		x := v
+		for range 6 {
+			x *= 2 - v*x
+		}
+		return x
+	}
+	h := unshift(hash, 31) * inverse(0x94d049bb133111eb)
+	h = unshift(h, 27) * inverse(0xbf58476d1ce4e5b9)
+	h = unshift(unshift(h, 30), 32) * inverse(sketchMul)
+	return h ^ (sketchSeed + 8)
+}
+
+// TestHyperLogLogOfZeros has hashes whose bits behind the register are all zeros: no rank is greater than theirs.
+func TestHyperLogLogOfZeros(t *testing.T) {
+	for _, p := range []int{4, 5, 14, 18} {
+		for _, dense := range []bool{false, true} {
+			f := newHyperLogLog(t, p, typeUint64)
+			values := []uint64{unsketched(0), unsketched(1 << 63)}
+			if dense {
+				first := make([]uint64, 1<<p)
+				for i := range first {
+					first[i] = uint64(i)
+				}
+				f.add(t, []column.Column{vals(first)}, make([]int, len(first)), nil)
+			}
+			for _, w := range values {
+				require.Zero(t, sketchWord(w)<<1)
+			}
+			f.add(t, []column.Column{vals(values)}, make([]int, len(values)), nil)
+			l := f.acc.(*hyperLogLog)
+			require.Equal(t, dense || p == 4, l.dense[1], "p = %d", p)
+			total := newHyperLogLog(t, p, typeUint64)
+			total.merge(t, f) // an error for a greater rank
+			require.Equal(t, stateOf(t, f.acc, 1), stateOf(t, total.acc, 1))
+			if l.dense[1] {
+				require.EqualValues(t, 65-p, l.registers(1)[0])
+				require.EqualValues(t, 65-p, l.registers(1)[1<<(p-1)])
+			}
+		}
+	}
+}
+
 func TestHyperLogLogMalformed(t *testing.T) {
 	for _, p := range []int{3, 19} {
 		_, err := New(nil, ApproxCountDistinctPrecision("v0", p))

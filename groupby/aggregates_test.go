@@ -54,6 +54,7 @@ func TestSumOverflow(t *testing.T) {
 					var oe *OverflowError
 					require.ErrorAs(t, err, &oe, row.name)
 					require.Equal(t, "sum(v0)", oe.Aggregate)
+					require.EqualError(t, err, oe.Error(), "the aggregate is named once")
 					continue
 				}
 				require.NoError(t, err, row.name)

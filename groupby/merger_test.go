@@ -85,6 +85,11 @@ func TestStatesAreChecked(t *testing.T) {
 		{"rows", func(n int) ([]column.Column, error) { return cols(right(n+1), right(n)), nil }},
 		{"State returned 1 columns, want 2", func(n int) ([]column.Column, error) { return cols(right(n)), nil }},
 		{"State returned 3 columns, want 2", func(n int) ([]column.Column, error) { return cols(right(n), right(n), right(n)), nil }},
+		{"column: ", func(n int) ([]column.Column, error) {
+			short := right(n)
+			short.Values = short.Values[:8*n-1]
+			return cols(right(n), short), nil
+		}},
 		{failure.Error(), func(n int) ([]column.Column, error) { return cols(right(n), right(n)), failure }},
 	} {
 		a := Aggregate{Name: "mine", Args: []string{"v0"}, New: func([]column.Type) (Accumulator, error) {
@@ -100,6 +105,54 @@ func TestStatesAreChecked(t *testing.T) {
 		require.ErrorContains(t, err, row.want)
 		require.ErrorContains(t, err, "mine")
 	}
+}
+
+// A badRows is an accumulator that refuses rows from some time on.
+type badRows struct {
+	count
+	err *error
+}
+
+func (b *badRows) Add(Rows) error { return *b.err }
+
+// The error of an accumulator is that of the result, whether rows are in a table or in partitions.
+func TestErrorOfAnAccumulatorIsReturned(t *testing.T) {
+	failure := errors.New("no rows")
+	for _, local := range []int{1, 1 << 20} {
+		var now error
+		g, err := New(By("k0"), Aggregate{Name: "mine", Args: []string{"v0"}, New: func([]column.Type) (Accumulator, error) {
+			return &badRows{err: &now}, nil
+		}})
+		require.NoError(t, err)
+		g.limits.local = local
+		numbers := make([]int64, 10_000)
+		for i := range numbers {
+			numbers[i] = int64(i) * 1_000_003
+		}
+		b := batchOf(0, cols(vals(numbers)), cols(vals(numbers)))
+		require.NoError(t, g.Add(t.Context(), b))
+		if now = failure; local > 1 {
+			err = g.Add(t.Context(), b)
+		} else { // rows that were added before are merged
+			_, err = g.Finish(t.Context())
+		}
+		require.ErrorIs(t, err, failure, "local %d", local)
+		require.ErrorContains(t, err, "mine")
+	}
+}
+
+// The size of a merger includes the memory that its accumulators keep when it is empty again.
+func TestSizeOfAMergerThatWasLarge(t *testing.T) {
+	c, err := Config{Keys: By("k0"), Aggregates: []Aggregate{Sum("v0")}}.check()
+	require.NoError(t, err)
+	p, err := newPlan(c, defaultLimits, []column.Type{typeInt64, typeInt64})
+	require.NoError(t, err)
+	m := newMerger(p)
+	before := m.size()
+	m.resizeTo(1 << 16)
+	require.GreaterOrEqual(t, m.size()-before, int64(8<<16))
+	m.reset()
+	require.GreaterOrEqual(t, m.size()-before, int64(8<<16))
 }
 
 // Three workers have some groups in common: their sets of distinct values are joined by group.

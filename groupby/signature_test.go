@@ -90,6 +90,25 @@ func TestMismatchNamesDifference(t *testing.T) {
 	}
 }
 
+// TestDropNullsOfAPartial is that of its writer, in both directions.
+func TestDropNullsOfAPartial(t *testing.T) {
+	keep := Config{Keys: By("k"), Aggregates: []Aggregate{Sum("v")}}
+	drop := keep
+	drop.DropNulls = true
+	require.NoError(t, mergeWith(t, drop, drop))
+	require.ErrorContains(t, mergeWith(t, drop, keep), "the partial has DropNulls true, the Grouper has false")
+	require.ErrorContains(t, mergeWith(t, keep, drop), "the partial has DropNulls false, the Grouper has true")
+}
+
+// TestColumnsOfSeveralAggregatesAreReadOnce: a partial names them once too.
+func TestColumnsOfSeveralAggregatesAreReadOnce(t *testing.T) {
+	c := Config{Keys: By("k", "w"), Aggregates: []Aggregate{Sum("v"), Max("v"), ArgMin("v", "k"), CountOf("w")}}
+	require.Equal(t, []string{"k", "w", "v", "k", "w"}, c.inputNames(), "keys, and arguments")
+	several := Config{Keys: By("k"), Aggregates: []Aggregate{Sum("v"), Max("v")}}
+	err := mergeWith(t, several, Config{Keys: By("k"), Aggregates: []Aggregate{Sum("w"), Max("w")}})
+	require.ErrorContains(t, err, `the partial has aggregates of the columns ["v"], the Grouper has aggregates of ["w"]`)
+}
+
 // A signature that was cut off or extended, or whose numbers are too large, is corrupt.
 func TestSignatureCorrupted(t *testing.T) {
 	c, err := Config{Keys: By("k0"), Aggregates: []Aggregate{TopK("v0", 3)}, DropNulls: true}.check()

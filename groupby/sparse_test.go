@@ -78,6 +78,8 @@ func TestSparseTexts(t *testing.T) {
 		want  uint32 // the group of the empty text if it was looked up
 	}{{60, FirstAppearance, 1}, {60, Unordered, 1}, {200, Unordered, 0}} {
 		c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count()}, Order: row.order}
+		gc := groupCase{config: c, limits: defaultLimits}
+		gc.config.Aggregates = []Aggregate{Count(), Sum("v0"), First("v0")}
 		g, err := c.New()
 		require.NoError(t, err)
 		w := g.Worker()
@@ -92,6 +94,12 @@ func TestSparseTexts(t *testing.T) {
 		want, err := reference(c, batchOf(0, cols(first), nil), batchOf(chunkRows, cols(col), nil))
 		require.NoError(t, err)
 		equalResults(t, c, want, got, false)
+		numbers := make([]int64, len(data))
+		for i := range numbers {
+			numbers[i] = int64(i)
+		}
+		gc.batches = []*column.Batch{batchOf(0, cols(first), cols(vals(numbers[:chunkRows]))), batchOf(chunkRows, cols(col), cols(vals(numbers)))}
+		require.NoError(t, gc.check(nil), "values beside the texts")
 	}
 }
 

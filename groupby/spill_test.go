@@ -167,6 +167,55 @@ func TestSpillExtents(t *testing.T) {
 	sameGroups(t, g, b)
 }
 
+// A brokenCodec fails at one call.
+type brokenCodec struct {
+	plainCodec
+	calls *int
+	at    int
+}
+
+var errBrokenCodec = errors.New("broken")
+
+func (c brokenCodec) Compress(dst, src []byte) ([]byte, error) {
+	if *c.calls++; *c.calls == c.at {
+		return nil, errBrokenCodec
+	}
+	return c.plainCodec.Compress(dst, src)
+}
+
+// Whichever extent cannot be written, the Grouper fails.
+func TestErrorOfEachExtentIsReturned(t *testing.T) {
+	for at := 1; ; at++ {
+		c, calls := ofTexts(), 0
+		c.MemoryLimit, c.SpillDir, c.SpillCodec = 3<<20, t.TempDir(), brokenCodec{calls: &calls, at: at}
+		g, b := onePartition(t, c, 12_000)
+		err := g.Add(t.Context(), b)
+		if err == nil {
+			_, err = g.Finish(t.Context())
+		}
+		require.NoError(t, g.Close())
+		if calls < at {
+			require.NoError(t, err)
+			require.Greater(t, at, 2, "several extents")
+			return
+		}
+		require.ErrorIs(t, err, errBrokenCodec, "call %d", at)
+	}
+}
+
+// The buffers of a merger that spills count as memory that is held.
+func TestBuffersOfSpillsAreCounted(t *testing.T) {
+	c := ofTexts()
+	c.MemoryLimit, c.SpillDir, c.SpillCodec = 3<<20, t.TempDir(), plainCodec{}
+	g, b := onePartition(t, c, 12_000)
+	require.NoError(t, g.Add(t.Context(), b))
+	w := g.stages[0].workers[0]
+	require.NotEmpty(t, g.stages[0].store.parts[0].spilled)
+	require.Positive(t, cap(w.merging.raw))
+	require.Equal(t, w.merging.size(), w.merging.counted)
+	require.NoError(t, g.Close())
+}
+
 // The parts of a partition that exceeds the memory have about the same number of groups.
 func TestSpillPartsAreEven(t *testing.T) {
 	c := ofTexts()

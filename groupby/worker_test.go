@@ -140,6 +140,49 @@ func TestMissesOfFrozenTableAreCollected(t *testing.T) {
 	}
 }
 
+// TestMissesAreAtMostTheRowsOfAScatter has one miss more than a chunk, and then chunks of misses.
+func TestMissesAreAtMostTheRowsOfAScatter(t *testing.T) {
+	c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count()}, Workers: 1}
+	g, err := c.New()
+	require.NoError(t, err)
+	g.limits.local, g.limits.sample = 64, 1<<30
+	w := g.Worker()
+	next := int64(1000)
+	add := func(known, misses int) {
+		t.Helper()
+		keys := make([]int64, known, known+misses)
+		for i := range keys {
+			keys[i] = int64(i % 40)
+		}
+		for range misses {
+			keys, next = append(keys, next), next+1_000_003
+		}
+		require.NoError(t, w.Add(t.Context(), batchOf(0, cols(vals(keys)), nil)))
+		if w.in.missed != nil {
+			require.LessOrEqual(t, w.in.missed.n()+chunkRows, scatterRows)
+		}
+	}
+	for range 4 {
+		add(2000, 0)
+	}
+	add(2000, 100)
+	require.Equal(t, modeFrozen, w.in.mode)
+	add(2000, chunkRows+1-w.in.missed.n())
+	require.Equal(t, chunkRows+1, w.in.missed.n())
+	for range 20 {
+		add(3*chunkRows, 0)
+		add(0, chunkRows)
+	}
+	require.Equal(t, modeFrozen, w.in.mode)
+	require.NotNil(t, w.in.missed)
+	w.in.store.held.Add(100)
+	w.in.missed.counted = 100
+	w.in.dropMissed()
+	require.Zero(t, w.in.store.held.Load(), "memory that is dropped is not held")
+	require.Nil(t, w.in.missed)
+	require.NoError(t, g.Close())
+}
+
 // TestKeysOnlyRepeated checks that rows that repeat a key do not go to the partitions if there is nothing to aggregate.
 func TestKeysOnlyRepeated(t *testing.T) {
 	const rows = 10 * scatterRows
