@@ -377,6 +377,24 @@ func TestSortOfTooManyRows(t *testing.T) {
 	require.Equal(t, 1, b.Rows)
 }
 
+// TestVectorsWithinColumnsBecomeLists too.
+func TestVectorsWithinColumnsBecomeLists(t *testing.T) {
+	vector, list := column.VectorOf(column.Float32, 2), column.Type{Kind: column.List}
+	within := func(types ...column.Type) (f column.Field) {
+		f.Type.Kind = column.Struct
+		for _, t := range types {
+			f.Fields = append(f.Fields, column.Field{Type: t})
+		}
+		return f
+	}
+	require.True(t, becameList(column.Field{Type: vector}, column.Field{Type: list}))
+	require.False(t, becameList(column.Field{Type: vector}, column.Field{Type: vector}))
+	require.False(t, becameList(column.Field{Type: list}, column.Field{Type: list}))
+	require.True(t, becameList(within(vector, vector), within(vector, list)))
+	require.True(t, becameList(within(vector, vector), within(list, vector)))
+	require.False(t, becameList(within(vector, list), within(vector, list)))
+}
+
 // TestErrorOfASortNamesItsOrders, not the columns that make the order total.
 func TestErrorOfASortNamesItsOrders(t *testing.T) {
 	n := &sortNode{sortOp: &sortOp{keys: []sortKey{{name: "a"}, {name: "b"}, {name: "total"}}, orders: 2}}
