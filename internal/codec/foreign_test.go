@@ -31,7 +31,11 @@ type (
 	}
 )
 
+// rolesBefore are the roles of a type before another API is registered: most programs register none.
+var rolesBefore bool
+
 func init() {
+	rolesBefore = HasRole(reflect.TypeFor[foreignText](), RoleMarshaler)
 	RegisterForeign(ForeignCodec{}) // an API without interfaces
 	RegisterForeign(ForeignCodec{
 		Marshaler: reflect.TypeFor[otherMarshaler](), Unmarshaler: reflect.TypeFor[otherUnmarshaler](),
@@ -49,6 +53,12 @@ func init() {
 			return v.(otherUDTUnmarshaler).UnmarshalUDT(name, otherInfo{info.String()}, data)
 		},
 	})
+}
+
+// TestRegistrationAddsRoles to types that were asked for their roles before.
+func TestRegistrationAddsRoles(t *testing.T) {
+	require.False(t, rolesBefore)
+	require.True(t, HasRole(reflect.TypeFor[foreignText](), RoleMarshaler))
 }
 
 // foreignText encodes itself as the name of its CQL type and itself.
