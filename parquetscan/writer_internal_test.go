@@ -10,7 +10,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
@@ -101,5 +103,31 @@ func TestLeavesOfNames(t *testing.T) {
 		if want == nil {
 			require.ErrorIs(t, err, ErrNoColumn, name)
 		}
+	}
+}
+
+// TestFieldsHaveNoIDs: a reader that finds columns by ids would take one for another.
+func TestFieldsHaveNoIDs(t *testing.T) {
+	list := column.Field{Name: "l", Type: column.Type{Kind: column.List}, Fields: []column.Field{{Name: column.ElementName, Type: column.TypeOf[int64]()}}}
+	object := column.Field{Name: "o", Type: column.Type{Kind: column.Struct}, Fields: []column.Field{list, {Name: "n", Type: column.TypeOf[int64]()}}}
+	var buf bytes.Buffer
+	w, err := NewWriter(&buf, column.Schema{list, object, {Name: "v", Type: column.VectorOf(column.Float32, 2)}}, WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	var walk func(n schema.Node)
+	walk = func(n schema.Node) {
+		require.EqualValues(t, -1, n.FieldID(), n.Path())
+		if group, ok := n.(*schema.GroupNode); ok {
+			for i := range group.NumFields() {
+				walk(group.Field(i))
+			}
+		}
+	}
+	f, err := file.NewParquetReader(bytes.NewReader(buf.Bytes()))
+	require.NoError(t, err)
+	defer f.Close()
+	root := f.MetaData().Schema.Root()
+	for i := range root.NumFields() {
+		walk(root.Field(i))
 	}
 }
