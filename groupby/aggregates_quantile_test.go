@@ -34,6 +34,21 @@ func TestQuantileExact(t *testing.T) {
 	require.Equal(t, 4.0, quantileOf([]float64{4}, 0.9))
 }
 
+// TestLastValueOfADigestCounts, also if it is the only one that is not in a centroid.
+func TestLastValueOfADigestCounts(t *testing.T) {
+	for n := 1; n <= 600; n++ {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		acc, err := QuantilesCompression("v0", 20, 0, 1).New([]column.Type{typeFloat64})
+		require.NoError(t, err)
+		f := newFeed(acc)
+		f.add(t, []column.Column{vals(x)}, make([]int, n), nil)
+		require.Equal(t, []float64{0, float64(n - 1)}, f.results(t)[0])
+	}
+}
+
 // TestQuantilesAreVectors, also of one quantile; Quantile and Median are numbers.
 func TestQuantilesAreVectors(t *testing.T) {
 	for _, row := range []struct {

@@ -125,6 +125,24 @@ func TestHyperLogLogMerged(t *testing.T) {
 	}
 }
 
+// TestHyperLogLogTau compares with the terms of the series.
+func TestHyperLogLogTau(t *testing.T) {
+	for _, x := range []float64{0, 1e-9, 0.25, 0.5, 0.99, 1} {
+		want := 1 - x
+		for n := 1.0; n <= 60; n++ {
+			rest := 1 - math.Pow(x, math.Exp2(-n))
+			want -= rest * rest * math.Exp2(-n)
+		}
+		if x == 0 {
+			want = 0 // by definition
+		}
+		require.InDelta(t, want/3, hllTau(x), 1e-12, "x = %v", x)
+	}
+	acc, err := ApproxCountDistinct("v0").New([]column.Type{typeInt64})
+	require.NoError(t, err)
+	require.EqualValues(t, 14, acc.(*hyperLogLog).p, "the documented precision")
+}
+
 // TestHyperLogLogFormat checks the hash and the encoding of version 1, because sketches are stored.
 func TestHyperLogLogFormat(t *testing.T) {
 	id := [16]byte{1, 2, 3, 15: 4}
@@ -170,6 +188,7 @@ func TestHyperLogLogOfZeros(t *testing.T) {
 				}
 				f.add(t, []column.Column{vals(first)}, make([]int, len(first)), nil)
 			}
+			require.EqualValues(t, sparseMaxRank, sparseEntry(0)&rankMask)
 			for _, w := range values {
 				require.Zero(t, sketchWord(w)<<1)
 			}

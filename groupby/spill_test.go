@@ -203,6 +203,32 @@ func TestErrorOfEachExtentIsReturned(t *testing.T) {
 	}
 }
 
+// A brokenWriter fails at one call.
+type brokenWriter struct{ calls, at int }
+
+func (w *brokenWriter) Write(b []byte) (int, error) {
+	if w.calls++; w.calls == w.at {
+		return 0, errBrokenCodec
+	}
+	return len(b), nil
+}
+
+// Whichever part of a partial cannot be written, WritePartial fails.
+func TestErrorOfEachWriteOfAPartialIsReturned(t *testing.T) {
+	for at := 1; ; at++ {
+		g, b := onePartition(t, ofTexts(), 100)
+		require.NoError(t, g.Add(t.Context(), b))
+		w := &brokenWriter{at: at}
+		err := g.WritePartial(w)
+		if w.calls < at {
+			require.NoError(t, err)
+			require.Greater(t, at, 4, "a head, chunks and an end")
+			return
+		}
+		require.ErrorIs(t, err, errBrokenCodec, "call %d", at)
+	}
+}
+
 // The buffers of a merger that spills count as memory that is held.
 func TestBuffersOfSpillsAreCounted(t *testing.T) {
 	c := ofTexts()
