@@ -125,7 +125,7 @@ func TestFieldsHaveNoIDs(t *testing.T) {
 	}
 	f, err := file.NewParquetReader(bytes.NewReader(buf.Bytes()))
 	require.NoError(t, err)
-	defer f.Close()
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
 	root := f.MetaData().Schema.Root()
 	for i := range root.NumFields() {
 		walk(root.Field(i))
