@@ -92,6 +92,8 @@ func TestMarshalMeanings(t *testing.T) {
 	check(t, tuple, []any{"a"}, "error")
 	check(t, typeOf(t, "tuple<timestamp>"), []time.Time{{}}, "00000000")
 	check(t, typeOf(t, "tuple<timestamp>"), [1]time.Time{}, "00000000")
+	check(t, typeOf(t, "tuple<timestamp>"), struct{ At time.Time }{}, "00000000")
+	check(t, cql.TupleTypeInfo{}, []any{}, "")
 	check(t, tuple, cql.UnsetValue, "error")
 	check(t, person, map[string]any{"name": "a", "more": 1}, "0000000161"+"ffffffff")
 	check(t, person, map[string]any(nil), "ffffffff"+"ffffffff")
@@ -251,6 +253,8 @@ func TestUnmarshalMeanings(t *testing.T) {
 		{"blob", "", []byte(nil), []byte(nil)},
 		{"blob", "", []byte("x"), []byte{}},
 		{"list<int>", "NULL", []int{1}, []int(nil)},
+		{"list<int>", "NULL", []uint8{1}, []uint8(nil)},
+		{"list<int>", "NULL", [2]uint8{1, 2}, [2]uint8{}},
 		{"list<int>", "00000001" + "ffffffff", []int{}, []int{0}},
 		{"list<int>", "00000001" + "ffffffff", []*int{}, []*int{nil}},
 		{"list<int>", "00000001" + "0000000400000001", [1]uint8{}, [1]uint8{1}},
@@ -309,6 +313,7 @@ func TestUnmarshalMeanings(t *testing.T) {
 	require.NoError(t, V1.Unmarshal(tuple, []byte("\x00\x00\x00\x01a"), []any{nil, &b}))
 	require.Equal(t, "a", a)
 	require.Nil(t, b)
+	require.ErrorIs(t, V1.Unmarshal(tuple, []byte("\x00\x00\x00\x09a"), []any{&b, &b}), cql.ErrMissing)
 	for _, dest := range []any{nil, 1, (*int)(nil), []any{&a}, "x"} {
 		require.ErrorIs(t, errors.Join(V1.Unmarshal(tuple, nil, dest), cql.ErrDimension), cql.ErrDimension)
 		require.Error(t, V1.Unmarshal(tuple, nil, dest))
@@ -392,6 +397,7 @@ func TestForkMeanings(t *testing.T) {
 		{"text", "", ""},
 		{"date", time.Time{}, "7ff506c6"},
 		{"date", int32(5), "00000005"},
+		{"date", time.Duration(millisecondsOfDay), "80000001"},
 		{"date", uint32(math.MaxUint32), "ffffffff"},
 		{"inet", []byte{1, 2, 3, 4}, "01020304"},
 		{"inet", [4]byte{1, 2, 3, 4}, "01020304"},

@@ -29,6 +29,8 @@ func TestDurationsHaveTheTextOfTheFork(t *testing.T) {
 		"-65.535µs":                          {Nanoseconds: -65535},
 		"1.5ms":                              {Nanoseconds: 1_500_000},
 		"2.147483647s":                       {Nanoseconds: math.MaxInt32},
+		"59.999999999s":                      {Nanoseconds: int64(time.Minute) - 1},
+		"59m59.999999999s":                   {Nanoseconds: int64(time.Hour) - 1},
 		"1h":                                 {Nanoseconds: int64(time.Hour)},
 		"1m0.5s":                             {Nanoseconds: int64(60_500 * time.Millisecond)},
 		"1h0.000000001s":                     {Nanoseconds: int64(time.Hour) + 1},
@@ -50,4 +52,6 @@ func TestDurationsHaveTheTextOfTheFork(t *testing.T) {
 		_, err := Fork.Marshal(info, wrong)
 		require.ErrorIs(t, err, cql.ErrConversion, wrong)
 	}
+	_, err := Fork.Marshal(info, "99999999999d1.5s")
+	require.ErrorIs(t, err, cql.ErrRange, "days beyond 32 bits")
 }

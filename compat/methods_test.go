@@ -105,6 +105,8 @@ func TestDestinationsThatDecodeThemselvesGetTheirCells(t *testing.T) {
 		unmarshals(t, d, typeOf(t, "map<text, int>"), "00000001"+"000000016b"+"ffffffff", map[string]ownNumber(nil), map[string]ownNumber{"k": 7})
 		unmarshals(t, d, typeOf(t, "vector<int, 1>"), "00000001", []ownNumber(nil), []ownNumber{11})
 		unmarshals(t, d, typeOf(t, "tuple<int>"), "ffffffff", struct{ N ownNumber }{}, struct{ N ownNumber }{7})
+		unmarshals(t, d, typeOf(t, "list<frozen<list<int>>>"), "00000001"+"0000000400000000", []ownList(nil), []ownList{{"00000000 false"}})
+		unmarshals(t, d, typeOf(t, "vector<frozen<list<int>>, 1>"), "0400000000", []ownList(nil), []ownList{{"00000000 false"}})
 		unmarshals(t, d, udt, "0000000400000000", struct{ L ownList }{}, struct{ L ownList }{ownList{"00000000 false"}})
 	}
 }

@@ -75,6 +75,8 @@ func TestTLSOptions(t *testing.T) {
 	require.False(t, config.RootCAs.Equal(mine.RootCAs))
 	require.True(t, mine.RootCAs.Equal(x509.NewCertPool()), "unchanged")
 
+	_, err = TLSOptions{CaPath: dir + "/none"}.TLSConfig()
+	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, options := range []TLSOptions{{CaPath: bad}, {CaPath: dir + "/none"}, {CertPath: bad, KeyPath: bad}, {KeyPath: bad}, {CertPath: ca}} {
 		_, err := options.TLSConfig()
 		require.Error(t, err)
