@@ -128,7 +128,7 @@ type conn struct {
 	in        *wire.Input
 	frames    frameSource           // in, or the payload of the segments in it
 	head      [wire.HeaderSize]byte // scratch of the reader
-	proven    int                   // of the reader: size of the largest body that has arrived
+	proven    int                   // of the reader: size of the largest body that arrived in parts
 	readAt    int64                 // of the reader: time of the last bytes received, on the connection's clock
 	busyAt    int64                 // of the reader: when it last received much at a time, see calm
 	partial   int                   // of the reader: bytes received since the last whole frame
