@@ -115,49 +115,33 @@ func (b *Batch) GetIdempotent() bool {
 	})
 }
 
-// ExecContext runs the batch.
-func (b *Batch) ExecContext(ctx context.Context) error { return b.IterContext(ctx).Close() }
+// Exec runs the batch.
+func (b *Batch) Exec(ctx context.Context) error { return b.Iter(ctx).Close() }
 
-// Exec is ExecContext without a context.
-func (b *Batch) Exec() error { return b.ExecContext(context.Background()) }
-
-// IterContext runs the batch and returns the rows of a conditional batch.
-func (b *Batch) IterContext(ctx context.Context) *Iter {
+// Iter runs the batch and returns the rows of a conditional batch.
+func (b *Batch) Iter(ctx context.Context) *Iter {
 	it := &Iter{ctx: ctx, session: b.session}
 	it.start(nil, b.run(ctx, &it.answer))
 	return it
 }
 
-// Iter is IterContext without a context.
-func (b *Batch) Iter() *Iter { return b.IterContext(context.Background()) }
-
-// ExecCASContext runs a conditional batch and reports whether it was applied. It stores the first row in dest as
-// Query.ScanCASContext does. The Iter has the other rows and must be closed.
-func (b *Batch) ExecCASContext(ctx context.Context, dest ...any) (applied bool, it *Iter, err error) {
-	it = b.IterContext(ctx)
+// ExecCAS runs a conditional batch and reports whether it was applied. It stores the first row in dest as
+// Query.ScanCAS does. The Iter has the other rows and must be closed.
+func (b *Batch) ExecCAS(ctx context.Context, dest ...any) (applied bool, it *Iter, err error) {
+	it = b.Iter(ctx)
 	if applied, err = it.scanApplied(dest); err == nil {
 		err = it.err
 	}
 	return applied, it, err
 }
 
-// ExecCAS is ExecCASContext without a context.
-func (b *Batch) ExecCAS(dest ...any) (applied bool, it *Iter, err error) {
-	return b.ExecCASContext(context.Background(), dest...)
-}
-
-// MapExecCASContext is ExecCASContext but stores the first row in m by column name.
-func (b *Batch) MapExecCASContext(ctx context.Context, m map[string]any) (applied bool, it *Iter, err error) {
-	it = b.IterContext(ctx)
+// MapExecCAS is ExecCAS but stores the first row in m by column name.
+func (b *Batch) MapExecCAS(ctx context.Context, m map[string]any) (applied bool, it *Iter, err error) {
+	it = b.Iter(ctx)
 	if applied, err = it.mapScanApplied(m); err == nil {
 		err = it.err
 	}
 	return applied, it, err
-}
-
-// MapExecCAS is MapExecCASContext without a context.
-func (b *Batch) MapExecCAS(m map[string]any) (applied bool, it *Iter, err error) {
-	return b.MapExecCASContext(context.Background(), m)
 }
 
 // run sends the batch and stores the answer in page, which must be zero.

@@ -32,7 +32,7 @@ func (q *Query) BorrowBatches(ctx context.Context) iter.Seq2[*column.Batch, erro
 // columns and without rows yields one empty batch. A failure is the last pair, with a nil batch.
 func (q *Query) batches(ctx context.Context, next func() *column.Batch) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		it := q.IterContext(ctx)
+		it := q.Iter(ctx)
 		defer func() { _ = it.Close() }()
 		b, empty := next(), true
 		for ; it.NextBatch(b); b = next() {

@@ -22,7 +22,7 @@ import (
 // Configuration of a session.
 
 // A ClusterConfig configures sessions. A zero field means the field's default; Hosts alone is a complete config.
-// CreateSession copies the config.
+// NewSession copies the config.
 type ClusterConfig struct {
 	// Hosts are the contact points: "host" or "host:port", names or addresses. One reachable contact point is enough:
 	// the session reads all other nodes from its system tables.
@@ -214,12 +214,6 @@ func (c *EventsConfig) names() []string {
 	}
 	return names
 }
-
-// NewCluster returns a configuration with these contact points and defaults for all other fields.
-func NewCluster(hosts ...string) *ClusterConfig { return &ClusterConfig{Hosts: hosts} }
-
-// CreateSession connects to the cluster, as NewSession does with this configuration.
-func (c *ClusterConfig) CreateSession() (*Session, error) { return NewSession(*c) }
 
 // withDefaults returns c with defaults in place of zero fields.
 func (c ClusterConfig) withDefaults() (ClusterConfig, error) {

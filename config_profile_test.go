@@ -39,29 +39,29 @@ func TestProfile(t *testing.T) {
 		require.Equal(t, time.Minute, q.GetRequestTimeout())
 		require.Equal(t, 17, q.pageSize)
 		require.True(t, q.GetIdempotent())
-		require.NoError(t, q.Exec())
+		require.NoError(t, q.Exec(t.Context()))
 		require.Equal(t, *q, *s.Query(idempotentInsert).Profile("all").Profile("nothing"), "zero fields change nothing")
 		q.Profile("no more").Consistency(cql.All)
 		require.Nil(t, q.policies.speculative)
 		require.Equal(t, -1, q.pageSize)
 		require.Equal(t, cql.All, q.GetConsistency(), "later setters override the profile")
-		require.NoError(t, q.Exec())
+		require.NoError(t, q.Exec(t.Context()))
 		b := s.Batch(LoggedBatch).Profile("all").Query(idempotentInsert)
 		require.Equal(t, cql.LocalOne, b.GetConsistency())
 		require.True(t, b.GetIdempotent())
 		require.Equal(t, time.Minute, b.GetRequestTimeout())
-		require.NoError(t, b.Exec())
+		require.NoError(t, b.Exec(t.Context()))
 
 		before, _ := c.Count(idempotentInsert)
-		err := s.Query(idempotentInsert).Profile("none such").Exec()
+		err := s.Query(idempotentInsert).Profile("none such").Exec(t.Context())
 		require.ErrorIs(t, err, ErrNoProfile)
 		require.ErrorContains(t, err, `"none such"`)
 		require.False(t, MayHaveApplied(err))
-		require.ErrorIs(t, s.Query(idempotentInsert).Profile("none such").Iter().Close(), ErrNoProfile)
-		require.ErrorIs(t, s.Batch(LoggedBatch).Query(idempotentInsert).Profile("none such").Exec(), ErrNoProfile)
+		require.ErrorIs(t, s.Query(idempotentInsert).Profile("none such").Iter(t.Context()).Close(), ErrNoProfile)
+		require.ErrorIs(t, s.Batch(LoggedBatch).Query(idempotentInsert).Profile("none such").Exec(t.Context()), ErrNoProfile)
 		after, _ := c.Count(idempotentInsert)
 		require.Equal(t, before, after)
-		require.NoError(t, s.Query(idempotentInsert).Profile("none such").Profile("all").Exec(), "corrected")
+		require.NoError(t, s.Query(idempotentInsert).Profile("none such").Profile("all").Exec(t.Context()), "corrected")
 		require.Equal(t, DefaultRetryPolicy{}, s.Query(idempotentInsert).policies.retry, "the session's settings are unchanged")
 
 		type record struct{ ID int64 }
@@ -74,12 +74,12 @@ func TestProfile(t *testing.T) {
 }
 
 func TestConfigOfPoliciesIsChecked(t *testing.T) {
-	cfg := NewCluster("127.0.0.1")
+	cfg := &ClusterConfig{Hosts: []string{"127.0.0.1"}}
 	cfg.MaxRequestsPerConn = 40000
 	cfg.Throttle = Throttle{MaxRequests: -1}
 	cfg.MemoryBudget = -1
 	cfg.Profiles = map[string]Profile{"a": {Consistency: 99}, "b": {SerialConsistency: cql.One}, "c": {RequestTimeout: -1}, "d": {}}
-	_, err := cfg.CreateSession()
+	_, err := NewSession(t.Context(), *cfg)
 	for _, want := range []string{"MaxRequestsPerConn", "Throttle.MaxRequests", "MemoryBudget", `Profiles["a"]: Consistency`, `Profiles["b"]: Serial`, `Profiles["c"]: RequestTimeout`} {
 		require.ErrorContains(t, err, want)
 	}
@@ -91,7 +91,7 @@ func TestRequestTimeout(t *testing.T) {
 		cfg := configOf(c)
 		cfg.Timeout = 20 * time.Second
 		s := openSession(t, cfg)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, _ int) {
 			time.Sleep(time.Minute)
 			r.Void()
@@ -108,25 +108,25 @@ func TestRequestTimeout(t *testing.T) {
 			took time.Duration
 			err  error
 		}{
-			{"the cluster's", func() error { return s.Query(idempotentInsert).Exec() }, 20 * time.Second, ErrTimeoutNoResponse},
-			{"the query's", func() error { return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec() }, 3 * time.Second, ErrTimeoutNoResponse},
+			{"the cluster's", func() error { return s.Query(idempotentInsert).Exec(t.Context()) }, 20 * time.Second, ErrTimeoutNoResponse},
+			{"the query's", func() error { return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(t.Context()) }, 3 * time.Second, ErrTimeoutNoResponse},
 			{"the batch's", func() error {
-				return s.Batch(LoggedBatch).Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec()
+				return s.Batch(LoggedBatch).Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(t.Context())
 			}, 3 * time.Second, ErrTimeoutNoResponse},
 			{"below the context's deadline", func() error {
 				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 				defer cancel()
-				return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).ExecContext(ctx)
+				return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(ctx)
 			}, 3 * time.Second, ErrTimeoutNoResponse},
 			{"of each attempt", func() error {
-				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).Exec()
+				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).Exec(t.Context())
 			}, 12 * time.Second, ErrTimeoutNoResponse},
 			{"the context's is for all attempts", func() error {
 				ctx, cancel := context.WithTimeout(context.Background(), 6*time.Second)
 				defer cancel()
-				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).ExecContext(ctx)
+				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).Exec(ctx)
 			}, 6 * time.Second, context.DeadlineExceeded},
-			{"0 and negative: the cluster's", func() error { return s.Query(idempotentInsert).RequestTimeout(-1).Exec() }, 20 * time.Second, ErrTimeoutNoResponse},
+			{"0 and negative: the cluster's", func() error { return s.Query(idempotentInsert).RequestTimeout(-1).Exec(t.Context()) }, 20 * time.Second, ErrTimeoutNoResponse},
 		} {
 			began := time.Now()
 			err := m.run()
@@ -166,7 +166,7 @@ func TestBatchSettings(t *testing.T) {
 			r.Void()
 		})
 		for range 4 {
-			require.NoError(t, b.Exec())
+			require.NoError(t, b.Exec(t.Context()))
 		}
 		require.Equal(t, []cql.ColumnInfo{col("name", tText)}, args)
 		require.Equal(t, []string{"127.0.0.2", "127.0.0.2", "127.0.0.2", "127.0.0.2"}, hosts)

@@ -57,7 +57,7 @@ func textsOf(t *testing.T, v any) map[string]string {
 
 func TestNoTextHasASecret(t *testing.T) {
 	password := PasswordAuthenticator{Username: "cassandra", Password: secret}
-	cfg := NewCluster("127.0.0.1")
+	cfg := &ClusterConfig{Hosts: []string{"127.0.0.1"}}
 	cfg.Authenticator = password
 	other := *cfg
 	other.Authenticator = &secretive{password, secret}

@@ -18,7 +18,7 @@ func TestZeroConfigHasTheDefaults(t *testing.T) {
 	hosts := []string{"127.0.0.1"}
 	zero, err := ClusterConfig{Hosts: hosts}.withDefaults()
 	require.NoError(t, err)
-	filled, err := NewCluster(hosts...).withDefaults()
+	filled, err := ClusterConfig{Hosts: hosts, Port: 9042}.withDefaults()
 	require.NoError(t, err)
 	require.Equal(t, zero, filled)
 	again, err := zero.withDefaults()
@@ -48,6 +48,6 @@ func TestZeroConfigOpensASession(t *testing.T) {
 		require.Equal(t, cql.Quorum, s.Query("INSERT").GetConsistency())
 		require.Equal(t, cql.Any, s.Query("INSERT").Consistency(cql.Any).GetConsistency())
 		require.False(t, s.Query("INSERT").serverTimestamps)
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 	})
 }

@@ -18,9 +18,9 @@ import (
 // TestControlLostAtOnce ends a control connection while the view that it has read is passed on.
 func TestControlLostAtOnce(t *testing.T) {
 	c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
-	cfg := NewCluster(c.Hosts()...)
+	cfg := &ClusterConfig{Hosts: c.Hosts()}
 	cfg.Dialer, cfg.Logger = c.Dialer(), slog.New(slog.DiscardHandler)
-	s, err := cfg.CreateSession()
+	s, err := NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()
 	own := &control{

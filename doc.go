@@ -8,9 +8,8 @@
 // A program has one [Session] for its whole life. The session finds the nodes of the cluster, keeps connections to
 // them, and sends each request to a replica of its partition.
 //
-//	cluster := vecql.NewCluster("10.0.0.1", "10.0.0.2")
-//	cluster.Keyspace = "shop"
-//	session, err := cluster.CreateSession()
+//	cluster := vecql.ClusterConfig{Hosts: []string{"10.0.0.1", "10.0.0.2"}, Keyspace: "shop"}
+//	session, err := vecql.NewSession(ctx, cluster)
 //	if err != nil {
 //		return err
 //	}
@@ -41,7 +40,7 @@
 // Statements:
 //
 //   - [Session.Query] returns a [Query]: a statement with its values and options.
-//   - [Query.ExecContext] runs a query without rows.
+//   - [Query.Exec] runs a query without rows.
 //   - [Prepare] takes the values from the fields of a struct. Executing its [Statement] allocates nothing.
 //   - [Query.PrepareRows] takes the values from the rows of a batch of columns; [Query.ExecRows] executes it with all
 //     of them.
@@ -54,9 +53,9 @@
 //   - [OneRow] returns the only row.
 //   - [Pages] returns them page by page, with the token of the next page.
 //   - [Query.Batches] returns a [column.Batch] per page: the fastest way to read many rows.
-//   - [Query.ScanContext] stores the columns of the first row in variables.
-//   - [Query.ScanCASContext] runs a lightweight transaction.
-//   - [Query.IterContext] returns an [Iter], which scans rows one by one and mixes all ways to read.
+//   - [Query.Scan] stores the columns of the first row in variables.
+//   - [Query.ScanCAS] runs a lightweight transaction.
+//   - [Query.Iter] returns an [Iter], which scans rows one by one and mixes all ways to read.
 //
 // A setter of a query or batch is named by its option and returns the query or batch, so that calls can be chained:
 //
@@ -127,7 +126,7 @@
 //   - A [Session], a [Statement], a [RowStatement], a [cql.TypeInfo] and a [cql.ColumnInfo]: any number of goroutines,
 //     at the same time.
 //   - A [Query] and a [Batch]: any number of goroutines may run one at the same time, as long as none calls a setter.
-//   - A [ClusterConfig] until CreateSession has returned, an [Iter], a [cql.Destination] and a batch of columns that is
+//   - A [ClusterConfig] until NewSession has returned, an [Iter], a [cql.Destination] and a batch of columns that is
 //     being read into: one goroutine at a time.
 //   - Bound values are read until the verb that runs the query returns, and not after. They must not change in between.
 //
@@ -232,16 +231,13 @@
 //
 // Package cql declares the types, values, interfaces and errors of these conversions.
 //
-// # gocql's verbs
+// # Further verbs
 //
-// Programs written for gocql find its verbs under the same names. A verb with Context in its name takes a context; its
-// twin without it uses context.Background.
-//
-//   - Queries: [Query.Exec], [Query.Scan], [Query.MapScan] and [Query.MapScanContext], [Query.ScanCAS],
-//     [Query.MapScanCAS] and [Query.MapScanCASContext], [Query.Iter]; [Session.Bind] computes the values when the query
-//     runs.
-//   - Batches: [Batch.Exec] and [Batch.ExecContext], [Batch.ExecCAS] and [Batch.ExecCASContext], [Batch.MapExecCAS] and
-//     [Batch.MapExecCASContext], [Batch.Iter] and [Batch.IterContext], [Batch.Bind].
+//   - Queries: [Query.MapScan] and [Query.MapScanCAS] store a row in a map; [Session.Bind] computes the values when the
+//     query runs.
+//   - Batches: [Batch.Iter], [Batch.ExecCAS], [Batch.MapExecCAS], [Batch.Bind].
 //   - Rows: [Iter.Scan], [Iter.MapScan], [Iter.SliceMap], [Iter.RowData], [Iter.Scanner].
 //   - Retry policies with two methods: [AdaptRetryPolicy]. Traces as text: [NewTraceWriter].
+//
+// Programs written for gocql keep its names with the modules in compat.
 package vecql

@@ -27,7 +27,7 @@ var (
 	ErrConnectionClosed = errors.New("vecql: connection is closed")
 	// ErrNoConnections means that no node of the request's query plan has an open connection.
 	ErrNoConnections = errors.New("vecql: no connection to any node")
-	// ErrNoConnectionsStarted means that CreateSession opened no connection to any node. The wrapped errors are the
+	// ErrNoConnectionsStarted means that NewSession opened no connection to any node. The wrapped errors are the
 	// causes.
 	ErrNoConnectionsStarted = errors.New("vecql: no connection could be made to any contact point")
 	// ErrNoHosts means that ClusterConfig.Hosts is empty, or that HostFilter and HostSelectionPolicy exclude all nodes.

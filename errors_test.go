@@ -34,12 +34,12 @@ func TestRequestFailureText(t *testing.T) {
 			c.Answer(func(*fakecql.Request, int) {})
 			ctx, cancel := second()
 			defer cancel()
-			return s.Query(idempotentInsert).ExecContext(ctx)
+			return s.Query(idempotentInsert).Exec(ctx)
 		}, context.DeadlineExceeded, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": context deadline exceeded (node NODE, 1 attempt, 1s)`, true},
 		"a canceled context": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			ctx, cancel := context.WithCancel(context.Background())
 			c.Answer(func(*fakecql.Request, int) { time.Sleep(1234567 * time.Microsecond); cancel() })
-			return s.Query(idempotentInsert).ExecContext(ctx)
+			return s.Query(idempotentInsert).Exec(ctx)
 		}, context.Canceled, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": context canceled (node NODE, 1 attempt, 1.23s)`, true},
 		"a timeout after an error": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			c.Answer(func(r *fakecql.Request, nth int) {
@@ -48,36 +48,36 @@ func TestRequestFailureText(t *testing.T) {
 					r.Fail(int32(cql.CodeServer))
 				}
 			})
-			return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(SimpleRetryPolicy{NumRetries: 1}).Exec()
+			return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(SimpleRetryPolicy{NumRetries: 1}).Exec(t.Context())
 		}, ErrTimeoutNoResponse, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": no answer from the server in time (node NODE, 2 attempts, 6s)`, true},
 		"a PREPARE that takes too long": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			c.On(func(r *fakecql.Request) bool { return r.Op == fakecql.OpPrepare })
 			ctx, cancel := second()
 			defer cancel()
-			return s.Query(other, 1).ExecContext(ctx)
+			return s.Query(other, 1).Exec(ctx)
 		}, context.DeadlineExceeded, `vecql: prepare "INSERT INTO ks.t (id) VALUES (2)": context deadline exceeded (node NODE, 1 attempt, 1s)`, false},
 		"a refused PREPARE": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			c.On(func(r *fakecql.Request) bool { r.Fail(int32(cql.CodeSyntax)); return true })
-			return s.Query("SELEKT\n\t1\n", 1).Exec()
+			return s.Query("SELEKT\n\t1\n", 1).Exec(t.Context())
 		}, cql.CodeSyntax, `vecql: prepare "SELEKT 1": server: syntax error: scripted (node NODE, 1 attempt, 0s)`, false},
 		"a batch": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeUnavailable), unavailableFields(cql.Quorum)...) })
-			return s.Batch(LoggedBatch).Query(idempotentInsert).Query(other).RetryPolicy(SimpleRetryPolicy{}).Exec()
+			return s.Batch(LoggedBatch).Query(idempotentInsert).Query(other).RetryPolicy(SimpleRetryPolicy{}).Exec(t.Context())
 		}, cql.CodeUnavailable, `vecql: execute batch of 2, the first "INSERT INTO ks.t (id) VALUES (1)": server: unavailable: scripted ` +
 			`(QUORUM: 1 replicas alive, 2 required) (node NODE, 1 attempt, 0s)`, false},
 		"an unknown host": {func(t *testing.T, s *Session, _ *fakecql.Cluster) error {
 			_, err := s.prepare(t.Context(), s.defaultPolicies, "", idempotentInsert)
 			require.NoError(t, err)
-			return s.Query(idempotentInsert).HostID("00000000-0000-0000-0000-000000000001").Exec()
+			return s.Query(idempotentInsert).HostID("00000000-0000-0000-0000-000000000001").Exec(t.Context())
 		}, ErrNoConnections, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": no connection to any node of the query plan, ` +
 			`which has only the node with host id 00000000-0000-0000-0000-000000000001 (0 attempts, 0s)`, false},
 		"a long statement": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			c.On(func(r *fakecql.Request) bool { r.Fail(int32(cql.CodeInvalid)); return true })
-			return s.Query("SELECT "+strings.Repeat("é", 1000), 1).Exec()
+			return s.Query("SELECT "+strings.Repeat("é", 1000), 1).Exec(t.Context())
 		}, cql.CodeInvalid, `vecql: prepare "SELECT ` + strings.Repeat("é", 93) + `…": server: invalid request: scripted (node NODE, 1 attempt, 0s)`, false},
 		"a closed session": {func(t *testing.T, s *Session, _ *fakecql.Cluster) error {
 			s.Close()
-			return s.Query(idempotentInsert).Exec()
+			return s.Query(idempotentInsert).Exec(t.Context())
 		}, ErrSessionClosed, `vecql: prepare "INSERT INTO ks.t (id) VALUES (1)": session is closed (0 attempts, 0s)`, false},
 	} {
 		t.Run(name, func(t *testing.T) {

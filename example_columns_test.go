@@ -89,7 +89,7 @@ func openEmptyLamps() (session *vecql.Session, path string, closeAll func()) {
 		CREATE TABLE shop.lamps (id int PRIMARY KEY, label text, embedding vector<float, 2>, price double)`); err != nil {
 		log.Fatal(err)
 	}
-	session, err = vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err = vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func openLamps() (session *vecql.Session, path string, closeAll func()) {
 	for _, row := range []string{
 		"(1, 'desk', [0, 1], 20)", "(2, 'desk', [1, 1], 40)", "(3, 'floor', [4, 4], 99)", "(4, null, null, null)",
 	} {
-		if err := session.Query("INSERT INTO shop.lamps (id, label, embedding, price) VALUES " + row).Exec(); err != nil {
+		if err := session.Query("INSERT INTO shop.lamps (id, label, embedding, price) VALUES " + row).Exec(context.Background()); err != nil {
 			log.Fatal(err)
 		}
 	}

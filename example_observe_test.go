@@ -17,7 +17,7 @@ func ExampleSession_Stats() {
 	defer closeShop()
 	before := session.Stats()
 	for _, text := range []string{"SELECT name FROM items WHERE id = 1", "DROP TABLE invoices"} {
-		if err := session.Query(text).ExecContext(context.Background()); err != nil {
+		if err := session.Query(text).Exec(context.Background()); err != nil {
 			fmt.Println(vecql.ErrorClassOf(err))
 		}
 	}
@@ -49,16 +49,16 @@ func ExampleQueryObserver() {
 	cluster := startShop()
 	defer cluster.Close()
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Keyspace = "shop"
 	config.QueryObserver = attempts{}
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer session.Close()
 	var name string
-	if err := session.Query("SELECT name FROM items WHERE id = ?", 1).Scan(&name); err != nil {
+	if err := session.Query("SELECT name FROM items WHERE id = ?", 1).Scan(context.Background(), &name); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -83,11 +83,11 @@ func ExamplePages() {
 }
 
 // Rows by Scan, in variables that are used again.
-func ExampleQuery_IterContext() {
+func ExampleQuery_Iter() {
 	session, closeShop := openShop()
 	defer closeShop()
 
-	rows := session.Query("SELECT number, item FROM orders WHERE customer = ?", "ada").IterContext(context.Background())
+	rows := session.Query("SELECT number, item FROM orders WHERE customer = ?", "ada").Iter(context.Background())
 	var number int
 	var item string
 	for rows.Scan(&number, &item) {
@@ -107,7 +107,7 @@ func ExampleIter_NextRaw() {
 	session, closeShop := openShop()
 	defer closeShop()
 
-	rows := session.Query("SELECT number, item FROM orders WHERE customer = ?", "ada").IterContext(context.Background())
+	rows := session.Query("SELECT number, item FROM orders WHERE customer = ?", "ada").Iter(context.Background())
 	columns := rows.Columns()
 	cells := make([][]byte, len(columns))
 	for rows.NextRaw(cells) { // cells are valid until the next call
@@ -131,7 +131,7 @@ func ExampleNewValue() {
 	session, closeShop := openShop()
 	defer closeShop()
 
-	rows := session.Query("SELECT number, item FROM orders WHERE customer = ?", "ada").IterContext(context.Background())
+	rows := session.Query("SELECT number, item FROM orders WHERE customer = ?", "ada").Iter(context.Background())
 	var row []any
 	for _, column := range rows.Columns() {
 		row = append(row, vecql.NewValue(column.TypeInfo))
@@ -180,7 +180,7 @@ func ExampleInto() {
 	var id int
 	embedding := make([]float32, 3)
 	into := vecql.Into(embedding)
-	rows := session.Query("SELECT id, embedding FROM items WHERE id = ?", 1).IterContext(context.Background())
+	rows := session.Query("SELECT id, embedding FROM items WHERE id = ?", 1).Iter(context.Background())
 	for rows.Scan(&id, into) {
 		fmt.Println(id, embedding) // copy embedding to keep it: the next row overwrites it
 	}
@@ -197,7 +197,7 @@ func ExampleBorrow() {
 
 	var cell []byte
 	borrow := vecql.Borrow(&cell)
-	rows := session.Query("SELECT embedding FROM items WHERE id = ?", 1).IterContext(context.Background())
+	rows := session.Query("SELECT embedding FROM items WHERE id = ?", 1).Iter(context.Background())
 	for rows.Scan(borrow) {
 		fmt.Println(len(cell), math.Float32frombits(binary.BigEndian.Uint32(cell)))
 	}
@@ -225,7 +225,7 @@ func ExampleNull() {
 		fmt.Printf("%d %q %t\n", item.ID, item.Name.V, item.Name.Valid)
 	}
 	insert := session.Query("INSERT INTO items (id, name) VALUES (?, ?)", 3, cql.NullOf("desk"))
-	if err := insert.ExecContext(ctx); err != nil {
+	if err := insert.Exec(ctx); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
@@ -248,7 +248,7 @@ func Example_userDefinedType() {
 		Home *Address // nil is NULL
 	}
 	insert := session.Query("INSERT INTO customers (name, home) VALUES (?, ?)", "ada", Address{"Main St", "London"})
-	if err := insert.ExecContext(ctx); err != nil {
+	if err := insert.Exec(ctx); err != nil {
 		log.Fatal(err)
 	}
 	customer, err := vecql.OneRow[Customer](ctx, session.Query("SELECT name, home FROM customers WHERE name = ?", "ada"))

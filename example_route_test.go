@@ -68,17 +68,17 @@ func (p *fewFailures) Pick(_ context.Context, r vecql.RouteInfo, hosts []*vecql.
 func ExampleHostPicker() {
 	cluster := startShop()
 	defer cluster.Close()
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Keyspace = "shop"
 	config.PoolConfig.HostSelectionPolicy = &fewFailures{HostSelectionPolicy: vecql.RoundRobinHostPolicy()}
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer session.Close()
 
 	var name string
-	if err := session.Query("SELECT name FROM items WHERE id = ?", 1).Scan(&name); err != nil {
+	if err := session.Query("SELECT name FROM items WHERE id = ?", 1).Scan(context.Background(), &name); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(name)

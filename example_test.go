@@ -40,9 +40,9 @@ func startShop() *cqltest.Cluster {
 // openShop starts a shop and returns a session of it, and what closes both.
 func openShop() (session *vecql.Session, closeShop func()) {
 	cluster := startShop()
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Keyspace = "shop"
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,9 +66,9 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Keyspace = "shop"
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func Example() {
 
 	ctx := context.Background()
 	insert := session.Query("INSERT INTO items (id, name, embedding) VALUES (?, ?, ?)", 1, "lamp", []float32{0.5, 0.25, -1})
-	if err := insert.ExecContext(ctx); err != nil {
+	if err := insert.Exec(ctx); err != nil {
 		log.Fatal(err)
 	}
 
@@ -94,14 +94,16 @@ func Example() {
 }
 
 // TLS, a password and a local data center.
-func ExampleNewCluster() {
-	config := vecql.NewCluster("node1.example.com", "node2.example.com:9142")
-	config.Keyspace = "shop"
-	config.TLS = &tls.Config{MinVersion: tls.VersionTLS13} // certificates are verified against the names above
-	config.Authenticator = vecql.PasswordAuthenticator{Username: "shop", Password: "secret"}
+func ExampleClusterConfig() {
+	config := vecql.ClusterConfig{
+		Hosts:         []string{"node1.example.com", "node2.example.com:9142"},
+		Keyspace:      "shop",
+		TLS:           &tls.Config{MinVersion: tls.VersionTLS13}, // certificates are verified against the names above
+		Authenticator: vecql.PasswordAuthenticator{Username: "shop", Password: "secret"},
+		Consistency:   cql.LocalQuorum,
+	}
 	config.PoolConfig.HostSelectionPolicy = vecql.TokenAwareHostPolicy(vecql.DCAwareRoundRobinPolicy("eu-west"))
-	config.Consistency = cql.LocalQuorum
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), config)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -115,12 +117,12 @@ func ExampleSession_Query() {
 	ctx := context.Background()
 
 	insert := session.Query("INSERT INTO items (id, name, embedding) VALUES (?, ?, ?)", 7, "chair", []float32{1, 2, 3})
-	if err := insert.Consistency(cql.All).Idempotent(true).ExecContext(ctx); err != nil {
+	if err := insert.Consistency(cql.All).Idempotent(true).Exec(ctx); err != nil {
 		log.Fatal(err)
 	}
 	var name string
 	var embedding [3]float32
-	if err := session.Query("SELECT name, embedding FROM items WHERE id = ?", 7).ScanContext(ctx, &name, &embedding); err != nil {
+	if err := session.Query("SELECT name, embedding FROM items WHERE id = ?", 7).Scan(ctx, &name, &embedding); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(name, embedding)

@@ -129,7 +129,7 @@ func ExampleSession_Batch() {
 	batch := session.Batch(vecql.LoggedBatch).
 		Query("INSERT INTO orders (customer, number, item) VALUES (?, ?, ?)", "bob", 1, "lamp").
 		Query("INSERT INTO customers (name) VALUES (?)", "bob")
-	if err := batch.ExecContext(ctx); err != nil {
+	if err := batch.Exec(ctx); err != nil {
 		log.Fatal(err)
 	}
 	item, err := vecql.OneRow[string](ctx, session.Query("SELECT item FROM orders WHERE customer = ?", "bob"))
@@ -138,7 +138,7 @@ func ExampleSession_Batch() {
 }
 
 // A lightweight transaction, and what is there when it is not applied.
-func ExampleQuery_ScanCASContext() {
+func ExampleQuery_ScanCAS() {
 	session, closeShop := openShop()
 	defer closeShop()
 	ctx := context.Background()
@@ -146,7 +146,7 @@ func ExampleQuery_ScanCASContext() {
 	rename := func(from, to string) {
 		var current string
 		update := session.Query("UPDATE items SET name = ? WHERE id = ? IF name = ?", to, 1, from)
-		applied, err := update.SerialConsistency(cql.Serial).ScanCASContext(ctx, &current)
+		applied, err := update.SerialConsistency(cql.Serial).ScanCAS(ctx, &current)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -174,9 +174,9 @@ func (patience) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 func ExampleRetryPolicy() {
 	cluster := startShop()
 	defer cluster.Close()
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.RetryPolicy = patience{}
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func ExampleRetryPolicy() {
 
 	refused := cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 2, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
 	insert := session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 5, "rug").Idempotent(true)
-	fmt.Println(insert.ExecContext(context.Background()), refused.Hits())
+	fmt.Println(insert.Exec(context.Background()), refused.Hits())
 	// Output: <nil> 2
 }
 
@@ -192,11 +192,11 @@ func ExampleRetryPolicy() {
 func ExampleProfile() {
 	cluster := startShop()
 	defer cluster.Close()
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Profiles = map[string]vecql.Profile{
 		"report": {Consistency: cql.One, RequestTimeout: time.Minute, PageSize: 10_000, Idempotent: true},
 	}
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func ExampleProfile() {
 func ExampleMayHaveApplied() {
 	cluster := startShop()
 	defer cluster.Close()
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func ExampleMayHaveApplied() {
 
 	for _, code := range []int32{cqltest.CodeUnauthorized, cqltest.CodeServer} {
 		cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: code}})
-		err := session.Query("INSERT INTO shop.orders (customer, number) VALUES (?, ?)", "ada", 4).ExecContext(context.Background())
+		err := session.Query("INSERT INTO shop.orders (customer, number) VALUES (?, ?)", "ada", 4).Exec(context.Background())
 		fmt.Println(errors.Is(err, cql.CodeUnauthorized), vecql.MayHaveApplied(err))
 	}
 	// Output:

@@ -45,7 +45,7 @@ func bubble(t *testing.T, n int, f func(t *testing.T, c *fakecql.Cluster)) {
 
 // configOf returns a configuration with the first node as contact point.
 func configOf(c *fakecql.Cluster) *ClusterConfig {
-	cfg := NewCluster(c.Nodes[0].Addr())
+	cfg := &ClusterConfig{Hosts: []string{c.Nodes[0].Addr()}}
 	cfg.Port = c.Port
 	cfg.NumConns = 1
 	cfg.Timeout = 5 * time.Second
@@ -70,7 +70,7 @@ func sessionOn(c *fakecql.Cluster, change ...func(*ClusterConfig)) *Session {
 // openSession returns a session with cfg, closed at the end of the test.
 func openSession(t testing.TB, cfg *ClusterConfig) *Session {
 	t.Helper()
-	s, err := cfg.CreateSession()
+	s, err := NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s

@@ -107,9 +107,9 @@ func TestFault47OtherProtocolOfServers(t *testing.T) {
 		"a server without it, TLS set": {plain.Hosts()[0], clientTLS, speaksPlain},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := NewCluster(m.addr)
+			cfg := &ClusterConfig{Hosts: []string{m.addr}}
 			cfg.TLS, cfg.ConnectTimeout = m.tls, 5*time.Second
-			_, err := cfg.CreateSession()
+			_, err := NewSession(t.Context(), *cfg)
 			require.ErrorIs(t, err, ErrNoConnectionsStarted)
 			require.ErrorContains(t, err, m.want)
 			require.ErrorContains(t, err, "node "+m.addr)

@@ -141,7 +141,7 @@ func TestFault15OtherVersions(t *testing.T) {
 				cfg := configOf(c)
 				cfg.ProtoVersion = m.asked
 				began := time.Now()
-				s, err := cfg.CreateSession()
+				s, err := NewSession(t.Context(), *cfg)
 				require.Less(t, time.Since(began), time.Second)
 				if m.want != "" {
 					require.ErrorIs(t, err, ErrNoConnectionsStarted)
@@ -152,7 +152,7 @@ func TestFault15OtherVersions(t *testing.T) {
 				require.NoError(t, err)
 				defer s.Close()
 				require.EqualValues(t, m.speaks, s.ProtoVersion())
-				require.NoError(t, s.Query("INSERT x").Exec())
+				require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 			})
 		})
 	}

@@ -214,7 +214,7 @@ func TestFault04StalledWrites(t *testing.T) {
 			s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HeartbeatInterval, cfg.Timeout = 10*time.Second, time.Minute })
 			other := s.Query("INSERT x").HostID(c.Nodes[0].ID.String())
 			stalled := s.Query("INSERT x").HostID(c.Nodes[1].ID.String())
-			require.NoError(t, stalled.Exec())
+			require.NoError(t, stalled.Exec(t.Context()))
 			mu.Lock()
 			line, connections := lines[len(lines)-1], len(lines)
 			mu.Unlock()
@@ -227,13 +227,13 @@ func TestFault04StalledWrites(t *testing.T) {
 					deadline := time.Duration(i+1) * 100 * time.Millisecond
 					ctx, cancel := context.WithTimeout(context.Background(), deadline)
 					defer cancel()
-					err := s.Query("CREATE " + body).HostID(c.Nodes[1].ID.String()).ExecContext(ctx)
+					err := s.Query("CREATE " + body).HostID(c.Nodes[1].ID.String()).Exec(ctx)
 					if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != deadline {
 						t.Errorf("%v: got %v after %v", deadline, err, time.Since(began))
 					}
 				})
 				wg.Go(func() {
-					if err := other.Exec(); err != nil || time.Since(began) > time.Millisecond {
+					if err := other.Exec(t.Context()); err != nil || time.Since(began) > time.Millisecond {
 						t.Errorf("the other node: %v after %v", err, time.Since(began))
 					}
 				})
@@ -243,7 +243,7 @@ func TestFault04StalledWrites(t *testing.T) {
 			mu.Lock()
 			require.Len(t, lines, connections+1, "the connection is replaced")
 			mu.Unlock()
-			require.NoError(t, stalled.Exec())
+			require.NoError(t, stalled.Exec(t.Context()))
 		})
 	})
 	t.Run("waiting for room", func(t *testing.T) {
@@ -369,7 +369,7 @@ func TestFault05RetryAfterTornWrite(t *testing.T) {
 			return end
 		}
 		s := sessionOn(c)
-		require.NoError(t, s.Query("INSERT x").Exec())
+		require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 		n := s.topo.Load().nodeByID(cql.UUID(c.Nodes[1].ID))
 		conn := n.pool.pick()
 		conn.w.mu.Lock()
@@ -377,7 +377,7 @@ func TestFault05RetryAfterTornWrite(t *testing.T) {
 		conn.w.mu.Unlock()
 		errs := make(chan error, 8)
 		for range cap(errs) {
-			go func() { errs <- s.Query("INSERT x").Exec() }()
+			go func() { errs <- s.Query("INSERT x").Exec(t.Context()) }()
 		}
 		synctest.Wait()
 		var begun int

@@ -52,7 +52,7 @@ func TestIterClosesPageAhead(t *testing.T) {
 						time.Sleep(m.observe)
 					}
 				})
-				it := s.Query(selectRows).Prefetch(1).Observer(observer).Iter()
+				it := s.Query(selectRows).Prefetch(1).Observer(observer).Iter(t.Context())
 				require.True(t, it.Scan(nil, nil, nil))
 				require.NotNil(t, it.ahead)
 				time.Sleep(m.wait)
@@ -89,7 +89,7 @@ func TestPageIsReleasedEarly(t *testing.T) {
 			return r.Op == fakecql.OpExecute
 		})
 		s, ctx := sessionOn(c), context.Background()
-		require.NoError(t, s.Query(selectRows).Exec())
+		require.NoError(t, s.Query(selectRows).Exec(t.Context()))
 		synctest.Wait()
 		none = buffersHeld()
 		pages := s.Query(selectRows).Prefetch(-1)

@@ -53,8 +53,8 @@ func TestBorrow(t *testing.T) {
 	require.Equal(t, &cells[len(cells)-4], &number[0], "no copy")
 	require.False(t, it.Scan(a, b))
 	require.NoError(t, it.Close())
-	require.ErrorIs(t, new(Query).Scan(new(int), a), cql.ErrConversion, "the page is released before Scan returns")
-	_, err := new(Query).ScanCAS(a)
+	require.ErrorIs(t, new(Query).Scan(t.Context(), new(int), a), cql.ErrConversion, "the page is released before Scan returns")
+	_, err := new(Query).ScanCAS(t.Context(), a)
 	require.ErrorIs(t, err, cql.ErrConversion)
 }
 

@@ -329,7 +329,7 @@ func (t *traceWriter) read(ctx context.Context, traceID []byte) (string, error) 
 	var micros cql.Null[int]
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
 		err := t.session.Query("SELECT coordinator, duration FROM system_traces.sessions WHERE session_id = ?", traceID).
-			Consistency(cql.One).ScanContext(ctx, &coordinator, &micros)
+			Consistency(cql.One).Scan(ctx, &coordinator, &micros)
 		if err == nil && micros.Valid {
 			break
 		}
@@ -343,7 +343,7 @@ func (t *traceWriter) read(ctx context.Context, traceID []byte) (string, error) 
 	text := fmt.Sprintf("tracing session %x (coordinator %s, duration %v):\n", traceID, coordinator,
 		time.Duration(micros.V)*time.Microsecond)
 	it := t.session.Query("SELECT event_id, activity, source, source_elapsed FROM system_traces.events WHERE session_id = ?", traceID).
-		Consistency(cql.One).IterContext(ctx)
+		Consistency(cql.One).Iter(ctx)
 	var at cql.UUID
 	var activity string
 	var source net.IP

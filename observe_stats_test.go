@@ -18,9 +18,9 @@ func TestStatsOfPreparedStatements(t *testing.T) {
 		const insert = "INSERT INTO ks.t (id) VALUES (?)"
 		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 		s := openSession(t, cfg)
-		require.NoError(t, s.Query(insert, int64(1)).Exec())
-		require.NoError(t, s.Batch(UnloggedBatch).Query(insert, int64(1)).Query(insert, int64(2)).Exec())
-		require.NoError(t, s.Query(insert, int64(1)).Exec())
+		require.NoError(t, s.Query(insert, int64(1)).Exec(t.Context()))
+		require.NoError(t, s.Batch(UnloggedBatch).Query(insert, int64(1)).Query(insert, int64(2)).Exec(t.Context()))
+		require.NoError(t, s.Query(insert, int64(1)).Exec(t.Context()))
 		st := s.Stats()
 		require.EqualValues(t, 1, st.PreparedMisses)
 		require.EqualValues(t, 3, st.PreparedHits, "statements of batches count too")

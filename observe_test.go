@@ -47,7 +47,7 @@ func TestObservers(t *testing.T) {
 		})
 		q := s.Query(insert, "v").Idempotent(true)
 		began := time.Now()
-		require.NoError(t, q.Exec())
+		require.NoError(t, q.Exec(t.Context()))
 		require.Len(t, seen.queries, 2)
 		for i, o := range seen.queries {
 			require.Equal(t, i, o.Attempt)
@@ -63,7 +63,7 @@ func TestObservers(t *testing.T) {
 		}
 		require.NotSame(t, seen.queries[0].Host, seen.queries[1].Host)
 		b := s.Batch(LoggedBatch).Query(insert, "a").Query("DELETE FROM ks.t WHERE id = 1").Idempotent(true)
-		require.NoError(t, b.Exec())
+		require.NoError(t, b.Exec(t.Context()))
 		require.Len(t, seen.batches, 2)
 		require.ErrorIs(t, seen.batches[0].Err, cql.CodeServer)
 		require.NoError(t, seen.batches[1].Err)
@@ -79,11 +79,11 @@ func TestObservers(t *testing.T) {
 			require.NotNil(t, seen.frames[i].Host)
 		}
 		own := &attemptRecorder{}
-		require.NoError(t, s.Query(insert, "v").Idempotent(true).Observer(own).Exec())
+		require.NoError(t, s.Query(insert, "v").Idempotent(true).Observer(own).Exec(t.Context()))
 		require.Len(t, own.queries, 2)
-		require.NoError(t, s.Batch(LoggedBatch).Query(insert, "a").Idempotent(true).Observer(own).Exec())
+		require.NoError(t, s.Batch(LoggedBatch).Query(insert, "a").Idempotent(true).Observer(own).Exec(t.Context()))
 		require.Len(t, own.batches, 2)
-		require.NoError(t, s.Query(insert, "v").Idempotent(true).Observer(nil).Exec())
+		require.NoError(t, s.Query(insert, "v").Idempotent(true).Observer(nil).Exec(t.Context()))
 		require.Len(t, seen.queries, 2, "queries with another observer or none are not recorded")
 	})
 }
@@ -102,7 +102,7 @@ func TestObserverCountsAttemptsByNode(t *testing.T) {
 			r.Void()
 		})
 		policy := retryFunc(func(Attempt) Decision { return Decision{Type: Retry} })
-		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Observer(seen).RetryPolicy(policy).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Observer(seen).RetryPolicy(policy).Exec(t.Context()))
 		require.Len(t, seen.queries, 3)
 		require.Equal(t, HostMetrics{Attempts: 3, TotalLatency: 3 * time.Second}, seen.queries[2].Metrics)
 	})
@@ -114,10 +114,10 @@ func TestStreamObserver(t *testing.T) {
 		seen := &attemptRecorder{}
 		cfg.StreamObserver = seen
 		s := openSession(t, cfg)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		require.Equal(t, []string{"started", "finished", "started", "finished"}, seen.streams, "PREPARE and EXECUTE")
 		c.Answer(func(*fakecql.Request, int) {})
-		require.ErrorIs(t, s.Query(idempotentInsert).RequestTimeout(time.Second).Exec(), ErrTimeoutNoResponse)
+		require.ErrorIs(t, s.Query(idempotentInsert).RequestTimeout(time.Second).Exec(t.Context()), ErrTimeoutNoResponse)
 		require.Equal(t, []string{"started", "abandoned"}, seen.streams[4:])
 	})
 }
@@ -154,7 +154,7 @@ func TestStats(t *testing.T) {
 			require.Equal(t, NodeStats{Host: s.GetHosts()[i], Connections: 1}, n)
 		}
 		for i := range 10 {
-			require.NoError(t, s.Query(insert, fmt.Sprintf("%d", i)).Exec())
+			require.NoError(t, s.Query(insert, fmt.Sprintf("%d", i)).Exec(t.Context()))
 		}
 		st = s.Stats()
 		require.EqualValues(t, 10, st.Requests)
@@ -175,12 +175,12 @@ func TestStats(t *testing.T) {
 			}
 			return false
 		})
-		require.NoError(t, s.Query(insert, "x").Exec())
+		require.NoError(t, s.Query(insert, "x").Exec(t.Context()))
 		require.Equal(t, again+1, s.Stats().PreparedAgain)
 
 		c.Answer(func(*fakecql.Request, int) {})
 		go func() {
-			_ = s.Query(insert, "x").Exec()
+			_ = s.Query(insert, "x").Exec(t.Context())
 		}()
 		synctest.Wait()
 		inFlight := 0
@@ -195,7 +195,7 @@ func TestStats(t *testing.T) {
 		require.Equal(t, 1, st.Nodes[0].Orphans+st.Nodes[1].Orphans)
 
 		c.Answer(func(r *fakecql.Request, _ int) { r.HangUp() })
-		require.Error(t, s.Query(insert, "x").Exec())
+		require.Error(t, s.Query(insert, "x").Exec(t.Context()))
 		time.Sleep(10 * time.Second)
 		st = s.Stats()
 		require.EqualValues(t, 1, st.Errors[ClassConnection])
@@ -215,7 +215,7 @@ func TestStats(t *testing.T) {
 			_, err = r.Conn.Conn.Write(out)
 			require.NoError(t, err)
 		})
-		require.NoError(t, s.Query(insert, "x").Exec())
+		require.NoError(t, s.Query(insert, "x").Exec(t.Context()))
 		require.Zero(t, s.Stats().TabletHints, "a request without a token stores no tablet")
 	})
 }

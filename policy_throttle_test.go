@@ -27,7 +27,7 @@ func TestSessionThrottles(t *testing.T) {
 		cfg := configOf(c)
 		cfg.Throttle = Throttle{MaxRequests: 4, MaxWaiting: 100}
 		s := openSession(t, cfg)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		var under, most atomic.Int32
 		c.Answer(func(r *fakecql.Request, _ int) {
 			n := under.Add(1)
@@ -40,18 +40,18 @@ func TestSessionThrottles(t *testing.T) {
 		began := time.Now()
 		var wg sync.WaitGroup
 		for range 20 {
-			wg.Go(func() { require.NoError(t, s.Query(idempotentInsert).Exec()) })
+			wg.Go(func() { require.NoError(t, s.Query(idempotentInsert).Exec(t.Context())) })
 		}
 		synctest.Wait()
 		require.Equal(t, 16, s.Stats().Waiting)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
-		err := s.Query(idempotentInsert).ExecContext(ctx)
+		err := s.Query(idempotentInsert).Exec(ctx)
 		require.ErrorIs(t, err, ErrThrottled)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.False(t, MayHaveApplied(err))
 		require.Equal(t, ClassThrottled, ErrorClassOf(err))
-		require.ErrorIs(t, s.Query(idempotentInsert).RequestTimeout(time.Millisecond).Exec(), ErrThrottled)
+		require.ErrorIs(t, s.Query(idempotentInsert).RequestTimeout(time.Millisecond).Exec(t.Context()), ErrThrottled)
 		wg.Wait()
 		require.Equal(t, 5*time.Second, time.Since(began))
 		require.EqualValues(t, 4, most.Load())
@@ -65,22 +65,22 @@ func TestMaxRequestsPerConn(t *testing.T) {
 		cfg := configOf(c)
 		cfg.MaxRequestsPerConn = 2
 		s := openSession(t, cfg)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, _ int) {
 			time.Sleep(4 * time.Second)
 			r.Void()
 		})
 		var wg sync.WaitGroup
 		for range 2 {
-			wg.Go(func() { require.NoError(t, s.Query(idempotentInsert).Exec()) })
+			wg.Go(func() { require.NoError(t, s.Query(idempotentInsert).Exec(t.Context())) })
 		}
 		synctest.Wait()
 		began := time.Now()
-		err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(time.Second).Exec()
+		err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(time.Second).Exec(t.Context())
 		require.ErrorIs(t, err, ErrNoStreams)
 		require.InDelta(t, 1, time.Since(began).Seconds(), 0.001)
 		require.False(t, MayHaveApplied(err))
-		require.NoError(t, s.Query(idempotentInsert).RequestTimeout(10*time.Second).Exec(), "a stream id became free")
+		require.NoError(t, s.Query(idempotentInsert).RequestTimeout(10*time.Second).Exec(t.Context()), "a stream id became free")
 		wg.Wait()
 		sent, _ := c.Count(idempotentInsert)
 		require.Equal(t, 4, sent)

@@ -76,7 +76,7 @@ func TestPoolShardAwarePort(t *testing.T) {
 			tok := int64(rand.Uint64())
 			require.Equal(t, token.ShardOf(tok, 8, 12), p.shardOf(tok))
 		}
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		require.True(t, p.isUp())
 	})
 }
@@ -168,7 +168,7 @@ func TestFault24Resharding(t *testing.T) {
 					require.Nil(t, p.pickShard(int32(shards)))
 					require.EqualValues(t, -1, p.shardOf(1))
 					n.Change(func(n *fakecql.Node) { n.Shards = shards })
-					require.NoError(t, s.Query("INSERT").Exec(), "the other node serves")
+					require.NoError(t, s.Query("INSERT").Exec(t.Context()), "the other node serves")
 					n.Start()
 					for range 50 {
 						p.pickShard(rand.Int32N(20) - 2)
@@ -226,7 +226,7 @@ func TestFault25SurplusServes(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []int{0, 0, 1, 0}, p.shardCounts())
 		require.Same(t, spare, p.pickShard(2))
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 	})
 }
 

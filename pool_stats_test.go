@@ -43,14 +43,14 @@ func TestStatsOfConnections(t *testing.T) {
 			}
 			return false
 		})
-		err := s.Query("LATE").HostID(c.Nodes[1].ID.String()).RequestTimeout(100 * time.Millisecond).Exec()
+		err := s.Query("LATE").HostID(c.Nodes[1].ID.String()).RequestTimeout(100 * time.Millisecond).Exec(t.Context())
 		require.ErrorIs(t, err, ErrTimeoutNoResponse)
 		n = s.Stats().Nodes[1]
 		close(free)
 		require.Equal(t, 1, n.Orphans)
 		require.Equal(t, 2, n.InFlight, "the orphan, and a probe")
 		require.Equal(t, 1, n.Conns[0].Orphans+n.Conns[1].Orphans)
-		require.NoError(t, s.Query("SELECT").HostID(c.Nodes[1].ID.String()).Exec())
+		require.NoError(t, s.Query("SELECT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()))
 		n = s.Stats().Nodes[1]
 		last := n.Conns[0].LastAnswer
 		if n.Conns[1].LastAnswer.After(last) {

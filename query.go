@@ -203,8 +203,8 @@ func (q *Query) String() string {
 	return fmt.Sprintf("[query statement=%q values=%d consistency=%v]", q.stmt, len(q.Values()), q.consistency)
 }
 
-// ExecContext runs the query and discards its rows.
-func (q *Query) ExecContext(ctx context.Context) error { return q.exec(ctx, q.record) }
+// Exec runs the query and discards its rows.
+func (q *Query) Exec(ctx context.Context) error { return q.exec(ctx, q.record) }
 
 func (q *Query) exec(ctx context.Context, r record) error {
 	c := q.session.newCall(&q.options)
@@ -225,8 +225,8 @@ type ExecInfo struct {
 	CustomPayload map[string][]byte
 }
 
-// ExecInfoContext is ExecContext and describes the answer. A RequestFailure describes a request that failed.
-func (q *Query) ExecInfoContext(ctx context.Context) (ExecInfo, error) {
+// ExecInfo is Exec and describes the answer. A RequestFailure describes a request that failed.
+func (q *Query) ExecInfo(ctx context.Context) (ExecInfo, error) {
 	c := q.session.newCall(&q.options)
 	defer c.release()
 	r := q.record
@@ -241,18 +241,12 @@ func (q *Query) ExecInfoContext(ctx context.Context) (ExecInfo, error) {
 	}, nil
 }
 
-// Exec is ExecContext without a context.
-func (q *Query) Exec() error { return q.ExecContext(context.Background()) }
+// Iter runs the query. Iter.Close returns its error. ctx bounds the requests for all pages.
+func (q *Query) Iter(ctx context.Context) *Iter { return newIter(ctx, q) }
 
-// IterContext runs the query. Iter.Close returns its error. ctx bounds the requests for all pages.
-func (q *Query) IterContext(ctx context.Context) *Iter { return newIter(ctx, q) }
-
-// Iter is IterContext without a context.
-func (q *Query) Iter() *Iter { return q.IterContext(context.Background()) }
-
-// ScanContext runs the query and stores the columns of the first row in dest; it discards further rows. It returns
+// Scan runs the query and stores the columns of the first row in dest; it discards further rows. It returns
 // ErrNotFound if there is no row. See Iter.Scan for dest.
-func (q *Query) ScanContext(ctx context.Context, dest ...any) error {
+func (q *Query) Scan(ctx context.Context, dest ...any) error {
 	return q.scan(ctx, q.record, dest)
 }
 
@@ -265,19 +259,13 @@ func (q *Query) scan(ctx context.Context, r record, dest []any) error {
 	return oneRow(it, found)
 }
 
-// Scan is ScanContext without a context.
-func (q *Query) Scan(dest ...any) error { return q.ScanContext(context.Background(), dest...) }
-
-// MapScanContext runs the query and stores the first row in m by column name, as Iter.MapScan does. It returns
+// MapScan runs the query and stores the first row in m by column name, as Iter.MapScan does. It returns
 // ErrNotFound if there is no row.
-func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
+func (q *Query) MapScan(ctx context.Context, m map[string]any) error {
 	it := q.runOne(ctx, q.record)
 	found := it.MapScan(m)
 	return oneRow(it, found)
 }
-
-// MapScan is MapScanContext without a context.
-func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(context.Background(), m) }
 
 // runOne runs the query for one row, without requesting pages ahead. The caller calls done on the Iter.
 func (q *Query) runOne(ctx context.Context, r record) *oneIter {
@@ -298,9 +286,9 @@ func oneRow(it *oneIter, found bool) error {
 	return nil
 }
 
-// ScanCASContext runs a conditional statement (INSERT ... IF NOT EXISTS, UPDATE ... IF) and reports whether it was
+// ScanCAS runs a conditional statement (INSERT ... IF NOT EXISTS, UPDATE ... IF) and reports whether it was
 // applied. If it was not applied, the current values, which are all columns after "[applied]", are stored in dest.
-func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {
+func (q *Query) ScanCAS(ctx context.Context, dest ...any) (applied bool, err error) {
 	if err := codec.RefuseBorrow(dest); err != nil {
 		return false, err
 	}
@@ -312,24 +300,14 @@ func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, 
 	return applied, err
 }
 
-// ScanCAS is ScanCASContext without a context.
-func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
-	return q.ScanCASContext(context.Background(), dest...)
-}
-
-// MapScanCASContext is ScanCASContext but stores the current values in m by column name.
-func (q *Query) MapScanCASContext(ctx context.Context, m map[string]any) (applied bool, err error) {
+// MapScanCAS is ScanCAS but stores the current values in m by column name.
+func (q *Query) MapScanCAS(ctx context.Context, m map[string]any) (applied bool, err error) {
 	it := q.runOne(ctx, q.record)
 	applied, err = it.mapScanApplied(m)
 	if cerr := it.done(); cerr != nil {
 		err = cerr
 	}
 	return applied, err
-}
-
-// MapScanCAS is MapScanCASContext without a context.
-func (q *Query) MapScanCAS(m map[string]any) (applied bool, err error) {
-	return q.MapScanCASContext(context.Background(), m)
 }
 
 // pageValues are the encoded values of a query's first page. Later pages use them even if the program has changed its

@@ -103,7 +103,7 @@ func fieldSession(t *testing.T) *vecql.Session {
 		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
 		CREATE TABLE shop.people (id int PRIMARY KEY, first text, last text, name text, at timestamp, who text);
 		INSERT INTO shop.people (id) VALUES (7)`))
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	return session

@@ -17,11 +17,11 @@ func TestExecInfo(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{Nodes: 2})
 	require.NoError(t, cluster.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
 		CREATE TABLE ks.t (id int PRIMARY KEY)`))
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	q := session.Query("INSERT INTO ks.t (id) VALUES (?)", 1).Idempotent(true)
-	info, err := q.ExecInfoContext(t.Context())
+	info, err := q.ExecInfo(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, session.GetHosts(), info.Host)
 	require.Positive(t, info.Latency)
@@ -29,14 +29,14 @@ func TestExecInfo(t *testing.T) {
 
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeServer}})
 	rule := cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Warnings: []string{"tombstones"}}) // also UNPREPARED
-	info, err = q.RetryPolicy(vecql.SimpleRetryPolicy{NumRetries: 1}).ExecInfoContext(t.Context())
+	info, err = q.RetryPolicy(vecql.SimpleRetryPolicy{NumRetries: 1}).ExecInfo(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, info.Attempts)
 	require.Equal(t, []string{"tombstones"}, info.Warnings)
 	rule.Remove()
 
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
-	info, err = q.ExecInfoContext(t.Context())
+	info, err = q.ExecInfo(t.Context())
 	require.ErrorIs(t, err, cql.CodeInvalid)
 	require.Zero(t, info)
 }

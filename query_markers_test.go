@@ -15,7 +15,7 @@ import (
 
 func TestPrepareTwoMarkersOfOneField(t *testing.T) {
 	session, ctx := itemsSession(t), t.Context()
-	require.NoError(t, session.Query("INSERT INTO shop.items (id, name) VALUES (1, 'lamp')").ExecContext(ctx))
+	require.NoError(t, session.Query("INSERT INTO shop.items (id, name) VALUES (1, 'lamp')").Exec(ctx))
 	type rename struct {
 		ID    int64
 		Title string `cql:"name"`
@@ -37,14 +37,14 @@ func TestPrepareTwoMarkersOfOneField(t *testing.T) {
 	}
 	update, err := vecql.Prepare[change](ctx, session.Query("UPDATE shop.items SET name = :new WHERE id = :id IF name = :old"))
 	require.NoError(t, err)
-	applied, err := update.Query(&change{1, "lamp", "lantern"}).ScanCASContext(ctx, new(string))
+	applied, err := update.Query(&change{1, "lamp", "lantern"}).ScanCAS(ctx, new(string))
 	require.NoError(t, err)
 	require.True(t, applied)
 
 	const twice = "UPDATE shop.items SET name = :name WHERE id = :id IF name = :name"
 	same, err := vecql.Prepare[rename](ctx, session.Query(twice))
 	require.NoError(t, err, "two markers of one name take one field")
-	applied, err = same.Query(&rename{1, "lantern"}).ScanCASContext(ctx, new(string))
+	applied, err = same.Query(&rename{1, "lantern"}).ScanCAS(ctx, new(string))
 	require.NoError(t, err)
 	require.True(t, applied)
 	_, err = session.Query(twice).PrepareRows(ctx, batch.Schema())

@@ -54,7 +54,7 @@ func TestPageSizeAndState(t *testing.T) {
 			{s.Query(read).Prefetch(-1), nil, ""},
 		} {
 			asked = nil
-			it := m.query.Iter()
+			it := m.query.Iter(t.Context())
 			rows := 0
 			var v int
 			if m.want == nil {
@@ -73,7 +73,7 @@ func TestPageSizeAndState(t *testing.T) {
 		}
 		none := sessionOn(c, func(cfg *ClusterConfig) { cfg.PageSize = -1 })
 		asked = nil
-		require.NoError(t, none.Query(read).PageState(nil).Exec())
+		require.NoError(t, none.Query(read).PageState(nil).Exec(t.Context()))
 		require.Equal(t, []page{{0, ""}}, asked)
 	})
 }
@@ -96,7 +96,7 @@ func TestIterOfConditional(t *testing.T) {
 		})
 		s := sessionOn(c)
 		for _, row := range []struct {
-			iter    func() *Iter
+			iter    func(context.Context) *Iter
 			applied bool
 			names   []string
 			want    [][]byte
@@ -107,7 +107,7 @@ func TestIterOfConditional(t *testing.T) {
 			{s.Query("SELECT").Iter, false, []string{"v"}, [][]byte{{0, 0, 0, 7}}},
 		} {
 			applied = row.applied
-			it := row.iter()
+			it := row.iter(t.Context())
 			var names []string
 			for _, column := range it.Columns() {
 				names = append(names, column.Name)
@@ -123,7 +123,7 @@ func TestIterOfConditional(t *testing.T) {
 			require.NoError(t, it.Close())
 			require.Equal(t, row.want, got)
 		}
-		_, err := s.Query("SELECT").MapScanCAS(map[string]any{})
+		_, err := s.Query("SELECT").MapScanCAS(t.Context(), map[string]any{})
 		require.ErrorContains(t, err, appliedColumn)
 	})
 }
@@ -147,8 +147,8 @@ func TestEmptyPageStateIsTheStart(t *testing.T) {
 		require.NoError(t, err)
 		for _, state := range []cql.PageToken{nil, {}, text, make([]byte, 0, 8), cql.PageToken("")} {
 			var v int
-			require.NoError(t, s.Query(read).PageState(state).Scan(&v))
-			it := s.Query(read).PageState(state).CustomPayload(map[string][]byte{}).RoutingKey([]byte{}).Iter()
+			require.NoError(t, s.Query(read).PageState(state).Scan(t.Context(), &v))
+			it := s.Query(read).PageState(state).CustomPayload(map[string][]byte{}).RoutingKey([]byte{}).Iter(t.Context())
 			require.True(t, it.Scan(&v))
 			require.False(t, it.Scan(&v))
 			require.Equal(t, "next", string(it.PageState()))
@@ -163,7 +163,7 @@ func TestEmptyPageStateIsTheStart(t *testing.T) {
 			require.False(t, r.HasPayload)
 		}
 		require.Len(t, asked, 15)
-		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).CustomPayload(map[string][]byte{}).Exec())
+		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).CustomPayload(map[string][]byte{}).Exec(t.Context()))
 		require.False(t, asked[15].HasPayload)
 		info, err := s.Query(read).RoutingKey([]byte{}).Route(t.Context())
 		require.NoError(t, err)
@@ -174,19 +174,19 @@ func TestEmptyPageStateIsTheStart(t *testing.T) {
 // readAllPages are the readers of results with several pages. Each reads until the end.
 var readAllPages = map[string]func(q *Query) error{
 	"Scan": func(q *Query) error {
-		it := q.Iter()
+		it := q.Iter(context.Background())
 		for it.Scan(nil) {
 			continue
 		}
 		return it.Close()
 	},
-	"SliceMap": func(q *Query) error { _, err := q.Iter().SliceMap(); return err },
+	"SliceMap": func(q *Query) error { _, err := q.Iter(context.Background()).SliceMap(); return err },
 	"one row": func(q *Query) error {
 		var v int
-		return q.Scan(&v)
+		return q.Scan(context.Background(), &v)
 	},
 	"NextRaw": func(q *Query) error {
-		it := q.Iter()
+		it := q.Iter(context.Background())
 		for it.NextRaw(make([][]byte, 1)) {
 			continue
 		}
@@ -273,7 +273,7 @@ func TestPacedPageEndsWithItsContext(t *testing.T) {
 		s := sessionOn(c)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		it := s.Query("SELECT v FROM ks.t").IterContext(ctx)
+		it := s.Query("SELECT v FROM ks.t").Iter(ctx)
 		require.False(t, it.Scan(nil))
 		require.ErrorIs(t, it.Close(), context.DeadlineExceeded)
 		require.Less(t, requests.Load(), int32(300))

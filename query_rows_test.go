@@ -78,7 +78,7 @@ func TestRowsNullsUnset(t *testing.T) {
 		},
 	}
 	for verb, f := range write {
-		require.NoError(t, session.Query("INSERT INTO shop.items (id, name) VALUES (1, 'kept')").Exec())
+		require.NoError(t, session.Query("INSERT INTO shop.items (id, name) VALUES (1, 'kept')").Exec(t.Context()))
 		require.NoError(t, f(session.Query(insertItem).NullsUnset(true)), verb)
 		got, err := vecql.OneRow[cql.Null[string]](ctx, session.Query("SELECT name FROM shop.items WHERE id = 1"))
 		require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestPrepareRowsExecFails(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{Nodes: 1})
 	require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
 		CREATE TABLE shop.items (id bigint PRIMARY KEY, name text, embedding vector<float, 2>)`))
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	b := itemsBatch(500)

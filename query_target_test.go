@@ -23,9 +23,9 @@ func TestTargets(t *testing.T) {
 			cluster := cqltest.New(t, cfg)
 			require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2};
 				CREATE TABLE shop.items (id bigint PRIMARY KEY, name text)`))
-			config := vecql.NewCluster(cluster.Hosts()...)
+			config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 			config.Logger, config.Consistency = slog.New(slog.DiscardHandler), cql.One
-			session, err := config.CreateSession()
+			session, err := vecql.NewSession(t.Context(), *config)
 			require.NoError(t, err)
 			defer session.Close()
 			b := column.NewBatch(column.Of("id", []int64{1, 2, 3, 4, 5, 6, 7, 8}), column.Strings("name", []string{"a", "b", "c", "d", "e", "f", "g", "h"}))
@@ -90,9 +90,9 @@ func TestEncodedRows(t *testing.T) {
 			cluster := cqltest.New(t, cfg)
 			require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1};
 				CREATE TABLE shop.logs (id bigint, n int, v text, PRIMARY KEY (id, n))`))
-			config := vecql.NewCluster(cluster.Hosts()...)
+			config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 			config.Logger, config.Consistency = slog.New(slog.DiscardHandler), cql.One
-			session, err := config.CreateSession()
+			session, err := vecql.NewSession(t.Context(), *config)
 			require.NoError(t, err)
 			defer session.Close()
 			b := column.NewBatch(column.Of("id", []int64{7, 7, 7, 8}), column.Of("n", []int32{1, 2, 3, 4}),

@@ -58,7 +58,7 @@ func (st *Statement[P]) Exec(ctx context.Context, v *P) error {
 	return st.query.exec(ctx, record{source: &st.source, base: unsafe.Pointer(v)})
 }
 
-// Scan executes the statement with the values of v and stores the first row in dest, as Query.ScanContext does. It
+// Scan executes the statement with the values of v and stores the first row in dest, as Query.Scan does. It
 // returns ErrNotFound if there is no row.
 func (st *Statement[P]) Scan(ctx context.Context, v *P, dest ...any) error {
 	return st.query.scan(ctx, record{source: &st.source, base: unsafe.Pointer(v)}, dest)

@@ -104,7 +104,7 @@ func testStatement(t *testing.T, v byte) {
 	require.Equal(t, want, cells())
 	require.NoError(t, insert.Exec(ctx, &item{ID: 7}))
 	require.Equal(t, null, cells()[1])
-	require.NoError(t, insert.Query(&item{ID: 7, Label: &label, V: [3]float32{1, 2, 3}}).Consistency(cql.Quorum).Exec())
+	require.NoError(t, insert.Query(&item{ID: 7, Label: &label, V: [3]float32{1, 2, 3}}).Consistency(cql.Quorum).Exec(t.Context()))
 	require.Equal(t, want, cells())
 	require.ErrorIs(t, insert.Exec(ctx, nil), cql.ErrNull)
 

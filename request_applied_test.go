@@ -33,14 +33,14 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 			for i := range n {
 				b.Query(insert, int64(i))
 			}
-			return b.Exec()
+			return b.Exec(context.Background())
 		}
 	}
 	query := func(stmt string) func(s *Session) error {
-		return func(s *Session) error { return s.Query(stmt, int64(1)).Exec() }
+		return func(s *Session) error { return s.Query(stmt, int64(1)).Exec(context.Background()) }
 	}
 	inBatch := func(typ BatchType) func(s *Session) error {
-		return func(s *Session) error { return s.Batch(typ).Query(several, int64(1)).Exec() }
+		return func(s *Session) error { return s.Batch(typ).Query(several, int64(1)).Exec(context.Background()) }
 	}
 	unavailable := func(c cql.Consistency) func(r *fakecql.Request) {
 		return func(r *fakecql.Request) { r.Fail(int32(cql.CodeUnavailable), unavailableFields(c)...) }
@@ -122,7 +122,7 @@ func TestSpeculativeExecutionInFlightMayHaveApplied(t *testing.T) {
 				})
 				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 				defer cancel()
-				err := s.Query(idempotentInsert).Idempotent(true).ExecContext(ctx)
+				err := s.Query(idempotentInsert).Idempotent(true).Exec(ctx)
 				require.Error(t, err)
 				sent, _ := c.Count(idempotentInsert)
 				require.Equal(t, 2, sent)
@@ -151,7 +151,7 @@ func TestSpeculativeExecutionsDisagreeMayHaveApplied(t *testing.T) {
 				}
 				r.Fail(int32(cql.CodeWriteTimeout), writeTimeoutFields("SIMPLE")...)
 			})
-			err := s.Query(idempotentInsert).Idempotent(true).Exec()
+			err := s.Query(idempotentInsert).Idempotent(true).Exec(t.Context())
 			var f *RequestFailure
 			require.ErrorAs(t, err, &f)
 			require.Equal(t, 2, f.Attempts)
@@ -190,10 +190,10 @@ func TestEarlierAttemptMayHaveApplied(t *testing.T) {
 					} // all others are not answered
 				})
 				if m.refuse == nil {
-					go func() { _ = s.Query(blocking).Exec() }() // holds the only stream of one node
+					go func() { _ = s.Query(blocking).Exec(t.Context()) }() // holds the only stream of one node
 					synctest.Wait()
 				}
-				err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(time.Second).Exec()
+				err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(time.Second).Exec(t.Context())
 				require.ErrorIs(t, err, m.want)
 				var f *RequestFailure
 				require.ErrorAs(t, err, &f)

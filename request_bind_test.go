@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -50,11 +51,11 @@ func TestNamedValues(t *testing.T) {
 		take := executesOf(c)
 		a, id := cql.NamedValue("a", "new"), cql.NamedValue("id", "key")
 		want := [][][]byte{{[]byte("new"), []byte("key"), []byte("new")}}
-		require.NoError(t, s.Query(update, id, a).Exec())
+		require.NoError(t, s.Query(update, id, a).Exec(t.Context()))
 		require.Equal(t, want, take())
-		require.NoError(t, s.Query(update, a, id).Exec())
+		require.NoError(t, s.Query(update, a, id).Exec(t.Context()))
 		require.Equal(t, want, take())
-		require.NoError(t, s.Query(update, "x", "key", "y").Exec())
+		require.NoError(t, s.Query(update, "x", "key", "y").Exec(t.Context()))
 		require.Equal(t, [][][]byte{{[]byte("x"), []byte("key"), []byte("y")}}, take())
 		for text, values := range map[string][]any{
 			`no value for bind marker "id"`:           {a},
@@ -65,7 +66,7 @@ func TestNamedValues(t *testing.T) {
 			"0 values for 3 bind markers":             nil,
 			"4 values for 3 bind markers of \"UPDATE": {"x", "key", "y", "z"},
 		} {
-			err := s.Query(update, values...).Exec()
+			err := s.Query(update, values...).Exec(t.Context())
 			require.ErrorIs(t, err, ErrValueCount, text)
 			require.ErrorContains(t, err, text)
 			require.Empty(t, take(), text)
@@ -99,13 +100,13 @@ func TestPartitionKeyPartTooLong(t *testing.T) {
 			"the first one, too long":  {"INSERT two", []any{"v", long, "k"}, "b"},
 			"the second one, too long": {"INSERT two", []any{"v", "k", long}, "a"},
 		} {
-			for verb, exec := range map[string]func() error{
+			for verb, exec := range map[string]func(context.Context) error{
 				"Query": s.Query(m.stmt, m.values...).Exec,
 				"Batch": s.Batch(LoggedBatch).Query(m.stmt, m.values...).Exec,
-				"Route": func() error { _, err := s.Query(m.stmt, m.values...).Route(t.Context()); return err },
+				"Route": func(ctx context.Context) error { _, err := s.Query(m.stmt, m.values...).Route(ctx); return err },
 			} {
 				before := s.Stats().Requests
-				err := exec()
+				err := exec(t.Context())
 				if m.marker == "" {
 					require.NoError(t, err, "%s %s", verb, name)
 					continue
@@ -122,15 +123,15 @@ func TestPartitionKeyPartTooLong(t *testing.T) {
 func TestCustomPayloadTooLong(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		before := s.Stats().Requests
 		payload := map[string][]byte{strings.Repeat("k", math.MaxUint16+1): nil}
-		for verb, exec := range map[string]func() error{
+		for verb, exec := range map[string]func(context.Context) error{
 			"EXECUTE": s.Query(idempotentInsert).CustomPayload(payload).Exec,
 			"QUERY":   s.Query("CREATE TABLE ks.t").CustomPayload(payload).Exec,
 			"BATCH":   s.Batch(LoggedBatch).Query(idempotentInsert).CustomPayload(payload).Exec,
 		} {
-			err := exec()
+			err := exec(t.Context())
 			require.ErrorIs(t, err, wire.ErrTooLong, verb)
 			require.ErrorContains(t, err, "custom payload key", verb)
 		}
@@ -149,14 +150,14 @@ func TestChangedStatementIsBoundAgain(t *testing.T) {
 		changes int
 		want    error
 	}{
-		"query": {func(s *Session) error { return s.Query(insert, 7).Timestamp(5).Exec() }, 1, nil},
-		"iter":  {func(s *Session) error { return s.Query(insert, 7).Timestamp(5).Iter().Close() }, 1, nil},
+		"query": {func(s *Session) error { return s.Query(insert, 7).Timestamp(5).Exec(context.Background()) }, 1, nil},
+		"iter":  {func(s *Session) error { return s.Query(insert, 7).Timestamp(5).Iter(context.Background()).Close() }, 1, nil},
 		"batch": {func(s *Session) error {
-			return s.Batch(LoggedBatch).Query(insert, 7).Timestamp(5).Exec()
+			return s.Batch(LoggedBatch).Query(insert, 7).Timestamp(5).Exec(context.Background())
 		}, 1, nil},
-		"query, changed twice": {func(s *Session) error { return s.Query(insert, 7).Timestamp(5).Exec() }, 2, ErrStatementChanged},
+		"query, changed twice": {func(s *Session) error { return s.Query(insert, 7).Timestamp(5).Exec(context.Background()) }, 2, ErrStatementChanged},
 		"batch, changed twice": {func(s *Session) error {
-			return s.Batch(LoggedBatch).Query(insert, 7).Timestamp(5).Exec()
+			return s.Batch(LoggedBatch).Query(insert, 7).Timestamp(5).Exec(context.Background())
 		}, 2, ErrStatementChanged},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,13 +230,13 @@ func TestTimestampOfRequests(t *testing.T) {
 			return false
 		})
 		now := time.Now().UnixMicro()
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		require.GreaterOrEqual(t, got, now)
-		require.NoError(t, s.Query(idempotentInsert).Timestamp(5).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Timestamp(5).Exec(t.Context()))
 		require.EqualValues(t, 5, got)
-		require.NoError(t, s.Query(idempotentInsert).ServerTimestamps(true).Timestamp(6).Exec())
+		require.NoError(t, s.Query(idempotentInsert).ServerTimestamps(true).Timestamp(6).Exec(t.Context()))
 		require.EqualValues(t, 6, got)
-		require.NoError(t, s.Query(idempotentInsert).ServerTimestamps(true).Exec())
+		require.NoError(t, s.Query(idempotentInsert).ServerTimestamps(true).Exec(t.Context()))
 		require.Zero(t, got)
 	})
 }

@@ -69,7 +69,7 @@ func TestMetadataIDOnV4(t *testing.T) {
 	s := sessionOn(c)
 	for range 2 {
 		var v int
-		require.NoError(t, s.Query("SELECT v").Scan(&v))
+		require.NoError(t, s.Query("SELECT v").Scan(t.Context(), &v))
 		require.Equal(t, 7, v)
 	}
 	mu.Lock()
@@ -77,12 +77,12 @@ func TestMetadataIDOnV4(t *testing.T) {
 	mu.Unlock()
 	for range 2 {
 		var v string
-		require.NoError(t, s.Query("SELECT v").Scan(&v))
+		require.NoError(t, s.Query("SELECT v").Scan(t.Context(), &v))
 		require.Equal(t, "seven", v)
 	}
-	require.NoError(t, s.Query("INSERT", 1).Exec())
+	require.NoError(t, s.Query("INSERT", 1).Exec(t.Context()))
 	var role string
-	require.NoError(t, s.Query("SELECT roles").Scan(&role))
+	require.NoError(t, s.Query("SELECT roles").Scan(t.Context(), &role))
 	require.Equal(t, "admin", role)
 	require.Equal(t, []string{
 		"SELECT v one true", "SELECT v one true", "SELECT v one true", "SELECT v two true", "INSERT none false", "SELECT roles empty false",
@@ -106,7 +106,7 @@ func TestMetadataIDOnV5(t *testing.T) {
 		s := sessionOn(c)
 		for range 3 {
 			var v int
-			require.NoError(t, s.Query("SELECT v").Scan(&v))
+			require.NoError(t, s.Query("SELECT v").Scan(t.Context(), &v))
 			require.Equal(t, 7, v)
 		}
 		require.Equal(t, []string{"one", "one", "two"}, ids)
@@ -151,7 +151,7 @@ func TestMetadataIDInMixedCluster(t *testing.T) {
 				for i := range 40 {
 					s.metadataIDs.Store(hint != (i%5 == 0)) // as when connections to either node are opened
 					var v int
-					require.NoError(t, s.Query("SELECT v", 1).CustomPayload(map[string][]byte{"a": []byte("b")}).Scan(&v))
+					require.NoError(t, s.Query("SELECT v", 1).CustomPayload(map[string][]byte{"a": []byte("b")}).Scan(t.Context(), &v))
 					require.Equal(t, 7, v)
 				}
 				require.Empty(t, faults)
@@ -173,7 +173,7 @@ func TestTabletsV2EndsExecute(t *testing.T) {
 				return false
 			})
 			s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ExperimentalTabletsRoutingV2 = want })
-			require.NoError(t, s.Query("INSERT").Exec())
+			require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 			require.Equal(t, want, len(rest) == 1, "%x", rest)
 		})
 	}
@@ -194,7 +194,7 @@ func TestStatementLWT(t *testing.T) {
 			c := scyllaCluster(t, 1, func(string) map[string][]string { return onlyKeys(m.keys...) })
 			c.Prepare("UPDATE", fakecql.Prepared{Flags: m.flags, Bind: fakecql.Columns("k int")})
 			s := sessionOn(c)
-			require.NoError(t, s.Query("UPDATE", 1).Exec())
+			require.NoError(t, s.Query("UPDATE", 1).Exec(t.Context()))
 			stmt := s.statements.Known(flight.Key{Text: "UPDATE"})
 			require.NotNil(t, stmt)
 			require.Equal(t, m.want, stmt.lwt)
@@ -218,7 +218,7 @@ func TestRateLimitError(t *testing.T) {
 				return r.Op == fakecql.OpExecute
 			})
 			s := sessionOn(c)
-			err := s.Query("INSERT").Exec()
+			err := s.Query("INSERT").Exec(t.Context())
 			var limit *cql.RateLimitError
 			require.Equal(t, negotiated, errors.As(err, &limit), "%v", err)
 			if negotiated {

@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,10 +36,10 @@ func TestObserversSeeRows(t *testing.T) {
 		})
 		var seen attemptRecorder
 		for range 3 {
-			require.NoError(t, s.Query(read).Observer(&seen).Exec())
-			err := s.Query(idempotentInsert).Observer(&seen).RequestTimeout(time.Second).Exec()
+			require.NoError(t, s.Query(read).Observer(&seen).Exec(t.Context()))
+			err := s.Query(idempotentInsert).Observer(&seen).RequestTimeout(time.Second).Exec(t.Context())
 			require.ErrorIs(t, err, ErrTimeoutNoResponse)
-			require.NoError(t, s.Query(idempotentInsert).Observer(&seen).Exec())
+			require.NoError(t, s.Query(idempotentInsert).Observer(&seen).Exec(t.Context()))
 		}
 		var rows []int
 		for _, o := range seen.queries {
@@ -58,7 +59,7 @@ func (f tracerFunc) Trace(id []byte) { f(id) }
 func TestFlagsOfRequests(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		const traced, payload = wire.FlagTracing, wire.FlagCustomPayload
 		id := cql.UUID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 		var got []byte
@@ -77,7 +78,7 @@ func TestFlagsOfRequests(t *testing.T) {
 		var ids [][]byte
 		tracer := tracerFunc(func(id []byte) { ids = append(ids, id) })
 		p := map[string][]byte{"k": {1}}
-		for _, exec := range []func() error{
+		for _, exec := range []func(context.Context) error{
 			s.Query(idempotentInsert).Exec,
 			s.Query(idempotentInsert).Trace(tracer).Exec,
 			s.Query(idempotentInsert).CustomPayload(p).Exec,
@@ -86,7 +87,7 @@ func TestFlagsOfRequests(t *testing.T) {
 			s.Batch(LoggedBatch).Query(idempotentInsert).Trace(tracer).Exec,
 			s.Batch(LoggedBatch).Query(idempotentInsert).CustomPayload(p).Exec,
 		} {
-			require.NoError(t, exec())
+			require.NoError(t, exec(t.Context()))
 		}
 		require.Equal(t, []byte{0, traced, payload, traced | payload, traced, traced, payload}, got)
 		require.Equal(t, [][]byte{id[:], id[:], id[:]}, ids)
@@ -156,17 +157,17 @@ func TestThrottledRequestHoldsNoMemory(t *testing.T) {
 			cfg.MemoryBudget = 1 << 20
 			cfg.Throttle = Throttle{MaxRequests: 1}
 		})
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, _ int) {
 			time.Sleep(time.Second)
 			r.Void()
 		})
 		first := make(chan error, 1)
-		go func() { first <- s.Query(idempotentInsert).Exec() }()
+		go func() { first <- s.Query(idempotentInsert).Exec(t.Context()) }()
 		synctest.Wait()
 		held := s.Stats().Memory.InFlight
 		require.Positive(t, held)
-		require.ErrorIs(t, s.Query(idempotentInsert).RequestTimeout(100*time.Millisecond).Exec(), ErrThrottled)
+		require.ErrorIs(t, s.Query(idempotentInsert).RequestTimeout(100*time.Millisecond).Exec(t.Context()), ErrThrottled)
 		require.Equal(t, held, s.Stats().Memory.InFlight)
 		require.NoError(t, <-first)
 		require.Zero(t, s.Stats().Memory.InFlight)
@@ -216,7 +217,7 @@ func TestExpectedAnswers(t *testing.T) {
 func TestPartsOfResponses(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, nth int) {
 			body := fakecql.Message(2, 1, "a", 2, "bc", 1, 1, "k", fakecql.Ints(1), "v", fakecql.Ints(fakecql.ResultVoid))
 			if nth == 1 {
@@ -229,12 +230,12 @@ func TestPartsOfResponses(t *testing.T) {
 			warnings []string
 			payload  map[string][]byte
 		}{{[]string{"a", "bc"}, map[string][]byte{"k": []byte("v")}}, {}} {
-			it := s.Query(idempotentInsert).Iter()
+			it := s.Query(idempotentInsert).Iter(t.Context())
 			require.Equal(t, want.warnings, it.Warnings())
 			require.Equal(t, want.payload, it.GetCustomPayload())
 			require.NoError(t, it.Close())
 		}
-		it := s.Query("USE ks").Iter()
+		it := s.Query("USE ks").Iter(t.Context())
 		require.Nil(t, it.Warnings(), "there is no response")
 		require.ErrorIs(t, it.Close(), ErrUseStmt)
 	})

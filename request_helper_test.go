@@ -49,7 +49,7 @@ func TestPrepareAgainHasTheDeadline(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, context %v", name, byContext), func(t *testing.T) {
 				bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 					s := sessionOn(c)
-					require.NoError(t, s.Query(idempotentInsert).Exec())
+					require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 					synctest.Wait()
 					forgetAll(c)
 					c.On(func(r *fakecql.Request) bool {
@@ -81,7 +81,7 @@ func TestPrepareAgainHasTheDeadline(t *testing.T) {
 						q.RequestTimeout(timeout)
 					}
 					began := time.Now()
-					err := q.ExecContext(ctx)
+					err := q.Exec(ctx)
 					took := time.Since(began)
 					if m.prepare > 0 && m.execute > 0 && m.prepare+m.execute < timeout {
 						require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestPrepareAgainGoesOnToOtherNodes(t *testing.T) {
 					c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 					s := sessionOn(c)
 					requireAllUp(t, s)
-					require.NoError(t, s.Query(insert, 1).Exec())
+					require.NoError(t, s.Query(insert, 1).Exec(t.Context()))
 					synctest.Wait()
 					lost := c.Nodes[0]
 					lost.Forget()
@@ -133,9 +133,9 @@ func TestPrepareAgainGoesOnToOtherNodes(t *testing.T) {
 						began := time.Now()
 						var err error
 						if kind == "batch" {
-							err = s.Batch(LoggedBatch).Query(insert, i).Query(insert, i).Exec()
+							err = s.Batch(LoggedBatch).Query(insert, i).Query(insert, i).Exec(t.Context())
 						} else {
-							err = s.Query(insert, i).Exec()
+							err = s.Query(insert, i).Exec(t.Context())
 						}
 						require.NoError(t, err)
 						require.Less(t, time.Since(began), 3*time.Second, "the timeout is five seconds")
@@ -154,7 +154,7 @@ func TestPrepareAgainHasNoIdempotence(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
 		requireAllUp(t, s)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		synctest.Wait()
 		for name, fail := range map[string]func(r *fakecql.Request){
 			"overloaded": func(r *fakecql.Request) { r.Fail(int32(cql.CodeOverloaded)) },
@@ -174,7 +174,7 @@ func TestPrepareAgainHasNoIdempotence(t *testing.T) {
 				asked = append(asked, a)
 				return Decision{Type: RetryNextHost}
 			})
-			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(), name)
+			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(t.Context()), name)
 			require.Len(t, asked, 1, name)
 			require.False(t, asked[0].MayHaveApplied, name)
 		}
@@ -240,10 +240,10 @@ func TestBatchPreparesInOneTimeout(t *testing.T) {
 			return true
 		})
 		began := time.Now()
-		require.NoError(t, batchOf(0, 2).Exec())
+		require.NoError(t, batchOf(0, 2).Exec(t.Context()))
 		require.Equal(t, 2*each+timeout-10*time.Millisecond, time.Since(began))
 		began = time.Now()
-		require.ErrorIs(t, batchOf(10, 20).Exec(), ErrTimeoutNoResponse)
+		require.ErrorIs(t, batchOf(10, 20).Exec(t.Context()), ErrTimeoutNoResponse)
 		require.Equal(t, timeout, time.Since(began))
 		time.Sleep(time.Second)
 	})
@@ -267,7 +267,7 @@ func TestSchemaAgreementAfterSilence(t *testing.T) {
 				return r.Node == lost.Load()
 			})
 			began := time.Now()
-			require.NoError(t, s.Query("CREATE TABLE ks.t").Exec())
+			require.NoError(t, s.Query("CREATE TABLE ks.t").Exec(t.Context()))
 			require.NotNil(t, lost.Load())
 			require.Less(t, time.Since(began), 10*time.Second)
 			c.On(nil)
@@ -287,9 +287,9 @@ func TestPrepareAgainEachStatement(t *testing.T) {
 			c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 			b.Query(stmt, i)
 		}
-		require.NoError(t, b.Exec())
+		require.NoError(t, b.Exec(t.Context()))
 		forgetAll(c)
-		require.NoError(t, b.Exec())
+		require.NoError(t, b.Exec(t.Context()))
 		require.EqualValues(t, 5, s.Stats().PreparedAgain)
 		require.Empty(t, s.Stats().Errors)
 	})
@@ -331,7 +331,7 @@ func TestPrepareAgainCountsForTheNextNode(t *testing.T) {
 		const timeout, slow = 400 * time.Millisecond, 100 * time.Millisecond
 		s := sessionOn(c)
 		requireAllUp(t, s)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		synctest.Wait()
 		var first *fakecql.Node
 		c.On(func(r *fakecql.Request) bool {
@@ -349,7 +349,7 @@ func TestPrepareAgainCountsForTheNextNode(t *testing.T) {
 		})
 		began := time.Now()
 		policy := retryFunc(func(Attempt) Decision { return Decision{} })
-		err := s.Query(idempotentInsert).RequestTimeout(timeout).RetryPolicy(policy).Exec()
+		err := s.Query(idempotentInsert).RequestTimeout(timeout).RetryPolicy(policy).Exec(t.Context())
 		require.ErrorIs(t, err, ErrTimeoutNoResponse)
 		require.GreaterOrEqual(t, time.Since(began), timeout)
 		require.Less(t, time.Since(began), timeout+2*tickInterval)
@@ -368,9 +368,9 @@ func TestOutdatedValuesAreNotSent(t *testing.T) {
 		return fakecql.Prepared{Bind: fakecql.Columns("id " + typ), PK: []int{0}, ID: version}
 	}
 	for name, exec := range map[string]func(s *Session) error{
-		"query": func(s *Session) error { return s.Query(insert, 7).Exec() },
+		"query": func(s *Session) error { return s.Query(insert, 7).Exec(context.Background()) },
 		"batch": func(s *Session) error {
-			return s.Batch(LoggedBatch).Query("INSERT other", 7).Query(insert, 7).Exec()
+			return s.Batch(LoggedBatch).Query("INSERT other", 7).Query(insert, 7).Exec(context.Background())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -411,7 +411,7 @@ func TestOutdatedValuesAreNotSent(t *testing.T) {
 func TestPrepareAgainBehindAStalledWrite(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		stmt := s.statements.Known(flight.Key{Text: idempotentInsert})
 		require.NotNil(t, stmt)
 		stalled := newIdleConn()

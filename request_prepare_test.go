@@ -60,7 +60,7 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 					return Decision{Type: RetryNextHost}
 				})
 				var seen attemptRecorder
-				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(&seen).IterContext(ctx)
+				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(&seen).Iter(ctx)
 				require.Equal(t, m.attempts, it.Attempts())
 				var f *RequestFailure
 				require.ErrorAs(t, it.Close(), &f)
@@ -76,10 +76,10 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 					require.Equal(t, 1, o.Metrics.Attempts)
 				}
 				if m.failures == 1 {
-					require.NoError(t, s.Query(idempotentInsert).Exec(), "errors are not cached")
+					require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()), "errors are not cached")
 					return
 				}
-				require.Error(t, s.Batch(LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(policy).Observer(&seen).ExecContext(ctx))
+				require.Error(t, s.Batch(LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(policy).Observer(&seen).Exec(ctx))
 				require.Len(t, seen.batches, m.attempts)
 			})
 		})
@@ -109,7 +109,7 @@ func TestFailedPrepareIsShared(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range seen {
 			wg.Go(func() {
-				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(&seen[i]).Iter()
+				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(&seen[i]).Iter(t.Context())
 				require.Equal(t, 1, it.Attempts())
 				require.NotNil(t, it.Host())
 				require.ErrorIs(t, it.Close(), cql.CodeServer)
@@ -136,7 +136,7 @@ func TestPrepareWithoutAnswer(t *testing.T) {
 			want error
 		}{{t.Context(), ErrTimeoutNoResponse}, {ctx, context.DeadlineExceeded}} {
 			var seen attemptRecorder
-			it := s.Query(idempotentInsert).Observer(&seen).RequestTimeout(2 * time.Second).IterContext(m.ctx)
+			it := s.Query(idempotentInsert).Observer(&seen).RequestTimeout(2 * time.Second).Iter(m.ctx)
 			if m.want != ErrTimeoutNoResponse {
 				require.ErrorIs(t, it.Close(), m.want)
 			}
@@ -173,7 +173,7 @@ func TestIterAfterFailure(t *testing.T) {
 			}
 			return Decision{}
 		})
-		it := s.Query(read).Prefetch(-1).RetryPolicy(policy).Iter()
+		it := s.Query(read).Prefetch(-1).RetryPolicy(policy).Iter(t.Context())
 		var v int
 		require.True(t, it.Scan(&v))
 		require.Equal(t, 1, it.Attempts())
@@ -181,7 +181,7 @@ func TestIterAfterFailure(t *testing.T) {
 		require.Equal(t, 2, it.Attempts(), "of the second page")
 		require.Equal(t, failed, it.Host().ConnectAddress().String())
 		require.ErrorIs(t, it.Close(), cql.CodeServer)
-		it = s.Query(read).HostID(hostID(99).String()).Iter()
+		it = s.Query(read).HostID(hostID(99).String()).Iter(t.Context())
 		require.Zero(t, it.Attempts())
 		require.Nil(t, it.Host(), "no node was asked")
 		require.ErrorIs(t, it.Close(), ErrNoConnections)
@@ -262,7 +262,7 @@ func TestPrepareKeepsItsTextInRetries(t *testing.T) {
 		policy := retryFunc(func(Attempt) Decision {
 			return Decision{Type: RetryNextHost, Consistency: cql.LocalQuorum, SetConsistency: true}
 		})
-		require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec())
+		require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(t.Context()))
 		synctest.Wait()
 		require.Equal(t, []string{idempotentInsert, idempotentInsert}, texts[:2])
 	})

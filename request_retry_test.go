@@ -32,7 +32,7 @@ func TestRetryOfRequestNotExecuted(t *testing.T) {
 			}
 			r.Void()
 		})
-		require.NoError(t, s.Query("UPDATE ks.t SET n = n + 1 WHERE id = 1").Exec(), "a retry is safe although the request is not idempotent")
+		require.NoError(t, s.Query("UPDATE ks.t SET n = n + 1 WHERE id = 1").Exec(t.Context()), "a retry is safe although the request is not idempotent")
 		st := s.Stats()
 		require.Equal(t, map[ErrorClass]uint64{ClassOverloaded: 2}, st.Errors)
 		require.EqualValues(t, 2, st.Retries)
@@ -46,7 +46,7 @@ func TestRetryPolicyIsBounded(t *testing.T) {
 		cfg.RetryPolicy = pushy{Retry, new(atomic.Int32)}
 		s := openSession(t, cfg)
 		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeServer)) })
-		err := s.Query(idempotentInsert).Idempotent(true).Exec()
+		err := s.Query(idempotentInsert).Idempotent(true).Exec(t.Context())
 		var f *RequestFailure
 		require.ErrorAs(t, err, &f)
 		require.Equal(t, maxRetries+1, f.Attempts)
@@ -77,7 +77,7 @@ func TestRetryPolicySeesTheAttempt(t *testing.T) {
 			saw = append(saw, a)
 			return Decision{Type: RetryNextHost, Consistency: cql.One, SetConsistency: true}
 		})
-		require.ErrorIs(t, s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(policy).Exec(), cql.CodeWriteTimeout, "no third node")
+		require.ErrorIs(t, s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(policy).Exec(t.Context()), cql.CodeWriteTimeout, "no third node")
 		require.Len(t, saw, 2)
 		require.NotEqual(t, saw[0].Host.HostID(), saw[1].Host.HostID())
 		for i := range saw {
@@ -90,9 +90,9 @@ func TestRetryPolicySeesTheAttempt(t *testing.T) {
 		}, saw)
 		saw = nil
 		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeOverloaded)) })
-		require.Error(t, s.Batch(UnloggedBatch).Query(idempotentInsert).RetryPolicy(policy).Exec())
+		require.Error(t, s.Batch(UnloggedBatch).Query(idempotentInsert).RetryPolicy(policy).Exec(t.Context()))
 		require.True(t, saw[0].Batch)
-		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(odd{}).Exec(), cql.CodeOverloaded, "an invalid decision ends the request")
+		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(odd{}).Exec(t.Context()), cql.CodeOverloaded, "an invalid decision ends the request")
 	})
 }
 
@@ -108,18 +108,18 @@ func TestRetryChangesConsistency(t *testing.T) {
 		want []cql.Consistency
 	}{
 		{"query", func(s *Session, p RetryPolicy) error {
-			return s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p).Exec()
+			return s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p).Exec(context.Background())
 		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 		{"with a custom payload", func(s *Session, p RetryPolicy) error {
 			q := s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p)
-			return q.CustomPayload(map[string][]byte{"k": {1, 2}}).Exec()
+			return q.CustomPayload(map[string][]byte{"k": {1, 2}}).Exec(context.Background())
 		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 		{"batch", func(s *Session, p RetryPolicy) error {
-			return s.Batch(LoggedBatch).Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p).Exec()
+			return s.Batch(LoggedBatch).Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p).Exec(context.Background())
 		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 		{"speculative", func(s *Session, p RetryPolicy) error {
 			q := s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p)
-			return q.SpeculativeExecutionPolicy(&SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Hour}).Exec()
+			return q.SpeculativeExecutionPolicy(&SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Hour}).Exec(context.Background())
 		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
@@ -188,11 +188,11 @@ func TestRetryAfterWaitPassesUnconnectedNodes(t *testing.T) {
 		})
 		policy := retryFunc(func(Attempt) Decision { return Decision{Type: RetryNextHost, Wait: time.Millisecond} })
 		for range 6 { // plans begin at each node in turn
-			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec())
+			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(t.Context()))
 		}
 		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeOverloaded)) })
 		var f *RequestFailure
-		require.ErrorAs(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(), &f)
+		require.ErrorAs(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(t.Context()), &f)
 		require.Equal(t, maxRetries+1, f.Attempts, "the retries end")
 	})
 }
@@ -203,13 +203,13 @@ func TestRetryIgnore(t *testing.T) {
 		s := openSession(t, cfg)
 		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeWriteTimeout), writeTimeoutFields("SIMPLE")...) })
 		ignore := retryFunc(func(Attempt) Decision { return Decision{Type: Ignore} })
-		require.NoError(t, s.Query(idempotentInsert).RetryPolicy(ignore).Exec())
-		it := s.Query(idempotentInsert).RetryPolicy(ignore).Iter()
+		require.NoError(t, s.Query(idempotentInsert).RetryPolicy(ignore).Exec(t.Context()))
+		it := s.Query(idempotentInsert).RetryPolicy(ignore).Iter(t.Context())
 		require.False(t, it.Scan())
 		require.NotNil(t, it.Host())
 		require.NoError(t, it.Close())
-		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(ignore).Scan(), ErrNotFound)
-		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).RetryPolicy(ignore).Exec())
+		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(ignore).Scan(t.Context()), ErrNotFound)
+		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).RetryPolicy(ignore).Exec(t.Context()))
 		require.Zero(t, s.Stats().Failed)
 	})
 }
@@ -229,15 +229,15 @@ func TestRetryIgnorePrepare(t *testing.T) {
 		})
 		ignore := retryFunc(func(Attempt) Decision { return Decision{Type: Ignore} })
 		waiting := make(chan error, 1)
-		time.AfterFunc(time.Second/2, func() { waiting <- s.Query(idempotentInsert, 1).Exec() })
-		require.NoError(t, s.Query(idempotentInsert, 1).RetryPolicy(ignore).Exec())
+		time.AfterFunc(time.Second/2, func() { waiting <- s.Query(idempotentInsert, 1).Exec(t.Context()) })
+		require.NoError(t, s.Query(idempotentInsert, 1).RetryPolicy(ignore).Exec(t.Context()))
 		require.ErrorIs(t, <-waiting, cql.CodeInvalid)
-		it := s.Query(idempotentInsert, 1).RetryPolicy(ignore).Iter()
+		it := s.Query(idempotentInsert, 1).RetryPolicy(ignore).Iter(t.Context())
 		require.False(t, it.Scan())
 		require.NotNil(t, it.Host())
 		require.Equal(t, 1, it.Attempts())
 		require.NoError(t, it.Close())
-		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(ignore).Exec())
+		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(ignore).Exec(t.Context()))
 		_, err := s.Query(idempotentInsert, 1).RetryPolicy(ignore).Route(t.Context())
 		require.ErrorIs(t, err, cql.CodeInvalid, "there is no statement to route")
 	})
@@ -257,11 +257,11 @@ func TestFault10StrayFrameIsRetried(t *testing.T) {
 		})
 		const requests = 30
 		for range requests {
-			require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec())
+			require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec(t.Context()))
 			time.Sleep(time.Minute) // until the pool has replaced the connection
 		}
 		require.Equal(t, map[ErrorClass]uint64{ClassConnection: requests}, s.Stats().Errors)
-		err := s.Query(idempotentInsert).Exec()
+		err := s.Query(idempotentInsert).Exec(t.Context())
 		require.ErrorIs(t, err, ErrConnectionClosed)
 		var broken *ProtocolError
 		require.ErrorAs(t, err, &broken, "the cause")
@@ -341,7 +341,7 @@ func TestRetryWaits(t *testing.T) {
 				}
 				policy := retryFunc(func(Attempt) Decision { return Decision{Type: Retry, Wait: wait} })
 				began := time.Now()
-				err := s.Query(idempotentInsert).RetryPolicy(policy).ExecContext(ctx)
+				err := s.Query(idempotentInsert).RetryPolicy(policy).Exec(ctx)
 				took := time.Since(began)
 				require.ErrorIs(t, err, m.want)
 				require.Equal(t, m.attempts, sent)
@@ -363,7 +363,7 @@ func TestRetryWaits(t *testing.T) {
 func TestRetryThatIsNotAdmitted(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Throttle = Throttle{MaxRequests: 1} })
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, nth int) {
 			if nth == 0 {
 				r.Fail(int32(cql.CodeOverloaded))
@@ -374,8 +374,8 @@ func TestRetryThatIsNotAdmitted(t *testing.T) {
 		})
 		policy := retryFunc(func(Attempt) Decision { return Decision{Type: Retry, Wait: 2 * time.Second} })
 		other := make(chan error, 1)
-		time.AfterFunc(time.Second/2, func() { other <- s.Query(idempotentInsert).Exec() })
-		err := s.Query(idempotentInsert).RequestTimeout(time.Second).RetryPolicy(policy).Exec()
+		time.AfterFunc(time.Second/2, func() { other <- s.Query(idempotentInsert).Exec(t.Context()) })
+		err := s.Query(idempotentInsert).RequestTimeout(time.Second).RetryPolicy(policy).Exec(t.Context())
 		require.ErrorIs(t, err, ErrThrottled)
 		require.ErrorIs(t, err, cql.CodeOverloaded)
 		require.False(t, MayHaveApplied(err))
@@ -402,14 +402,14 @@ func TestSilentNodeIsLeftOnce(t *testing.T) {
 					n.Down = true
 				}
 				s := sessionOn(c)
-				require.NoError(t, s.Query(idempotentInsert).Exec())
+				require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 				for range 4 { // plans begin at each node in turn
 					before, _ := c.Count(idempotentInsert)
 					moved := s.Stats().Moved
 					c.On(func(r *fakecql.Request) bool { return true })
 					began := time.Now()
 					policy := retryFunc(func(Attempt) Decision { return Decision{} })
-					err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(4 * time.Second).RetryPolicy(policy).Exec()
+					err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(4 * time.Second).RetryPolicy(policy).Exec(t.Context())
 					require.ErrorIs(t, err, ErrTimeoutNoResponse)
 					require.GreaterOrEqual(t, time.Since(began), 4*time.Second)
 					require.Less(t, time.Since(began), 4*time.Second+2*tickInterval)
@@ -431,7 +431,7 @@ func TestSilentNodeIsLeftOnce(t *testing.T) {
 func TestFailuresNameTheRequest(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, _ int) {
 			time.Sleep(time.Second)
 			r.Fail(int32(cql.CodeInvalid))
@@ -443,9 +443,9 @@ func TestFailuresNameTheRequest(t *testing.T) {
 			}
 			return b
 		}
-		fails := func(took time.Duration, request string, exec func() error) {
+		fails := func(took time.Duration, request string, exec func(context.Context) error) {
 			t.Helper()
-			err := exec()
+			err := exec(t.Context())
 			var f *RequestFailure
 			require.ErrorAs(t, err, &f)
 			require.Equal(t, idempotentInsert, f.Statement)
@@ -458,8 +458,8 @@ func TestFailuresNameTheRequest(t *testing.T) {
 		s.Close()
 		fails(0, "execute batch of 2, the first \"", batchOf(2).Exec)
 		fails(0, "execute \""+idempotentInsert, s.Query(idempotentInsert).Exec)
-		fails(0, "prepare \""+idempotentInsert, func() error {
-			_, err := s.prepareWithin(t.Context(), 0, s.defaultPolicies, "ks", idempotentInsert)
+		fails(0, "prepare \""+idempotentInsert, func(ctx context.Context) error {
+			_, err := s.prepareWithin(ctx, 0, s.defaultPolicies, "ks", idempotentInsert)
 			return err
 		})
 	})
@@ -471,7 +471,7 @@ func TestBusyNodeIsPassed(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
 		requireAllUp(t, s)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		synctest.Wait()
 		busy := poolOf(s, c.Nodes[0]).pick()
 		id, ok := busy.streams.Claim()
@@ -479,7 +479,7 @@ func TestBusyNodeIsPassed(t *testing.T) {
 		busy.overload.limit.Store(1)
 		policy := retryFunc(func(Attempt) Decision { t.Error("asked"); return Decision{} })
 		for range 8 { // plans begin at each node in turn
-			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec())
+			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(t.Context()))
 		}
 		require.Zero(t, s.Stats().Retries)
 		require.Zero(t, s.Stats().Failed)

@@ -95,7 +95,7 @@ func TestSpeculativeOutcome(t *testing.T) {
 				defer cancel()
 				began := time.Now()
 				v := -1
-				err = s.Query(read).Observer(&seen).ScanContext(ctx, &v)
+				err = s.Query(read).Observer(&seen).Scan(ctx, &v)
 				require.Equal(t, m.took, time.Since(began))
 				if m.winner == either {
 					require.Contains(t, []int{0, 1}, v)
@@ -177,7 +177,7 @@ func TestNoFurtherExecution(t *testing.T) {
 			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
 		})
 		requireAllUp(t, s)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		synctest.Wait()
 		for name, m := range map[string]struct {
 			x    *speculation
@@ -200,7 +200,7 @@ func TestNoFurtherExecution(t *testing.T) {
 			before := s.Stats().SpeculativeExecutions
 			var wg sync.WaitGroup
 			for range requests {
-				wg.Go(func() { require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec()) })
+				wg.Go(func() { require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec(t.Context())) })
 			}
 			wg.Wait()
 			time.Sleep(time.Minute)
@@ -227,7 +227,7 @@ func TestPrepareIsNoSpeculation(t *testing.T) {
 			return r.Op == fakecql.OpPrepare && asked == 1
 		})
 		began := time.Now()
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		require.Equal(t, prepareDelay, time.Since(began))
 		require.Zero(t, s.Stats().SpeculativeExecutions)
 		require.Zero(t, s.Stats().SpeculativeWins)
@@ -243,7 +243,7 @@ func TestObserverRunsAfterTheOthersEnd(t *testing.T) {
 			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
 		})
 		requireAllUp(t, s)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		synctest.Wait()
 		c.Answer(func(r *fakecql.Request, nth int) {
 			switch nth {
@@ -263,7 +263,7 @@ func TestObserverRunsAfterTheOthersEnd(t *testing.T) {
 			}
 			waiting = append(waiting, n)
 		}}
-		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Observer(&seen).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Observer(&seen).Exec(t.Context()))
 		require.Len(t, seen.queries, 2)
 		require.ErrorIs(t, seen.queries[1].Err, cql.CodeServer)
 		require.Zero(t, waiting[1])
@@ -280,7 +280,7 @@ func TestCloseAwaitsFurtherExecutions(t *testing.T) {
 			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
 		})
 		requireAllUp(t, s)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		synctest.Wait()
 		c.Answer(func(r *fakecql.Request, nth int) {
 			if nth == 0 {
@@ -290,11 +290,11 @@ func TestCloseAwaitsFurtherExecutions(t *testing.T) {
 			}
 			r.Fail(int32(cql.CodeServer))
 		})
-		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec(t.Context()))
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began := time.Now()
-		require.ErrorIs(t, s.CloseContext(ctx), context.DeadlineExceeded)
+		require.ErrorIs(t, s.Shutdown(ctx), context.DeadlineExceeded)
 		require.Equal(t, 3*time.Second, time.Since(began))
 		close(free)
 	})
@@ -316,10 +316,10 @@ func TestExecutionsShareThePlan(t *testing.T) {
 		}
 	}}
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = picker })
-	require.NoError(t, s.Query(idempotentInsert).Exec())
+	require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 	at := &SimpleSpeculativeExecution{NumAttempts: 8}
 	for range 20 {
-		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).SpeculativeExecutionPolicy(at).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).SpeculativeExecutionPolicy(at).Exec(t.Context()))
 	}
 	require.EqualValues(t, 1, most.Load())
 }
@@ -346,7 +346,7 @@ func TestResponsesAtOnce(t *testing.T) {
 			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: time.Millisecond}
 		})
 		requireAllUp(t, s)
-		require.NoError(t, s.Query(read).Exec())
+		require.NoError(t, s.Query(read).Exec(t.Context()))
 		for range 30 {
 			synctest.Wait()
 			at := time.Now().Add(time.Second)
@@ -355,7 +355,7 @@ func TestResponsesAtOnce(t *testing.T) {
 				r.Rows(fakecql.Rows{Columns: ints, Cells: [][]byte{{0, 0, 0, byte(nth)}}})
 			})
 			var v int
-			require.NoError(t, s.Query(read).Scan(&v))
+			require.NoError(t, s.Query(read).Scan(t.Context(), &v))
 			require.Contains(t, []int{0, 1, 2}, v)
 		}
 	})

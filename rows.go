@@ -34,7 +34,7 @@ var (
 // closed.
 func Rows[T any](ctx context.Context, q *Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		it := q.IterContext(ctx)
+		it := q.Iter(ctx)
 		defer func() { _ = it.Close() }()
 		var rows RowReader[T]
 		row := new(T) // reused: each row is copied out of it

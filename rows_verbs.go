@@ -24,7 +24,7 @@ type Page[T any] struct {
 // was set: then the loop has exactly one page, perhaps without rows, and Source.NextPage is the token of the next one.
 func Pages[T any](ctx context.Context, q *Query) iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
-		it := q.IterContext(ctx)
+		it := q.Iter(ctx)
 		defer func() { _ = it.Close() }()
 		var mapping rowMapping
 		var page Page[T]

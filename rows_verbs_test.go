@@ -33,7 +33,7 @@ func itemsSession(t *testing.T) *vecql.Session {
 	cluster := cqltest.New(t, cqltest.Config{})
 	require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
 		CREATE TABLE shop.items (id bigint PRIMARY KEY, name text, embedding vector<float, 2>, "order" int, "Odd name" text)`))
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	return session
@@ -73,7 +73,7 @@ func TestOneRow(t *testing.T) {
 	_, err := vecql.OneRow[int64](ctx, q)
 	require.ErrorIs(t, err, vecql.ErrNotFound)
 	for i := range 3 {
-		require.NoError(t, session.Query("INSERT INTO shop.items (id) VALUES (?)", i).Exec())
+		require.NoError(t, session.Query("INSERT INTO shop.items (id) VALUES (?)", i).Exec(t.Context()))
 	}
 	_, err = vecql.OneRow[int64](ctx, q)
 	require.ErrorIs(t, err, vecql.ErrTooManyRows)
@@ -88,7 +88,7 @@ func TestOneRow(t *testing.T) {
 func TestTypedPages(t *testing.T) {
 	session, ctx := itemsSession(t), t.Context()
 	for i := range 25 {
-		require.NoError(t, session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", i, fmt.Sprint(i)).Exec())
+		require.NoError(t, session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", i, fmt.Sprint(i)).Exec(t.Context()))
 	}
 	q := func() *vecql.Query { return session.Query("SELECT id FROM shop.items").PageSize(10) }
 	var ids []int64
@@ -128,9 +128,9 @@ func TestTypedPages(t *testing.T) {
 func TestNextBatch(t *testing.T) {
 	session := itemsSession(t)
 	for i := range 25 {
-		require.NoError(t, session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", i, fmt.Sprint(i)).Exec())
+		require.NoError(t, session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", i, fmt.Sprint(i)).Exec(t.Context()))
 	}
-	it := session.Query("SELECT id, name FROM shop.items").PageSize(10).Iter()
+	it := session.Query("SELECT id, name FROM shop.items").PageSize(10).Iter(t.Context())
 	var id int64
 	var name string
 	seen := map[int64]bool{}

@@ -36,7 +36,7 @@ func TestSchemaReadOnDemand(t *testing.T) {
 	}
 	dirty := func() { require.True(t, fakecql.Within(s.schema.dirty.Load)) }
 	ask := func() *cql.KeyspaceMetadata {
-		ks, err := s.KeyspaceMetadata("ks")
+		ks, err := s.KeyspaceMetadata(t.Context(), "ks")
 		require.NoError(t, err)
 		return ks
 	}
@@ -85,7 +85,7 @@ func TestSchemaReadOnDemand(t *testing.T) {
 	f.Drop("ks", "")
 	event("DROPPED", "KEYSPACE", "ks")
 	dirty()
-	_, err := s.KeyspaceMetadata("ks")
+	_, err := s.KeyspaceMetadata(t.Context(), "ks")
 	require.ErrorIs(t, err, ErrKeyspaceDoesNotExist)
 }
 
@@ -102,10 +102,10 @@ func TestSchemaOwnChange(t *testing.T) {
 		return f.Answer(r)
 	})
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Events.DisableSchemaEvents = true })
-	_, err := s.TableMetadata("ks", "new")
+	_, err := s.TableMetadata(t.Context(), "ks", "new")
 	require.ErrorIs(t, err, ErrNoTable)
-	require.NoError(t, s.Query("CREATE TABLE ks.new").Exec())
-	table, err := s.TableMetadata("ks", "new")
+	require.NoError(t, s.Query("CREATE TABLE ks.new").Exec(t.Context()))
+	table, err := s.TableMetadata(t.Context(), "ks", "new")
 	require.NoError(t, err)
 	require.Len(t, table.PartitionKey, 1)
 }
@@ -116,16 +116,16 @@ func TestSchemaNotCached(t *testing.T) {
 	c.On(f.Answer)
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata.CacheMode = Disabled })
 	for range 2 {
-		ks, err := s.KeyspaceMetadata("ks")
+		ks, err := s.KeyspaceMetadata(t.Context(), "ks")
 		require.NoError(t, err)
 		schematest.RequireRich(t, ks)
 		require.Len(t, f.Reads(), len(schema.Scope{}.Queries()))
-		all, err := s.AllKeyspaceMetadata()
+		all, err := s.AllKeyspaceMetadata(t.Context())
 		require.NoError(t, err)
 		schematest.RequireRich(t, all["ks"])
 		require.Len(t, f.Reads(), len(schema.Scope{}.Queries()))
 	}
-	_, err := s.KeyspaceMetadata("nope")
+	_, err := s.KeyspaceMetadata(t.Context(), "nope")
 	require.ErrorIs(t, err, ErrKeyspaceDoesNotExist)
 }
 
@@ -147,12 +147,12 @@ func TestSchemaReadIsShared(t *testing.T) {
 	s := sessionOn(c)
 	ctx, cancel := context.WithCancel(context.Background())
 	leader := make(chan error, 1)
-	go func() { _, err := s.KeyspaceMetadataContext(ctx, "ks"); leader <- err }()
+	go func() { _, err := s.KeyspaceMetadata(ctx, "ks"); leader <- err }()
 	require.True(t, fakecql.Within(func() bool { return asked.Load() == 1 }))
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
-			_, err := s.KeyspaceMetadata("ks")
+			_, err := s.KeyspaceMetadata(t.Context(), "ks")
 			if err != nil {
 				t.Error(err)
 			}
@@ -182,10 +182,10 @@ func TestSchemaReadCanceled(t *testing.T) {
 	s := sessionOn(c)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	_, err := s.KeyspaceMetadataContext(ctx, "ks")
+	_, err := s.KeyspaceMetadata(ctx, "ks")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	silent.Store(false)
-	ks, err := s.KeyspaceMetadata("ks")
+	ks, err := s.KeyspaceMetadata(t.Context(), "ks")
 	require.NoError(t, err)
 	schematest.RequireRich(t, ks)
 }
@@ -221,7 +221,7 @@ func TestSchemaReadDuringChanges(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	c.On(f.Answer)
 	s := sessionOn(c)
-	_, err := s.KeyspaceMetadata("ks")
+	_, err := s.KeyspaceMetadata(t.Context(), "ks")
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for g := range 4 {
@@ -231,11 +231,11 @@ func TestSchemaReadDuringChanges(t *testing.T) {
 				f.Table("ks", name, "id int partition_key")
 				s.schemaChanged(schemaEvent{change: "CREATED", target: "TABLE", keyspace: "ks", name: name})
 				if g%2 == 0 {
-					_, err := s.TableMetadata("ks", name)
+					_, err := s.TableMetadata(t.Context(), "ks", name)
 					if err != nil {
 						t.Error(err)
 					}
-				} else if all, err := s.AllKeyspaceMetadata(); err != nil || all["ks"].Tables[name] == nil {
+				} else if all, err := s.AllKeyspaceMetadata(t.Context()); err != nil || all["ks"].Tables[name] == nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}

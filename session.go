@@ -69,13 +69,8 @@ type Session struct {
 
 // NewSession connects to the cluster that cfg describes. It returns after one attempt to connect to every node, or one
 // second after the first node was reached; it then connects to the others in the background. After an error no
-// goroutine or connection is left.
-func NewSession(cfg ClusterConfig) (*Session, error) {
-	return NewSessionContext(context.Background(), cfg)
-}
-
-// NewSessionContext is NewSession and returns early when ctx ends. The session does not use ctx afterwards.
-func NewSessionContext(ctx context.Context, cfg ClusterConfig) (*Session, error) {
+// goroutine or connection is left. NewSession returns early when ctx ends; the session does not use ctx afterwards.
+func NewSession(ctx context.Context, cfg ClusterConfig) (*Session, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
@@ -267,10 +262,10 @@ func (s *Session) nextTimestamp(now time.Time) int64 {
 // Close closes the session. It refuses new requests, waits up to ClusterConfig.Timeout for the requests in flight, and
 // closes all connections. When it returns, no goroutine and no socket of the session is left, except goroutines in the
 // program's own code that did not return within that time. Further calls block until the first has returned.
-func (s *Session) Close() { _ = s.CloseContext(context.Background()) }
+func (s *Session) Close() { _ = s.Shutdown(context.Background()) }
 
-// CloseContext is Close and stops waiting when ctx ends; it then returns the error of ctx.
-func (s *Session) CloseContext(ctx context.Context) error {
+// Shutdown is Close and stops waiting when ctx ends; it then returns the error of ctx.
+func (s *Session) Shutdown(ctx context.Context) error {
 	if !s.closed.CompareAndSwap(false, true) {
 		select {
 		case <-s.done:
@@ -406,12 +401,7 @@ func (s *Session) reached(addr netip.AddrPort) netip.AddrPort {
 // case-sensitive.
 //
 // Errors are ErrKeyspaceDoesNotExist, ErrNoKeyspace, ErrNoMetadata and those of requests.
-func (s *Session) KeyspaceMetadata(keyspace string) (*cql.KeyspaceMetadata, error) {
-	return s.KeyspaceMetadataContext(context.Background(), keyspace)
-}
-
-// KeyspaceMetadataContext is KeyspaceMetadata with a context.
-func (s *Session) KeyspaceMetadataContext(ctx context.Context, keyspace string) (*cql.KeyspaceMetadata, error) {
+func (s *Session) KeyspaceMetadata(ctx context.Context, keyspace string) (*cql.KeyspaceMetadata, error) {
 	if s.closed.Load() {
 		return nil, errorf("read the metadata of keyspace %q: %w", keyspace, ErrSessionClosed)
 	}
@@ -420,12 +410,7 @@ func (s *Session) KeyspaceMetadataContext(ctx context.Context, keyspace string) 
 
 // AllKeyspaceMetadata returns the metadata of all keyspaces by name, system keyspaces included. The caller owns the
 // map. From the first call on, the session caches all keyspaces; see KeyspaceMetadata.
-func (s *Session) AllKeyspaceMetadata() (map[string]*cql.KeyspaceMetadata, error) {
-	return s.AllKeyspaceMetadataContext(context.Background())
-}
-
-// AllKeyspaceMetadataContext is AllKeyspaceMetadata with a context.
-func (s *Session) AllKeyspaceMetadataContext(ctx context.Context) (map[string]*cql.KeyspaceMetadata, error) {
+func (s *Session) AllKeyspaceMetadata(ctx context.Context) (map[string]*cql.KeyspaceMetadata, error) {
 	if s.closed.Load() {
 		return nil, errorf("read the metadata of all keyspaces: %w", ErrSessionClosed)
 	}
@@ -434,13 +419,8 @@ func (s *Session) AllKeyspaceMetadataContext(ctx context.Context) (map[string]*c
 
 // TableMetadata returns the metadata of a table; see KeyspaceMetadata. Errors are those of KeyspaceMetadata,
 // ErrNoTable, and ErrNoMetadata if MetadataConfig.CacheMode is KeyspaceOnly.
-func (s *Session) TableMetadata(keyspace, table string) (*cql.TableMetadata, error) {
-	return s.TableMetadataContext(context.Background(), keyspace, table)
-}
-
-// TableMetadataContext is TableMetadata with a context.
-func (s *Session) TableMetadataContext(ctx context.Context, keyspace, table string) (*cql.TableMetadata, error) {
-	ks, err := s.KeyspaceMetadataContext(ctx, keyspace)
+func (s *Session) TableMetadata(ctx context.Context, keyspace, table string) (*cql.TableMetadata, error) {
+	ks, err := s.KeyspaceMetadata(ctx, keyspace)
 	if err != nil {
 		return nil, err
 	}

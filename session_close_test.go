@@ -22,13 +22,13 @@ type connectObserverFunc func(o ObservedConnect)
 
 func (f connectObserverFunc) ObserveConnect(o ObservedConnect) { f(o) }
 
-// closedBy runs CloseContext with a timeout of a second and returns its duration.
+// closedBy runs Shutdown with a timeout of a second and returns its duration.
 func closedBy(t *testing.T, s *Session) (time.Duration, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	began := time.Now()
-	err := s.CloseContext(ctx)
+	err := s.Shutdown(ctx)
 	return time.Since(began), err
 }
 
@@ -81,21 +81,21 @@ func TestSecondCloseEndsByItsContext(t *testing.T) {
 		cfg := configOf(c)
 		cfg.Timeout = 10 * time.Second
 		s := openSession(t, cfg)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, _ int) {
 			time.Sleep(5 * time.Second)
 			r.Void()
 		})
-		go func() { _ = s.Query(idempotentInsert).Exec() }()
+		go func() { _ = s.Query(idempotentInsert).Exec(t.Context()) }()
 		synctest.Wait()
 		first := make(chan error)
-		go func() { first <- s.CloseContext(context.Background()) }()
+		go func() { first <- s.Shutdown(context.Background()) }()
 		synctest.Wait()
 		took, err := closedBy(t, s)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, time.Second, took)
 		require.NoError(t, <-first)
-		require.NoError(t, s.CloseContext(context.Background()))
+		require.NoError(t, s.Shutdown(context.Background()))
 	})
 }
 
@@ -104,13 +104,13 @@ func TestCloseWhileARemovedNodeEnds(t *testing.T) {
 		cfg := configOf(c)
 		cfg.Timeout = 10 * time.Second
 		s := openSession(t, cfg)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, _ int) {
 			time.Sleep(5 * time.Second)
 			r.Void()
 		})
 		for range 4 {
-			go func() { _ = s.Query(idempotentInsert).Exec() }()
+			go func() { _ = s.Query(idempotentInsert).Exec(t.Context()) }()
 		}
 		synctest.Wait()
 		s.setView(clusterView{partitioner: "Murmur3Partitioner", hosts: s.GetHosts()[:1]})

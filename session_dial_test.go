@@ -26,7 +26,7 @@ func TestSessionStartupOptions(t *testing.T) {
 	s := sessionOn(m, func(cfg *ClusterConfig) {
 		cfg.ApplicationInfo = ApplicationInfo{ApplicationName: "loader", ClientID: "7"}
 	})
-	require.NoError(t, s.Query("INSERT").Exec())
+	require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
 	for _, options := range seen {
@@ -59,7 +59,7 @@ func TestSessionShardPort(t *testing.T) {
 		{"host dialer with TLS", func(cfg *ClusterConfig) { cfg.HostDialer = &hostPortDials{} }, 19142, &tls.Conn{}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			cfg := NewCluster("10.0.0.1")
+			cfg := &ClusterConfig{Hosts: []string{"10.0.0.1"}}
 			m.change(cfg)
 			full, err := cfg.withDefaults()
 			require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestSessionShardPort(t *testing.T) {
 		})
 	}
 	for _, ports := range [][2]uint16{{0, 5}, {6, 5}} {
-		cfg := NewCluster("10.0.0.1")
+		cfg := &ClusterConfig{Hosts: []string{"10.0.0.1"}}
 		cfg.ShardAwareLocalPorts = ports
 		_, err := cfg.withDefaults()
 		require.ErrorContains(t, err, "ShardAwareLocalPorts")

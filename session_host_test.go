@@ -111,7 +111,7 @@ func TestHostDialer(t *testing.T) {
 			} else {
 				require.Zero(t, direct)
 			}
-			require.NoError(t, s.Query("INSERT").Exec())
+			require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		})
 	}
 }
@@ -143,7 +143,7 @@ func TestHostDialerTLS(t *testing.T) {
 						cfg.TLS = client
 					}
 				})
-				require.NoError(t, s.Query("INSERT").Exec())
+				require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 			})
 		})
 	}
@@ -170,7 +170,7 @@ func TestDialerKeepsTLS(t *testing.T) {
 				return tls.Client(sock, client), nil
 			})
 		})
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 	})
 }
 
@@ -229,7 +229,7 @@ func TestAuthProviderFails(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			cfg := configOf(newFakeCluster(t, protoV5, 1, needsPassword))
 			cfg.AuthProvider = provide
-			_, err := cfg.CreateSession()
+			_, err := NewSession(t.Context(), *cfg)
 			require.ErrorContains(t, err, want)
 			require.ErrorIs(t, err, ErrNoConnectionsStarted)
 			var login *loginError
@@ -260,10 +260,10 @@ func TestOneDialerAndOneAuthenticator(t *testing.T) {
 			cfg.AuthProvider = func(*HostInfo) (Authenticator, error) { return nil, nil }
 		},
 	} {
-		cfg := NewCluster("10.0.0.1")
+		cfg := &ClusterConfig{Hosts: []string{"10.0.0.1"}}
 		change(cfg)
-		_, err := cfg.CreateSession()
+		_, err := NewSession(t.Context(), *cfg)
 		require.ErrorContains(t, err, want)
 	}
-	require.Contains(t, NewCluster("10.0.0.1").String(), "AuthProvider: none\n")
+	require.Contains(t, ClusterConfig{Hosts: []string{"10.0.0.1"}}.String(), "AuthProvider: none\n")
 }

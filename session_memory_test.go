@@ -127,7 +127,7 @@ func TestMemoryBudgetBoundsHeap(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		pages(c, 1, page-100, 0)
 		s := budgeted(c, budget)
-		require.NoError(t, s.Query(selectPages).Exec())
+		require.NoError(t, s.Query(selectPages).Exec(t.Context()))
 		live := func() int64 {
 			var m runtime.MemStats
 			emptyPools()
@@ -138,7 +138,7 @@ func TestMemoryBudgetBoundsHeap(t *testing.T) {
 		var wg sync.WaitGroup
 		for range readers {
 			wg.Go(func() {
-				it := s.Query(selectPages).Iter()
+				it := s.Query(selectPages).Iter(t.Context())
 				<-leave
 				assert.NoError(t, it.Close())
 			})
@@ -166,11 +166,11 @@ func TestMemoryBudgetNestedQueries(t *testing.T) {
 		s := budgeted(c, budget)
 		ctx := context.Background()
 		for _, stmt := range []string{selectPages, selectFew, idempotentInsert} { // so that the sizes are known
-			require.NoError(t, s.Query(stmt).Exec())
+			require.NoError(t, s.Query(stmt).Exec(t.Context()))
 		}
 		var held []*Iter
 		for range 3 {
-			it := s.Query(selectPages).Prefetch(0.5).Iter()
+			it := s.Query(selectPages).Prefetch(0.5).Iter(t.Context())
 			require.True(t, it.Scan(nil))
 			held = append(held, it)
 		}
@@ -185,10 +185,10 @@ func TestMemoryBudgetNestedQueries(t *testing.T) {
 
 		began := time.Now()
 		var v []byte
-		require.NoError(t, s.Query(selectFew).Scan(&v))
-		require.NoError(t, s.Query(selectPages).Scan(&v), "the page is released before Scan returns")
-		require.NoError(t, s.Query(idempotentInsert).Bind().Exec())
-		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).Query("INSERT INTO ks.t (v) VALUES ('"+string(make([]byte, 300<<10))+"')").Exec())
+		require.NoError(t, s.Query(selectFew).Scan(t.Context(), &v))
+		require.NoError(t, s.Query(selectPages).Scan(t.Context(), &v), "the page is released before Scan returns")
+		require.NoError(t, s.Query(idempotentInsert).Bind().Exec(t.Context()))
+		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).Query("INSERT INTO ks.t (v) VALUES ('"+string(make([]byte, 300<<10))+"')").Exec(t.Context()))
 		_, err := OneRow[[]byte](ctx, s.Query(selectFew))
 		require.NoError(t, err)
 		for _, err := range Rows[[]byte](ctx, s.Query(selectFew)) {
@@ -231,12 +231,12 @@ func TestMemoryBudgetWaitEnds(t *testing.T) {
 		hold, cancelHold := context.WithTimeout(context.Background(), time.Minute)
 		defer cancelHold()
 		var wg sync.WaitGroup
-		wg.Go(func() { require.ErrorIs(t, s.Query(selectPages).ExecContext(hold), ErrConnectionClosed) })
+		wg.Go(func() { require.ErrorIs(t, s.Query(selectPages).Exec(hold), ErrConnectionClosed) })
 		synctest.Wait()
 
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		err = s.Query(selectPages).ExecContext(ctx)
+		err = s.Query(selectPages).Exec(ctx)
 		var full *MemoryBudgetError
 		require.ErrorAs(t, err, &full)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -248,7 +248,7 @@ func TestMemoryBudgetWaitEnds(t *testing.T) {
 		require.Equal(t, ClassThrottled, ErrorClassOf(err))
 		require.False(t, MayHaveApplied(err))
 
-		err = s.Query(selectPages).RequestTimeout(2 * time.Second).Iter().Close()
+		err = s.Query(selectPages).RequestTimeout(2 * time.Second).Iter(t.Context()).Close()
 		require.ErrorAs(t, err, &full)
 		require.NoError(t, full.Err)
 		require.Equal(t, 2*time.Second, full.Waited)
@@ -258,7 +258,7 @@ func TestMemoryBudgetWaitEnds(t *testing.T) {
 
 		wg.Go(func() {
 			began := time.Now()
-			require.ErrorIs(t, s.Query(selectPages).RequestTimeout(time.Hour).Exec(), ErrSessionClosed)
+			require.ErrorIs(t, s.Query(selectPages).RequestTimeout(time.Hour).Exec(t.Context()), ErrSessionClosed)
 			require.Zero(t, time.Since(began))
 		})
 		synctest.Wait()
@@ -298,11 +298,11 @@ func TestMemoryBudgetCountsArriving(t *testing.T) {
 			}
 		})
 		s := budgeted(c, 1<<20)
-		require.NoError(t, s.Query(selectPages).Exec(), "the answer has few bytes")
+		require.NoError(t, s.Query(selectPages).Exec(t.Context()), "the answer has few bytes")
 		for i, caller := range []string{"waits", "has left"} {
 			ctx, cancel := context.WithCancel(context.Background())
 			var wg sync.WaitGroup
-			wg.Go(func() { assert.Equal(t, i == 1, s.Query(selectPages).ExecContext(ctx) != nil) })
+			wg.Go(func() { assert.Equal(t, i == 1, s.Query(selectPages).Exec(ctx) != nil) })
 			synctest.Wait()
 			if i == 1 {
 				cancel()
@@ -398,9 +398,9 @@ func useAnyhow(ctx context.Context, s *Session, pick func(n int) int) {
 	pages := 1 + pick(5)
 	switch pick(6) {
 	case 0:
-		_ = q.ExecContext(ctx)
+		_ = q.Exec(ctx)
 	case 1:
-		_ = q.ScanContext(ctx, nil)
+		_ = q.Scan(ctx, nil)
 	case 2:
 		for _, err := range Rows[[]byte](ctx, q) {
 			if pages--; pages == 0 || err != nil {
@@ -409,16 +409,16 @@ func useAnyhow(ctx context.Context, s *Session, pick func(n int) int) {
 		}
 	case 3:
 		var b column.Batch
-		it := q.IterContext(ctx)
+		it := q.Iter(ctx)
 		for it.NextBatch(&b) && pages > 0 {
 			pages--
 		}
 		_ = it.Close()
 	case 4:
-		it := q.IterContext(ctx)
+		it := q.Iter(ctx)
 		_ = it.Scan(nil)
 		_ = it.Close()
 	default:
-		_ = s.Batch(LoggedBatch).Query("INSERT INTO ks.t (v) VALUES ('" + string(make([]byte, 10<<10)) + "')").ExecContext(ctx)
+		_ = s.Batch(LoggedBatch).Query("INSERT INTO ks.t (v) VALUES ('" + string(make([]byte, 10<<10)) + "')").Exec(ctx)
 	}
 }

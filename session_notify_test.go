@@ -230,7 +230,7 @@ func TestListenersMisbehave(t *testing.T) {
 				<-ready
 				panic("in a listener")
 			case "+ks.t3":
-				if _, err := s.TableMetadata("ks", "t3"); err != nil {
+				if _, err := s.TableMetadata(t.Context(), "ks", "t3"); err != nil {
 					t.Error(err)
 				}
 			case "-ks.t4":
@@ -258,7 +258,7 @@ func TestListenersMisbehave(t *testing.T) {
 			f.Drop("ks", fmt.Sprintf("u%d", i))
 			event("DROPPED", fmt.Sprintf("u%d", i))
 		}
-		require.NoError(t, s.Query("INSERT").Exec(), "requests do not wait for a listener")
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()), "requests do not wait for a listener")
 		f.Drop("ks", "t4")
 		event("DROPPED", "t4")
 		for range 100 {
@@ -282,9 +282,9 @@ func TestListenersNeedTheirCache(t *testing.T) {
 		{"invalid mode", MetadataConfig{CacheMode: 7}, "CacheMode is 7"},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			cfg := NewCluster("127.0.0.1")
+			cfg := &ClusterConfig{Hosts: []string{"127.0.0.1"}}
 			cfg.Metadata = m.cfg
-			_, err := cfg.CreateSession()
+			_, err := NewSession(t.Context(), *cfg)
 			require.ErrorContains(t, err, m.want)
 		})
 	}
@@ -361,7 +361,7 @@ func TestFault22EventStorm(t *testing.T) {
 		var slowest time.Duration
 		for running := true; running; {
 			began := time.Now()
-			require.NoError(t, s.Query("INSERT").Idempotent(true).Exec())
+			require.NoError(t, s.Query("INSERT").Idempotent(true).Exec(t.Context()))
 			slowest = max(slowest, time.Since(began))
 			time.Sleep(50 * time.Millisecond)
 			s.control.mu.Lock()
@@ -416,7 +416,7 @@ func TestFault22EventsAreDropped(t *testing.T) {
 			<-taken // it has left the queue, whose capacity the test measures
 		}
 	}
-	require.NoError(t, s.Query("INSERT").Exec(), "the reader did not wait")
+	require.NoError(t, s.Query("INSERT").Exec(t.Context()), "the reader did not wait")
 	require.NoError(t, s.control.awaitSchemaAgreement(t.Context(), s.control.current), "all events have arrived")
 	close(gate)
 	require.True(t, fakecql.Within(lost.Load))
@@ -431,7 +431,7 @@ func TestControlFailsOver(t *testing.T) {
 		f := richSchema()
 		c.On(f.Answer)
 		s := sessionOn(c)
-		_, err := s.TableMetadata("ks", "t3")
+		_, err := s.TableMetadata(t.Context(), "ks", "t3")
 		require.ErrorIs(t, err, ErrNoTable)
 		f.Table("ks", "t3", "id int partition_key")
 		c.Mu.Lock()
@@ -441,7 +441,7 @@ func TestControlFailsOver(t *testing.T) {
 		after(time.Second)
 		require.Len(t, s.GetHosts(), 3)
 		require.NotEqual(t, c.Nodes[0].Addr(), s.control.current().addr())
-		_, err = s.TableMetadata("ks", "t3")
+		_, err = s.TableMetadata(t.Context(), "ks", "t3")
 		require.NoError(t, err)
 	})
 }
@@ -545,7 +545,7 @@ func TestListenersLeaveNothing(t *testing.T) {
 		var r listenerLog
 		cfg := configOf(c)
 		r.listen(cfg)
-		s, err := cfg.CreateSession()
+		s, err := NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		s.Close()
 		r.take()
@@ -557,6 +557,6 @@ func TestListenersLeaveNothing(t *testing.T) {
 	var r listenerLog
 	cfg := configOf(c)
 	r.listen(cfg)
-	_, err := cfg.CreateSession()
+	_, err := NewSession(t.Context(), *cfg)
 	require.ErrorIs(t, err, cql.CodeServer)
 }

@@ -90,7 +90,7 @@ func TestHostPickerDescription(t *testing.T) {
 		_, _, _ = p.take()
 		type key struct{}
 		ctx := context.WithValue(t.Context(), key{}, "mine")
-		it := s.Query(read, 7, "x").IterContext(ctx)
+		it := s.Query(read, 7, "x").Iter(ctx)
 		var v int
 		for it.Scan(&v) {
 		}
@@ -109,13 +109,13 @@ func TestHostPickerDescription(t *testing.T) {
 		}
 		require.Nil(t, ctxs[0].Value(0))
 
-		require.NoError(t, s.Batch(LoggedBatch).Query("INSERT INTO u (k) VALUES (1)").Query(insert, 9).Exec())
+		require.NoError(t, s.Batch(LoggedBatch).Query("INSERT INTO u (k) VALUES (1)").Query(insert, 9).Exec(t.Context()))
 		_, infos, _ = p.take()
 		require.Equal(t, RouteInfo{
 			Keyspace: "ks", Table: "t", HasToken: true, LWT: true, Statement: "INSERT INTO u (k) VALUES (1)",
 			RoutingKey: []byte{0, 0, 0, 9}, Token: infos[1].Token, Replicas: infos[1].Replicas,
 		}, infos[1])
-		require.NoError(t, s.Query(insert, 9).RoutingKey([]byte("own")).Exec())
+		require.NoError(t, s.Query(insert, 9).RoutingKey([]byte("own")).Exec(t.Context()))
 		_, infos, _ = p.take()
 		require.Equal(t, "own", string(infos[0].RoutingKey))
 	})
@@ -127,7 +127,7 @@ func TestHostPickerMarks(t *testing.T) {
 		p := &recorder{order: []int{2, 2, 0, 1}}
 		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = p })
 		requireAllUp(t, s)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		_, _, _ = p.take()
 		var nodes []string
 		c.Answer(func(r *fakecql.Request, nth int) {
@@ -145,7 +145,7 @@ func TestHostPickerMarks(t *testing.T) {
 			}
 			return Decision{Type: RetryNextHost}
 		})
-		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).RetryPolicy(policy).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).RetryPolicy(policy).Exec(t.Context()))
 		_, _, marks := p.take()
 		require.Equal(t, []string{"2 overloaded", "2 overloaded", "0 server error", "0 server error", "1 <nil>"}, marks)
 		ips := []string{c.Nodes[2].IP, c.Nodes[2].IP, c.Nodes[0].IP, c.Nodes[0].IP, c.Nodes[1].IP}
@@ -163,7 +163,7 @@ func TestHostPickerMarkPanics(t *testing.T) {
 			}}
 		})
 		host = s.GetHosts()[0]
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 	})
 }
 
@@ -174,7 +174,7 @@ func TestHostPickerSpeculation(t *testing.T) {
 		p := &recorder{order: []int{0, 1}}
 		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = p })
 		requireAllUp(t, s)
-		require.NoError(t, s.Query(idempotentInsert).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		_, _, _ = p.take()
 		c.Answer(func(r *fakecql.Request, nth int) {
 			if nth == 1 {
@@ -182,7 +182,7 @@ func TestHostPickerSpeculation(t *testing.T) {
 			}
 		})
 		again := &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 10 * time.Millisecond}
-		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).SpeculativeExecutionPolicy(again).Exec())
+		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).SpeculativeExecutionPolicy(again).Exec(t.Context()))
 		_, infos, marks := p.take()
 		require.Len(t, infos, 1)
 		require.ElementsMatch(t, []string{"1 <nil>", "0 context canceled"}, marks)
@@ -234,7 +234,7 @@ func TestHostPickerWithListeners(t *testing.T) {
 			after(10 * time.Second)
 			hits()
 			for range 100 {
-				require.NoError(t, s.Query(idempotentInsert).Exec())
+				require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 			}
 			return slices.Sorted(maps.Keys(hits()))
 		}

@@ -51,10 +51,10 @@ func TestSessionHostFilter(t *testing.T) {
 	requireAllUp(t, s)
 	require.Len(t, s.GetHosts(), 2)
 	for key := range 40 {
-		require.NoError(t, s.Query(stmt, key).Exec())
+		require.NoError(t, s.Query(stmt, key).Exec(t.Context()))
 	}
 	require.NotContains(t, hits(), "127.0.0.1", "the filter excludes the contact point")
-	require.ErrorIs(t, s.Query(stmt, 1).HostID(c.Nodes[0].ID.String()).Exec(), ErrNoConnections)
+	require.ErrorIs(t, s.Query(stmt, 1).HostID(c.Nodes[0].ID.String()).Exec(t.Context()), ErrNoConnections)
 }
 
 // TestSessionPolicies counts the nodes that receive the requests for one key, by host selection policy.
@@ -81,11 +81,11 @@ func TestSessionPolicies(t *testing.T) {
 			requireAllUp(t, s)
 			hits()
 			for range 30 {
-				require.NoError(t, s.Query(stmt, 1).Exec())
+				require.NoError(t, s.Query(stmt, 1).Exec(t.Context()))
 			}
 			require.Len(t, hits(), row.nodes)
 			for range 10 {
-				require.NoError(t, s.Batch(LoggedBatch).Query(stmt, 1).HostID(c.Nodes[2].ID.String()).Exec())
+				require.NoError(t, s.Batch(LoggedBatch).Query(stmt, 1).HostID(c.Nodes[2].ID.String()).Exec(t.Context()))
 			}
 			require.Equal(t, map[string]int{c.Nodes[2].IP: 10}, hits())
 		})
@@ -121,7 +121,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 			leak.Require(t, buffersHeld)
 			cfg := configOf(c)
 			row.change(cfg)
-			_, err := cfg.CreateSession()
+			_, err := NewSession(t.Context(), *cfg)
 			require.ErrorContains(t, err, row.want)
 		})
 	}
@@ -139,7 +139,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 		defer s.Close()
 		bad.Store(true)
 		require.Eventually(t, func() bool { return s.control.current() == nil }, 5*time.Second, time.Millisecond)
-		require.NoError(t, s.Query(stmt, 1).Exec(), "the known nodes remain in use")
+		require.NoError(t, s.Query(stmt, 1).Exec(t.Context()), "the known nodes remain in use")
 		bad.Store(false)
 		require.Eventually(t, func() bool { return s.control.current() != nil }, 5*time.Second, time.Millisecond)
 	})
@@ -153,7 +153,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 			})
 		})
 		defer s.Close()
-		require.ErrorContains(t, s.Query(stmt, 1).Exec(), "HostPicker: panic: mine")
+		require.ErrorContains(t, s.Query(stmt, 1).Exec(t.Context()), "HostPicker: panic: mine")
 	})
 }
 
@@ -222,9 +222,9 @@ func TestHostPickerIsCalledOnce(t *testing.T) {
 			})
 		})
 		const stmt = "INSERT INTO ks.t (k) VALUES (1)"
-		require.NoError(t, s.Query(stmt).Exec())
+		require.NoError(t, s.Query(stmt).Exec(t.Context()))
 		before := calls
-		require.NoError(t, s.Query(stmt).Exec())
+		require.NoError(t, s.Query(stmt).Exec(t.Context()))
 		require.Equal(t, 1, calls-before)
 	})
 }

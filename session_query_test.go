@@ -56,11 +56,11 @@ func TestPrepareFailureIsNotCached(t *testing.T) {
 		return false
 	})
 	s := sessionOn(c)
-	err := s.Query("SELECT 1").Exec()
+	err := s.Query("SELECT 1").Exec(t.Context())
 	require.ErrorIs(t, err, cql.CodeInvalid)
 	require.False(t, MayHaveApplied(err))
 	missing.Store(false)
-	require.NoError(t, s.Query("SELECT 1").Exec())
+	require.NoError(t, s.Query("SELECT 1").Exec(t.Context()))
 }
 
 func TestPages(t *testing.T) {
@@ -92,7 +92,7 @@ func TestPages(t *testing.T) {
 				want = append(want, row{int64(i), fmt.Sprint("name ", i), []float32{float32(i), 1, 2}})
 			}
 			for _, prefetch := range []float64{0, 0.25, 1} {
-				it := s.Query(selectRows).Prefetch(prefetch).IterContext(ctx)
+				it := s.Query(selectRows).Prefetch(prefetch).Iter(ctx)
 				got := []row{}
 				var r row
 				for it.Scan(&r.ID, &r.Name, &r.V) {
@@ -122,11 +122,11 @@ func TestPages(t *testing.T) {
 				require.Equal(t, 5, rows)
 			}
 
-			it := s.Query(selectRows).PageState(nil).IterContext(ctx)
+			it := s.Query(selectRows).PageState(nil).Iter(ctx)
 			require.False(t, it.Scan(&r0{}, new(string), new([]float32)), "the first page is empty")
 			require.Equal(t, cql.PageToken("1"), it.PageState())
 			require.NoError(t, it.Close())
-			it = s.Query(selectRows).PageState([]byte("1")).IterContext(ctx)
+			it = s.Query(selectRows).PageState([]byte("1")).Iter(ctx)
 			require.Equal(t, 3, it.NumRows())
 			require.NoError(t, it.Close())
 			for _, state := range []string{"", "1", "2", "3"} { // by token, pages without rows are pages too
@@ -179,7 +179,7 @@ func TestPageFails(t *testing.T) {
 	}
 	require.Equal(t, 3, seen)
 	require.Equal(t, 1, failed, "the failure ends the rows")
-	it := s.Query(selectRows).Iter()
+	it := s.Query(selectRows).Iter(t.Context())
 	n := 0
 	for it.Scan(new(int64), new(string), new([]float32)) {
 		n++
@@ -218,7 +218,7 @@ func TestRetries(t *testing.T) {
 				}
 				return true
 			}, 5*time.Second, time.Millisecond)
-			require.NoError(t, s.Query("INSERT x").Exec())
+			require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 			c.On(func(r *fakecql.Request) bool {
 				if r.Op == fakecql.OpExecute {
 					m.fail(r)
@@ -226,7 +226,7 @@ func TestRetries(t *testing.T) {
 				return r.Op == fakecql.OpExecute
 			})
 			before, _ := c.Count("INSERT x")
-			err := s.Query("INSERT x").Idempotent(m.idempotent).Exec()
+			err := s.Query("INSERT x").Idempotent(m.idempotent).Exec(t.Context())
 			require.Error(t, err)
 			after, _ := c.Count("INSERT x")
 			sent := after - before
@@ -271,7 +271,7 @@ func TestTokenAware(t *testing.T) {
 	for key := range 20 {
 		clear(hits)
 		for range 5 {
-			require.NoError(t, s.Query(stmt, key).Exec())
+			require.NoError(t, s.Query(stmt, key).Exec(t.Context()))
 		}
 		require.Len(t, hits, 1, "only the one replica of the key receives requests")
 	}
@@ -283,10 +283,10 @@ func TestContextEndsEachVerb(t *testing.T) {
 	c.On(func(r *fakecql.Request) bool { return r.Op == fakecql.OpExecute || r.Op == fakecql.OpBatch }) // no response
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Timeout = time.Minute })
 	for name, verb := range map[string]func(ctx context.Context) error{
-		"Exec":    func(ctx context.Context) error { return s.Query(selectRows).ExecContext(ctx) },
-		"Scan":    func(ctx context.Context) error { return s.Query(selectRows).ScanContext(ctx, new(any)) },
-		"MapScan": func(ctx context.Context) error { return s.Query(selectRows).MapScanContext(ctx, map[string]any{}) },
-		"Batch":   func(ctx context.Context) error { return s.Batch(LoggedBatch).Query(selectRows).ExecContext(ctx) },
+		"Exec":    func(ctx context.Context) error { return s.Query(selectRows).Exec(ctx) },
+		"Scan":    func(ctx context.Context) error { return s.Query(selectRows).Scan(ctx, new(any)) },
+		"MapScan": func(ctx context.Context) error { return s.Query(selectRows).MapScan(ctx, map[string]any{}) },
+		"Batch":   func(ctx context.Context) error { return s.Batch(LoggedBatch).Query(selectRows).Exec(ctx) },
 		"Rows": func(ctx context.Context) error {
 			for _, err := range Rows[struct{ ID int64 }](ctx, s.Query(selectRows)) {
 				return err

@@ -49,11 +49,11 @@ func (s *Session) TokenRanges(ctx context.Context, keyspace, table string) ([]To
 
 // tableID returns the id of a table or a materialized view.
 func (s *Session) tableID(ctx context.Context, keyspace, table string) (cql.UUID, error) {
-	t, err := s.TableMetadataContext(ctx, keyspace, table)
+	t, err := s.TableMetadata(ctx, keyspace, table)
 	if err == nil {
 		return t.Id, nil
 	}
-	if ks, kerr := s.KeyspaceMetadataContext(ctx, keyspace); kerr == nil && ks.MaterializedViews[table] != nil {
+	if ks, kerr := s.KeyspaceMetadata(ctx, keyspace); kerr == nil && ks.MaterializedViews[table] != nil {
 		return ks.MaterializedViews[table].Id, nil
 	}
 	return cql.UUID{}, err
@@ -62,7 +62,7 @@ func (s *Session) tableID(ctx context.Context, keyspace, table string) (cql.UUID
 // readTablets reads the tablets of a table from system.tablets (ScyllaDB's docs/dev/topology-over-raft.md). A table on
 // the ring has none.
 func (s *Session) readTablets(ctx context.Context, id cql.UUID) ([]*tablet.Tablet, error) {
-	it := s.Query("SELECT last_token, replicas FROM system.tablets WHERE table_id = ?", id).Consistency(cql.One).IterContext(ctx)
+	it := s.Query("SELECT last_token, replicas FROM system.tablets WHERE table_id = ?", id).Consistency(cql.One).Iter(ctx)
 	defer func() { _ = it.Close() }()
 	var tablets []*tablet.Tablet
 	first := int64(token.Min)

@@ -23,7 +23,7 @@ func rangeCluster(t *testing.T, cfg cqltest.Config) (*cqltest.Cluster, *Session)
 	require.NoError(t, cluster.Exec(
 		`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 2};
 		CREATE TABLE ks.t (id bigint PRIMARY KEY)`))
-	s, err := NewCluster(cluster.Hosts()...).CreateSession()
+	s, err := NewSession(t.Context(), ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return cluster, s
@@ -62,7 +62,7 @@ func TestTokenRangesOfTablets(t *testing.T) {
 	require.Greater(t, len(ranges), 8, "those of the ring while no tablet is known")
 	known := func() []*tablet.Tablet { return slices.Collect(s.topo.Load().routing.tablets.All("ks", "t")) }
 	for key := 0; len(known()) < 3; key++ {
-		require.NoError(t, s.Query("INSERT INTO ks.t (id) VALUES (?)", int64(key)).ExecContext(t.Context()))
+		require.NoError(t, s.Query("INSERT INTO ks.t (id) VALUES (?)", int64(key)).Exec(t.Context()))
 	}
 	ranges, err = s.TokenRanges(t.Context(), "ks", "t")
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestRoutingToken(t *testing.T) {
 			cluster, s := rangeCluster(t, cfg)
 			require.NoError(t, s.Ready(t.Context()))
 			for key := range 200 { // so that the session receives the tablets
-				require.NoError(t, s.Query("INSERT INTO ks.t (id) VALUES (?)", key).ExecContext(t.Context()))
+				require.NoError(t, s.Query("INSERT INTO ks.t (id) VALUES (?)", key).Exec(t.Context()))
 			}
 			ranges, err := s.TokenRanges(t.Context(), "ks", "t")
 			require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestRoutingToken(t *testing.T) {
 					onReplicas = append(onReplicas, cluster.Observe(cqltest.Fault{Node: n, Op: cqltest.OpExecute, Statement: text}))
 				}
 				for range 4 {
-					require.NoError(t, s.Query(text, r.Start, r.End).RoutingToken(r.End).ExecContext(t.Context()))
+					require.NoError(t, s.Query(text, r.Start, r.End).RoutingToken(r.End).Exec(t.Context()))
 				}
 				require.Equal(t, 4, all.Hits())
 				require.Equal(t, 4, onReplicas[0].Hits()+onReplicas[1].Hits(), "range %d", i)

@@ -22,9 +22,9 @@ import (
 func keyspaceCluster(t *testing.T) (*cqltest.Cluster, *Session, *cqltest.Rule) {
 	cluster := cqltest.New(t, cqltest.Config{})
 	cluster.MuteEvents(true)
-	cfg := NewCluster(cluster.Hosts()...)
+	cfg := &ClusterConfig{Hosts: cluster.Hosts()}
 	cfg.ReconnectInterval, cfg.Logger = time.Hour, slog.New(slog.DiscardHandler)
-	s, err := cfg.CreateSession()
+	s, err := NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return cluster, s, cluster.Observe(cqltest.Fault{Statement: "SELECT keyspace_name, replication"})
@@ -48,7 +48,7 @@ func requirePlaced(t *testing.T, cluster *cqltest.Cluster, s *Session, count int
 			ids = append(ids, h.id)
 		}
 		require.ElementsMatch(t, want, ids)
-		iter := q.Iter()
+		iter := q.Iter(t.Context())
 		require.NoError(t, iter.Close())
 		require.Contains(t, want, iter.Host().id, "the node that received the request")
 	}
@@ -60,7 +60,7 @@ func TestKeyspaceJustChanged(t *testing.T) {
 	exec := func(stmts ...string) {
 		t.Helper()
 		for _, stmt := range stmts {
-			require.NoError(t, s.Query(stmt).ExecContext(t.Context()))
+			require.NoError(t, s.Query(stmt).Exec(t.Context()))
 		}
 	}
 	exec("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
@@ -90,11 +90,11 @@ func TestKeyspaceSurvivesOlderView(t *testing.T) {
 		return view
 	}
 	empty := read()
-	require.NoError(t, s.Query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}").Exec())
+	require.NoError(t, s.Query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}").Exec(t.Context()))
 	full := read()
 	s.setView(empty)
 	require.Len(t, s.topo.Load().replicasOf("ks", 0), 2, "created after the view")
-	require.NoError(t, s.Query("DROP KEYSPACE ks").Exec())
+	require.NoError(t, s.Query("DROP KEYSPACE ks").Exec(t.Context()))
 	s.setView(full)
 	require.False(t, s.topo.Load().hasKeyspace("ks"), "dropped after the view")
 	require.Len(t, s.replication.later, 1)
@@ -110,7 +110,7 @@ func TestKeyspaceWithoutItsReplication(t *testing.T) {
 	cluster.Inject(cqltest.Fault{
 		Statement: "SELECT replication FROM", Times: 1, Error: &cqltest.Error{Code: cqltest.CodeServer, Message: "no"},
 	})
-	require.NoError(t, s.Query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}").Exec())
+	require.NoError(t, s.Query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}").Exec(t.Context()))
 	require.Empty(t, s.topo.Load().replicasOf("ks", 0))
 	require.NoError(t, views.Wait(t.Context(), 1))
 	require.Eventually(t, func() bool { return len(s.topo.Load().replicasOf("ks", 0)) == 2 }, 10*time.Second, time.Millisecond)

@@ -30,7 +30,7 @@ func TestSessionReadsCluster(t *testing.T) {
 			require.EqualValues(t, v, s.ProtoVersion(), "negotiated downwards from 5")
 			require.Len(t, s.GetHosts(), 3)
 			require.Equal(t, "127.0.0.2", s.GetHosts()[1].ConnectAddress().String())
-			require.NoError(t, s.Query("INSERT").Exec())
+			require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		})
 	}
 }
@@ -96,7 +96,7 @@ func TestSessionStartFails(t *testing.T) {
 			if m.change != nil {
 				m.change(c, cfg)
 			}
-			s, err := cfg.CreateSession()
+			s, err := NewSession(t.Context(), *cfg)
 			require.Nil(t, s)
 			require.ErrorIs(t, err, ErrNoConnectionsStarted)
 			require.ErrorContains(t, err, m.want)
@@ -116,7 +116,7 @@ func TestSessionStartWithoutKeyspace(t *testing.T) {
 	})
 	cfg := configOf(c)
 	cfg.Keyspace = "shop"
-	_, err := cfg.CreateSession()
+	_, err := NewSession(t.Context(), *cfg)
 	require.ErrorIs(t, err, ErrKeyspaceDoesNotExist)
 	require.ErrorIs(t, err, ErrNoConnectionsStarted)
 	require.ErrorIs(t, err, cql.CodeInvalid, "the cause")
@@ -128,7 +128,7 @@ func TestSessionStartCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.On(func(r *fakecql.Request) bool { cancel(); return r.Op == fakecql.OpRegister })
 	leak.Require(t, buffersHeld)
-	_, err := NewSessionContext(ctx, *configOf(c))
+	_, err := NewSession(ctx, *configOf(c))
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -143,7 +143,7 @@ func TestSessionCloseWhilePreparing(t *testing.T) {
 	})
 	s := sessionOn(c)
 	done := make(chan error, 1)
-	go func() { done <- s.Query("SELECT 1").Exec() }()
+	go func() { done <- s.Query("SELECT 1").Exec(t.Context()) }()
 	<-asked
 	s.Close()
 	require.ErrorIs(t, <-done, ErrSessionClosed, "the caller did not cancel its context")
@@ -157,7 +157,7 @@ func TestSessionCloseConcurrentWithQueries(t *testing.T) {
 			for g := range 8 {
 				wg.Go(func() {
 					for n := 0; ; n++ {
-						err := s.Query(fmt.Sprintf("SELECT %d %d", g, n%3)).Exec()
+						err := s.Query(fmt.Sprintf("SELECT %d %d", g, n%3)).Exec(t.Context())
 						if err == nil {
 							continue
 						}
@@ -191,7 +191,7 @@ func TestSessionTLSVerifiesByContactName(t *testing.T) {
 			leak.Require(t, buffersHeld)
 			cfg := configOf(c)
 			cfg.Hosts, cfg.TLS = []string{fmt.Sprintf("localhost:%d", c.Port)}, client
-			s, err := cfg.CreateSession()
+			s, err := NewSession(t.Context(), *cfg)
 			if !m.ok {
 				require.ErrorContains(t, err, "certificate")
 				return
@@ -226,7 +226,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 			agreed.Store(true)
 			c.Nodes[1].Schema = cql.UUID{1}
 		})
-		require.NoError(t, s.Query("CREATE TABLE ks.t").Exec())
+		require.NoError(t, s.Query("CREATE TABLE ks.t").Exec(t.Context()))
 		require.True(t, agreed.Load())
 	})
 	t.Run("as long as ctx allows", func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 		s := sessionOn(c)
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		err := s.Query("CREATE TABLE ks.t").ExecContext(ctx)
+		err := s.Query("CREATE TABLE ks.t").Exec(ctx)
 		require.ErrorIs(t, err, ErrSchemaAgreement)
 		require.True(t, MayHaveApplied(err), "the schema change was applied")
 	})
@@ -247,7 +247,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 		s := sessionOn(c)
 		c.Nodes[1].Stop()
 		// to the node that is left: the session may not have seen the other one's end
-		require.NoError(t, s.Query("CREATE TABLE ks.t").HostID(c.Nodes[0].ID.String()).Exec())
+		require.NoError(t, s.Query("CREATE TABLE ks.t").HostID(c.Nodes[0].ID.String()).Exec(t.Context()))
 	})
 }
 
@@ -258,12 +258,12 @@ func TestSessionNodeComesBack(t *testing.T) {
 	c.Nodes[1].Stop()
 	require.Eventually(t, func() bool { return n.pool.pick() == nil }, 5*time.Second, time.Millisecond)
 	for range 4 {
-		require.NoError(t, s.Query("INSERT").Exec(), "the other node serves the request")
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()), "the other node serves the request")
 	}
-	require.ErrorIs(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(), ErrNoConnections)
+	require.ErrorIs(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()), ErrNoConnections)
 	c.Nodes[1].Start()
 	require.Eventually(t, func() bool {
-		return s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec() == nil
+		return s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()) == nil
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
@@ -293,6 +293,6 @@ func TestSessionPicksUsableConnection(t *testing.T) {
 	require.Eventually(t, func() bool { return len(p.open.Load().conns) == 2 }, 5*time.Second, time.Millisecond)
 	p.open.Load().conns[0].draining.Store(true)
 	for range 10 {
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 	}
 }

@@ -70,12 +70,12 @@ func TestFault32ClockStepsBack(t *testing.T) {
 				return false
 			})
 			s := sessionOn(c)
-			require.NoError(t, s.Query("INSERT x").Exec())
+			require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 			require.Equal(t, time.Now().UnixMicro(), sent[0])
 			ahead := time.Now().Add(time.Hour)
 			s.nextTimestamp(ahead) // as by a request an hour ahead
 			for range 50 {
-				require.NoError(t, s.Query("INSERT x").Exec())
+				require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 				time.Sleep(10 * time.Second)
 			}
 			require.Equal(t, ahead.UnixMicro()+1, sent[1])
@@ -83,7 +83,7 @@ func TestFault32ClockStepsBack(t *testing.T) {
 				require.Greater(t, sent[i], sent[i-1])
 			}
 			time.Sleep(time.Hour)
-			require.NoError(t, s.Query("INSERT x").Exec())
+			require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 			require.Equal(t, time.Now().UnixMicro(), sent[len(sent)-1], "the clock has caught up")
 		})
 	})

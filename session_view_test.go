@@ -60,14 +60,14 @@ func TestContactPointsOnly(t *testing.T) {
 			require.NoError(t, s.Ready(t.Context()))
 			require.ElementsMatch(t, []string{c.Nodes[0].Addr(), c.Nodes[1].Addr()}, addrsOf(s))
 			for range 20 {
-				require.NoError(t, s.Query("INSERT").Exec())
+				require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 			}
 			require.NoError(t, s.AwaitSchemaAgreement(t.Context()))
 		}
 		check()
 		ids := []string{s.GetHosts()[0].HostID(), s.GetHosts()[1].HostID()}
 		h := s.GetHosts()[0]
-		require.NoError(t, s.Query("INSERT").HostID(h.HostID()).Exec())
+		require.NoError(t, s.Query("INSERT").HostID(h.HostID()).Exec(t.Context()))
 		require.Empty(t, h.DataCenter()+h.Rack()+h.Version())
 		require.Empty(t, h.Tokens())
 		c.Event("TOPOLOGY_CHANGE", "NEW_NODE", c.Nodes[2].Inet(), int32(c.Port))
@@ -143,13 +143,13 @@ func TestContactPointsOnlyBehindProxy(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		at(c.Nodes[1])
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		at(other.Nodes[0])
 		var wrong *PeerError
-		require.ErrorAs(t, s.Query("INSERT").Exec(), &wrong)
+		require.ErrorAs(t, s.Query("INSERT").Exec(t.Context()), &wrong)
 		require.True(t, wrong.WrongCluster())
 		at(c.Nodes[0])
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 	})
 }
 
@@ -159,11 +159,11 @@ func TestContactPointsOnlyFilters(t *testing.T) {
 		cfg := configOf(c)
 		cfg.DisableInitialHostLookup = true
 		cfg.HostFilter = DataCenterHostFilter("dc1")
-		_, err := cfg.CreateSession()
+		_, err := NewSession(t.Context(), *cfg)
 		require.ErrorIs(t, err, ErrNoHosts)
 		cfg.HostFilter = nil
 		cfg.PoolConfig.HostSelectionPolicy = TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1"))
-		require.NoError(t, openSession(t, cfg).Query("INSERT").Exec())
+		require.NoError(t, openSession(t, cfg).Query("INSERT").Exec(t.Context()))
 	})
 }
 
@@ -180,7 +180,7 @@ func TestContactPointsMove(t *testing.T) {
 			s.control.refreshSoon()
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			require.NoError(t, s.Query("INSERT").Exec())
+			require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 			return addrsOf(s)
 		}
 		zero, one, two := c.Nodes[0].Addr(), c.Nodes[1].Addr(), c.Nodes[2].Addr()
@@ -206,7 +206,7 @@ func TestContactPointsOnlyOnData(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cfg.Nodes, cfg.Network = 3, cqltest.InMemory
 				c := cqltest.New(t, cfg)
-				own := NewCluster(c.Hosts()[:2]...)
+				own := &ClusterConfig{Hosts: c.Hosts()[:2]}
 				own.Dialer, own.Logger, own.DisableInitialHostLookup = c.Dialer(), slog.New(slog.DiscardHandler), true
 				s := openSession(t, own)
 				require.Len(t, s.GetHosts(), 2)
@@ -214,20 +214,20 @@ func TestContactPointsOnlyOnData(t *testing.T) {
 					"CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 2}",
 					"CREATE TABLE ks.t (id int PRIMARY KEY, v text)",
 				} {
-					require.NoError(t, s.Query(stmt).Exec())
+					require.NoError(t, s.Query(stmt).Exec(t.Context()))
 				}
 				for id := range 20 {
-					require.NoError(t, s.Query("INSERT INTO ks.t (id, v) VALUES (?, ?)", id, "v").Exec())
+					require.NoError(t, s.Query("INSERT INTO ks.t (id, v) VALUES (?, ?)", id, "v").Exec(t.Context()))
 					var v string
-					require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", id).Scan(&v))
+					require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", id).Scan(t.Context(), &v))
 					require.Equal(t, "v", v)
 				}
-				table, err := s.TableMetadata("ks", "t")
+				table, err := s.TableMetadata(t.Context(), "ks", "t")
 				require.NoError(t, err)
 				require.Len(t, table.Columns, 2)
 				require.NoError(t, c.Exec("ALTER TABLE ks.t ADD w int"))
 				time.Sleep(time.Minute)
-				table, err = s.TableMetadata("ks", "t")
+				table, err = s.TableMetadata(t.Context(), "ks", "t")
 				require.NoError(t, err)
 				require.Len(t, table.Columns, 3, "the schema event arrived")
 			})

@@ -361,7 +361,7 @@ func TestSessionStoresTablets(t *testing.T) {
 		clear(hits)
 		mu.Unlock()
 		for range 11 {
-			require.NoError(t, s.Query(stmt, 1).Exec())
+			require.NoError(t, s.Query(stmt, 1).Exec(t.Context()))
 		}
 	}
 	whole := tabletPayload{first: int64(math.MinInt64), last: int64(math.MaxInt64), replicas: []any{replicaCell{cql.UUID(c.Nodes[2].ID), 1}}}
@@ -388,7 +388,7 @@ func TestSessionStoresTablets(t *testing.T) {
 		if mixed {
 			b.Query("INSERT INTO ks.other (id) VALUES (1)")
 		}
-		require.NoError(t, b.Exec())
+		require.NoError(t, b.Exec(t.Context()))
 		require.EqualValues(t, 4, s.routing.stored.Load(), "a tablet for a batch only if it has one table")
 	}
 	b := s.appendTabletBlock([]byte{1}, &call{callState: callState{keyspace: "ks", table: "t", hasToken: true}})

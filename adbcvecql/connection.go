@@ -119,7 +119,7 @@ func (c *connection) table(ctx context.Context, keyspace *string, name string) (
 		return table{}, failed(adbc.StatusInvalidArgument, "no keyspace for table %s: set %s", name,
 			adbc.OptionKeyCurrentDbSchema)
 	}
-	ks, err := c.session.KeyspaceMetadataContext(ctx, in)
+	ks, err := c.session.KeyspaceMetadata(ctx, in)
 	if err != nil {
 		return table{}, wrapped("read the schema of "+in, err)
 	}

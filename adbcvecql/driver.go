@@ -98,7 +98,7 @@ func (db *database) session(ctx context.Context, keyspace string) (*vecql.Sessio
 		return nil, err
 	}
 	cfg.Logger = db.logger
-	s, err := vecql.NewSessionContext(ctx, *cfg)
+	s, err := vecql.NewSession(ctx, *cfg)
 	if err != nil {
 		return nil, wrapped("connect to "+db.get(optionContactPoints), err)
 	}

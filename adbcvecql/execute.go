@@ -122,7 +122,7 @@ func (st *statement) ExecuteUpdate(ctx context.Context) (int64, error) {
 	case st.isBound():
 		return st.executeRows(ctx)
 	}
-	return -1, wrapped("execute", st.conn.session.Query(st.query).ExecContext(ctx))
+	return -1, wrapped("execute", st.conn.session.Query(st.query).Exec(ctx))
 }
 
 // pages returns the pages of a SELECT.

@@ -47,10 +47,10 @@ type infoRow struct {
 func (c *connection) GetInfo(ctx context.Context, codes []adbc.InfoCode) (array.RecordReader, error) {
 	var version string
 	local := c.session.Query("SELECT release_version FROM system.local").Consistency(cql.One)
-	if err := local.ScanContext(ctx, &version); err != nil {
+	if err := local.Scan(ctx, &version); err != nil {
 		return nil, wrapped("read the version of the server", err)
 	}
-	system, err := c.session.KeyspaceMetadataContext(ctx, "system")
+	system, err := c.session.KeyspaceMetadata(ctx, "system")
 	if err != nil {
 		return nil, wrapped("read the schema of the server", err)
 	}

@@ -56,11 +56,11 @@ func (st *statement) createTarget(ctx context.Context, target string) error {
 	case adbc.OptionValueIngestModeCreateAppend:
 		create = "CREATE TABLE IF NOT EXISTS " + target + definition
 	case adbc.OptionValueIngestModeReplace:
-		if err := st.conn.session.Query("DROP TABLE IF EXISTS " + target).ExecContext(ctx); err != nil {
+		if err := st.conn.session.Query("DROP TABLE IF EXISTS " + target).Exec(ctx); err != nil {
 			return err
 		}
 	}
-	return st.conn.session.Query(create).ExecContext(ctx)
+	return st.conn.session.Query(create).Exec(ctx)
 }
 
 // write writes the bound rows to a table. After an error some rows may have been written.

@@ -98,7 +98,7 @@ func (c *connection) GetObjects(ctx context.Context, depth adbc.ObjectDepth, cat
 
 // keyspaces returns the keyspaces whose names match, ordered by name.
 func (c *connection) keyspaces(ctx context.Context, names pattern) ([]*cql.KeyspaceMetadata, error) {
-	all, err := c.session.AllKeyspaceMetadataContext(ctx)
+	all, err := c.session.AllKeyspaceMetadata(ctx)
 	if err != nil {
 		return nil, wrapped("read the schema", err)
 	}

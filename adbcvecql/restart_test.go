@@ -26,16 +26,16 @@ func startThree(t *testing.T) (*cassandra.Cluster, *vecql.Session) {
 	cluster, err := cassandra.Start(ctx, cassandra.Options{Nodes: 3, Log: t.Log})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cluster.Close()) })
-	cfg := vecql.NewCluster(cluster.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	cfg.Timeout, cfg.Logger = 30*time.Second, slog.New(slog.DiscardHandler)
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	for _, text := range []string{
 		"CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3}",
 		strings.TrimSuffix(items, ";"),
 	} {
-		require.NoError(t, session.Query(text).ExecContext(ctx))
+		require.NoError(t, session.Query(text).Exec(ctx))
 	}
 	return cluster, session
 }
@@ -45,7 +45,7 @@ func countOn(t *testing.T, session *vecql.Session, node *cassandra.Node, query s
 	t.Helper()
 	for _, h := range session.GetHosts() {
 		if h.ConnectAddressAndPort() == node.Addr() {
-			err := session.Query(query).HostID(h.HostID()).Consistency(cql.One).ScanContext(t.Context(), &n)
+			err := session.Query(query).HostID(h.HostID()).Consistency(cql.One).Scan(t.Context(), &n)
 			if err != nil { // not connected again yet
 				return 0
 			}

@@ -122,7 +122,7 @@ func (c *connection) addEstimates(ctx context.Context, sums map[string]sizeSum, 
 	h *vecql.HostInfo,
 ) error {
 	stmt := "SELECT " + columns + " FROM system." + table + " WHERE keyspace_name = ?"
-	it := c.session.Query(stmt, keyspace).HostID(h.HostID()).Consistency(cql.One).IterContext(ctx)
+	it := c.session.Query(stmt, keyspace).HostID(h.HostID()).Consistency(cql.One).Iter(ctx)
 	name, kind := "", "primary"
 	var size, count int64
 	dest := []any{&name, &size, &count, &kind}

@@ -86,9 +86,9 @@ func TestEstimates(t *testing.T) {
 				}
 				return true
 			})
-			cfg := vecql.NewCluster(c.Nodes[0].IP)
+			cfg := &vecql.ClusterConfig{Hosts: []string{c.Nodes[0].IP}}
 			cfg.Port, cfg.Logger = c.Port, slog.New(slog.DiscardHandler)
-			session, err := cfg.CreateSession()
+			session, err := vecql.NewSession(t.Context(), *cfg)
 			require.NoError(t, err)
 			t.Cleanup(session.Close)
 			require.NoError(t, session.Ready(t.Context()))

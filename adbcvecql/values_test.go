@@ -4,6 +4,7 @@ package adbcvecql_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -29,10 +30,10 @@ type valueTable struct {
 func newValueTable(t *testing.T) *valueTable {
 	cluster, conn := start(t, strings.Join(valuetest.CreateTable("shop"), ";"))
 	v := &valueTable{T: t, conn: conn}
-	cfg := vecql.NewCluster(cluster.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	cfg.Keyspace = "shop"
 	var err error
-	v.session, err = cfg.CreateSession()
+	v.session, err = vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(v.session.Close)
 	return v
@@ -40,7 +41,7 @@ func newValueTable(t *testing.T) *valueTable {
 
 // cell returns the stored bytes of a row.
 func (v *valueTable) cell(typ string, id int) []byte {
-	it := v.session.Query("SELECT "+valuetest.Column(typ)+" FROM v WHERE id = ?", id).IterContext(v.Context())
+	it := v.session.Query("SELECT "+valuetest.Column(typ)+" FROM v WHERE id = ?", id).Iter(v.Context())
 	cells := make([][]byte, 1)
 	require.True(v, it.NextRaw(cells))
 	cell := bytes.Clone(cells[0])
@@ -115,7 +116,7 @@ func TestEveryValue(t *testing.T) {
 
 func (v *valueTable) store(value valuetest.Value) {
 	text := "INSERT INTO v (id, " + valuetest.Column(value.Type) + ") VALUES (1, ?)"
-	require.NoError(v, v.session.Query(text, valuetest.Cell(value.Sent())).ExecContext(v.Context()))
+	require.NoError(v, v.session.Query(text, valuetest.Cell(value.Sent())).Exec(v.Context()))
 }
 
 // again writes the row as it is read and returns the bytes of its cell.
@@ -123,7 +124,7 @@ func (v *valueTable) again(typ string, write func(string, arrow.RecordBatch) err
 	rec, err := v.read(typ, shape...)
 	if err == nil {
 		defer rec.Release()
-		require.NoError(v, v.session.Query("DELETE FROM v WHERE id = 1").Exec())
+		require.NoError(v, v.session.Query("DELETE FROM v WHERE id = 1").Exec(context.Background()))
 		err = write(typ, rec)
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ func TestFlink(t *testing.T) {
 	var failures atomic.Int32
 	failing.Store(&failures)
 	require.NoError(t, connect(t, uri).Query("CREATE TABLE IF NOT EXISTS "+strings.TrimPrefix(strings.TrimSuffix(itemsTable, ";"),
-		"CREATE TABLE ")).ExecContext(t.Context()))
+		"CREATE TABLE ")).Exec(t.Context()))
 	p, s = beam.NewPipelineWithRoot()
 	made := beam.ParDo(s, failOnce, beam.Reshuffle(s, beam.ParDo(s, &makeFn{0, 500}, beam.Impulse(s))))
 	Write(s, uri, "shop.items", made, WriteOptions{})

@@ -47,7 +47,7 @@ func connect(t *testing.T, uri string) *vecql.Session {
 	t.Helper()
 	cfg, err := uriConfig(uri, true)
 	require.NoError(t, err)
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	return session

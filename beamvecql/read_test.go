@@ -28,7 +28,7 @@ func fill(t *testing.T, uri string, n int) {
 	session := connect(t, uri)
 	for i := range n {
 		err := session.Query("INSERT INTO items (label, id, embedding) VALUES (?, ?, ?)", fmt.Sprint("label ", i%20), i,
-			[]float32{float32(i), 1, 2}).ExecContext(t.Context())
+			[]float32{float32(i), 1, 2}).Exec(t.Context())
 		require.NoError(t, err)
 	}
 }
@@ -151,7 +151,7 @@ func TestReadFailures(t *testing.T) {
 		CREATE TABLE safe.items (id int PRIMARY KEY)`))
 	session := connect(t, uri)
 	for i := range 200 {
-		require.NoError(t, session.Query("INSERT INTO safe.items (id) VALUES (?)", i).ExecContext(t.Context()))
+		require.NoError(t, session.Query("INSERT INTO safe.items (id) VALUES (?)", i).Exec(t.Context()))
 	}
 	fn := &readFn{Cluster: uri, Statement: "SELECT id FROM safe.items", PageBytes: 64}
 	defer fn.Teardown()

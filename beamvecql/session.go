@@ -51,7 +51,7 @@ func (l *lease) acquire(ctx context.Context, cluster string) (*vecql.Session, er
 	if s.session == nil {
 		cfg, err := clusterConfig(cluster)
 		if err == nil {
-			s.session, err = vecql.NewSessionContext(ctx, cfg)
+			s.session, err = vecql.NewSession(ctx, cfg)
 		}
 		if err != nil {
 			sessions.release(cluster, s)

@@ -63,7 +63,7 @@ func TestPrismSplits(t *testing.T) {
 	session := connect(t, uri)
 	const rows, splits = 600, 2
 	for i := range rows {
-		require.NoError(t, session.Query("INSERT INTO numbers (id) VALUES (?)", i).ExecContext(t.Context()))
+		require.NoError(t, session.Query("INSERT INTO numbers (id) VALUES (?)", i).Exec(t.Context()))
 	}
 	options := ReadOptions{PageBytes: 1024, Splits: 1, Tokens: true}
 	const statement = "SELECT id FROM shop.numbers"

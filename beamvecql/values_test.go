@@ -32,7 +32,7 @@ func newValueTable(t *testing.T) *valueTable {
 func (v *valueTable) read(value valuetest.Value) *column.Batch {
 	name := valuetest.Column(value.Type)
 	write := v.session.Query("INSERT INTO v (id, "+name+") VALUES (1, ?)", valuetest.Cell(value.Sent()))
-	require.NoError(v, write.ExecContext(v.Context()))
+	require.NoError(v, write.Exec(v.Context()))
 	for b, err := range v.session.Query("SELECT id, " + name + " FROM v WHERE id = 1").Batches(v.Context()) {
 		require.NoError(v, err)
 		return b
@@ -43,11 +43,11 @@ func (v *valueTable) read(value valuetest.Value) *column.Batch {
 
 // written writes a batch of one row and returns the cell, "NULL" or hexadecimal digits.
 func (v *valueTable) written(typ string, b *column.Batch) string {
-	require.NoError(v, v.session.Query("DELETE FROM v WHERE id = 1").ExecContext(v.Context()))
+	require.NoError(v, v.session.Query("DELETE FROM v WHERE id = 1").Exec(v.Context()))
 	if err := v.session.Query("INSERT INTO v (id, "+valuetest.Column(typ)+") VALUES (?, ?)").ExecRows(v.Context(), b); err != nil {
 		return err.Error()
 	}
-	it := v.session.Query("SELECT " + valuetest.Column(typ) + " FROM v WHERE id = 1").IterContext(v.Context())
+	it := v.session.Query("SELECT " + valuetest.Column(typ) + " FROM v WHERE id = 1").Iter(v.Context())
 	cells := make([][]byte, 1)
 	require.True(v, it.NextRaw(cells))
 	cell := bytes.Clone(cells[0])

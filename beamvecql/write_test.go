@@ -152,7 +152,7 @@ func TestWriteErrors(t *testing.T) {
 		"shop.missing": "beamvecql: write to shop.missing: ",
 		"shop.ids":     `no column of the rows goes to "n"`,
 	} {
-		require.NoError(t, connect(t, uri).Query("CREATE TABLE IF NOT EXISTS shop.ids (id int PRIMARY KEY, n int)").ExecContext(t.Context()))
+		require.NoError(t, connect(t, uri).Query("CREATE TABLE IF NOT EXISTS shop.ids (id int PRIMARY KEY, n int)").Exec(t.Context()))
 		_, err := run(t, func(s beam.Scope) {
 			Write(s, uri, table, beam.ParDo(s, &makeFn{0, 50}, beam.Impulse(s)), WriteOptions{})
 		})

@@ -17,10 +17,10 @@ import (
 
 func connect(tb testing.TB, addr string, version int) *vecql.Session {
 	tb.Helper()
-	cfg := vecql.NewCluster(addr)
+	cfg := &vecql.ClusterConfig{Hosts: []string{addr}}
 	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, cql.One
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(tb.Context(), *cfg)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestAllocations(t *testing.T) {
 			run    func() error
 		}{
 			// two boxed values and their slice
-			"Query.Exec":           {3, func() error { return s.Query(workload.InsertVector, item.ID, item.V).ExecContext(ctx) }},
+			"Query.Exec":           {3, func() error { return s.Query(workload.InsertVector, item.ID, item.V).Exec(ctx) }},
 			"Statement.Exec":       {0, func() error { return typed.insertVector.Exec(ctx, &item) }},
 			"RowStatement.ExecRow": {0, func() error { return typed.rowsVector.ExecRow(ctx, row, 0) }},
 			// the vector, which the caller owns
@@ -140,7 +140,7 @@ func TestBatchAllocations(t *testing.T) {
 // TestWrongDimension checks that the driver verifies vectors against the types in the server's response to PREPARE.
 func TestWrongDimension(t *testing.T) {
 	s := connect(t, workload.Addr(t), 5)
-	if err := s.Query(workload.InsertVector, cql.UUID(workload.InsertID), make([]float32, 1535)).Exec(); err == nil {
+	if err := s.Query(workload.InsertVector, cql.UUID(workload.InsertID), make([]float32, 1535)).Exec(t.Context()); err == nil {
 		t.Fatal("insert of a vector of the wrong dimension succeeded")
 	}
 }

@@ -38,7 +38,7 @@ func openService(typed bool) func(addr string, setting workload.Setting) (worklo
 
 func connectService(addr string, setting workload.Setting, typed bool) (s *service, err error) {
 	s = &service{}
-	cfg := vecql.NewCluster(addr)
+	cfg := &vecql.ClusterConfig{Hosts: []string{addr}}
 	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = setting.Version, setting.Conns, cql.One
 	cfg.Logger, cfg.TLS = slog.New(slog.DiscardHandler), setting.TLS
 	if setting.Dialer != nil {
@@ -47,7 +47,7 @@ func connectService(addr string, setting workload.Setting, typed bool) (s *servi
 	if setting.LZ4 {
 		cfg.Compressor = vecql.LZ4Compressor{}
 	}
-	if s.Session, err = cfg.CreateSession(); err != nil || !typed {
+	if s.Session, err = vecql.NewSession(context.Background(), *cfg); err != nil || !typed {
 		return s, err
 	}
 	if err = s.prepare(); err == nil {
@@ -65,7 +65,7 @@ func (s *service) InsertTen(ctx context.Context, r *workload.SmallRow) error {
 
 func (s *service) insertTenValues(ctx context.Context, r *workload.SmallRow) error {
 	return s.Query(workload.InsertTen, r.ID, r.Age, r.Name, r.Active, r.Price, r.Created, cql.UUID(r.Parent), r.Score, r.Level,
-		r.Note).ExecContext(ctx)
+		r.Note).Exec(ctx)
 }
 
 func (s *service) InsertVectorFor(ctx context.Context, id [16]byte, v []float32) error {
@@ -75,7 +75,7 @@ func (s *service) InsertVectorFor(ctx context.Context, id [16]byte, v []float32)
 		item.ID, item.V = id, v
 		return s.insertVector.Exec(ctx, item)
 	}
-	return s.Query(workload.InsertVector, cql.UUID(id), v).ExecContext(ctx)
+	return s.Query(workload.InsertVector, cql.UUID(id), v).Exec(ctx)
 }
 
 func (s *service) ReadVectorFor(ctx context.Context, id [16]byte) (r workload.VectorRow, err error) {
@@ -89,7 +89,7 @@ func (s *service) ReadVectorFor(ctx context.Context, id [16]byte) (r workload.Ve
 		return r, err
 	}
 	var got cql.UUID
-	err = s.Query(workload.ReadVector, cql.UUID(id)).ScanContext(ctx, &got, &r.V)
+	err = s.Query(workload.ReadVector, cql.UUID(id)).Scan(ctx, &got, &r.V)
 	r.ID = got
 	return r, err
 }

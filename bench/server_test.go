@@ -30,11 +30,11 @@ func TestServer(t *testing.T) {
 			if _, err := s.ReadVector(workload.UUID(1000)); err == nil {
 				t.Error("read of another row succeeded")
 			}
-			if err := s.Query("SELECT id FROM ks.other").Exec(); err == nil {
+			if err := s.Query("SELECT id FROM ks.other").Exec(t.Context()); err == nil {
 				t.Error("an unknown statement succeeded")
 			}
 			for _, size := range []int{1, 7, 100, workload.PageSize} {
-				it := s.Query(workload.ScanSmall, 3).PageSize(size).Iter()
+				it := s.Query(workload.ScanSmall, 3).PageSize(size).Iter(t.Context())
 				n := 0
 				for it.Scan(nil, nil, nil, nil, nil, nil, nil, nil, nil, nil) {
 					n++
@@ -57,7 +57,7 @@ func TestScans(t *testing.T) {
 				t.Errorf("version %d, %s rows: %d rows, want %d: %v", version, rows, n, 2*workload.PageSize, err)
 			}
 		}
-		it := s.Query(workload.ScanVectors, 2).SkipMetadata(false).IterContext(context.Background())
+		it := s.Query(workload.ScanVectors, 2).SkipMetadata(false).Iter(context.Background())
 		var id cql.UUID
 		var v []float32
 		n := 0

@@ -79,11 +79,11 @@ func (s *session) prepare() (err error) {
 func open(way session) func(addr string, version int) (workload.Session, error) {
 	return func(addr string, version int) (workload.Session, error) {
 		s := way
-		cfg := vecql.NewCluster(addr)
+		cfg := &vecql.ClusterConfig{Hosts: []string{addr}}
 		cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, cql.One
 		cfg.Logger = slog.New(slog.DiscardHandler)
 		var err error
-		if s.Session, err = cfg.CreateSession(); err == nil && s.way == "typed" {
+		if s.Session, err = vecql.NewSession(context.Background(), *cfg); err == nil && s.way == "typed" {
 			err = s.prepare()
 		}
 		if err == nil && s.way == "batch" {
@@ -106,7 +106,7 @@ func (s *session) InsertVector(id [16]byte, v []float32) error {
 }
 
 func (s *session) insertVectorValues(id [16]byte, v []float32) error {
-	return s.Query(workload.InsertVector, cql.UUID(id), v).Exec()
+	return s.Query(workload.InsertVector, cql.UUID(id), v).Exec(context.Background())
 }
 
 func (s *session) insertVectorItem(id [16]byte, v []float32) error {
@@ -121,7 +121,7 @@ func (s *session) InsertMixed(r *workload.MixedRow) error {
 		return s.insertMixed.Exec(context.Background(), r)
 	}
 	return s.Query(workload.InsertMixed, cql.UUID(r.ID), r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, r.Day,
-		r.Addr, r.Data, cql.UUID(r.Event), r.Tags, r.Marks, r.Counts, r.Note, cql.UUID(r.Parent), r.Total).Exec()
+		r.Addr, r.Data, cql.UUID(r.Event), r.Tags, r.Marks, r.Counts, r.Note, cql.UUID(r.Parent), r.Total).Exec(context.Background())
 }
 
 func (s *session) InsertSmall(k, v int64) error {
@@ -135,7 +135,7 @@ func (s *session) InsertSmall(k, v int64) error {
 }
 
 func (s *session) insertSmallValues(k, v int64) error {
-	return s.Query(workload.InsertSmall, k, v).Exec()
+	return s.Query(workload.InsertSmall, k, v).Exec(context.Background())
 }
 
 func (s *session) insertSmallItem(k, v int64) error {
@@ -154,7 +154,7 @@ func (s *session) ReadVector(id [16]byte) (workload.VectorRow, error) {
 
 func (s *session) readVectorValues(id [16]byte) (r workload.VectorRow, err error) {
 	var got cql.UUID
-	err = s.Query(workload.ReadVector, cql.UUID(id)).Scan(&got, &r.V)
+	err = s.Query(workload.ReadVector, cql.UUID(id)).Scan(context.Background(), &got, &r.V)
 	r.ID = got
 	return r, err
 }
@@ -177,7 +177,7 @@ func (s *session) Scan(rows string, pages, limit int, check bool) (n int, err er
 	case "batch":
 		return s.scanBatches(q, rows, limit, check)
 	}
-	it := q.Iter()
+	it := q.Iter(context.Background())
 	switch rows {
 	case "vector":
 		var r workload.VectorRow

@@ -26,9 +26,9 @@ func TestAllocates(t *testing.T) {
 		}
 		return r.Op == fakecql.OpExecute
 	})
-	cfg := vecql.NewCluster(c.Nodes[0].IP)
+	cfg := &vecql.ClusterConfig{Hosts: []string{c.Nodes[0].IP}}
 	cfg.Port, cfg.NumConns, cfg.HeartbeatInterval, cfg.Logger = c.Port, 1, -1, slog.New(slog.DiscardHandler)
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer session.Close()
 	ctx := context.Background()

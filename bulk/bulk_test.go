@@ -36,12 +36,12 @@ func newShop(t *testing.T, replicas int, change ...func(*vecql.ClusterConfig)) *
 	t.Helper()
 	c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
 	require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, replicas)))
-	cfg := vecql.NewCluster(c.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 	cfg.Dialer, cfg.Logger, cfg.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), cql.One
 	for _, f := range change {
 		f(cfg)
 	}
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	return &shop{session, c}
@@ -128,7 +128,7 @@ func TestInsert(t *testing.T) {
 func TestNulls(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		for _, write := range []bool{false, true} {
-			require.NoError(t, s.Query("INSERT INTO shop.items (id, name) VALUES (2, 'kept')").Exec())
+			require.NoError(t, s.Query("INSERT INTO shop.items (id, name) VALUES (2, 'kept')").Exec(t.Context()))
 			w, err := Insert(s.Session, "shop.items", Options{WriteNulls: write})
 			require.NoError(t, err)
 			require.NoError(t, w.Write(t.Context(), items(2, 1)))
@@ -273,7 +273,7 @@ func TestTTLAndTimestamp(t *testing.T) {
 			require.NoError(t, w.Close(t.Context()))
 			for id, want := range [][2]int64{{100, 1000}, {100 + 100*int64(i), 1000 + 1000*int64(i)}} {
 				var ttl, written int64
-				require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = ?", id).Scan(&ttl, &written))
+				require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = ?", id).Scan(t.Context(), &ttl, &written))
 				require.Equal(t, want, [2]int64{ttl, written})
 			}
 		}
@@ -292,10 +292,10 @@ func TestNullTTL(t *testing.T) {
 		require.NoError(t, w.Close(t.Context()))
 		var ttl cql.Null[int]
 		var written int64
-		require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = 1").Scan(&ttl, &written))
+		require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = 1").Scan(t.Context(), &ttl, &written))
 		require.False(t, ttl.Valid)
 		require.Greater(t, written, int64(1000))
-		require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = 0").Scan(&ttl, &written))
+		require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = 0").Scan(t.Context(), &ttl, &written))
 		require.Equal(t, cql.Null[int]{V: 100, Valid: true}, ttl)
 		require.EqualValues(t, 1000, written)
 	})

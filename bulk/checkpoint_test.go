@@ -213,7 +213,7 @@ func TestAnnouncementLeavesTheRowsBefore(t *testing.T) {
 		require.NoError(t, w.Close(t.Context()))
 		require.EqualValues(t, 200, w.Stats().Rows)
 		var n int
-		require.NoError(t, s.Query("SELECT COUNT(*) FROM shop.hits WHERE n = 1 ALLOW FILTERING").Scan(&n))
+		require.NoError(t, s.Query("SELECT COUNT(*) FROM shop.hits WHERE n = 1 ALLOW FILTERING").Scan(t.Context(), &n))
 		require.Equal(t, 200, n)
 	})
 }
@@ -267,9 +267,9 @@ func TestChild(t *testing.T) {
 		t.Skip("started by TestKill")
 	}
 	args := strings.Split(os.Getenv("BULK_TEST_ARGS"), " ")
-	cfg := vecql.NewCluster(args[1:]...)
+	cfg := &vecql.ClusterConfig{Hosts: args[1:]}
 	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), cql.One
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer session.Close()
 	o := Options{Checkpoint: args[0], CheckpointEvery: 5 * time.Millisecond, MaxInFlight: 32, BatchPartitions: 1, MaxRejected: childRows}

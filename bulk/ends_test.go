@@ -289,7 +289,7 @@ func TestRefusedRowIsNotInDoubt(t *testing.T) {
 			require.ErrorIs(t, errors.Join(err, w.Close(t.Context())), want)
 		}
 		var n int64
-		require.NoError(t, s.Query("SELECT n FROM shop.hits WHERE id = 7").Scan(&n))
+		require.NoError(t, s.Query("SELECT n FROM shop.hits WHERE id = 7").Scan(t.Context(), &n))
 		require.EqualValues(t, 1, n)
 	})
 }

@@ -25,7 +25,7 @@ func ExampleInsert() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -229,9 +229,9 @@ func newGroupCluster(t testing.TB) *groupCluster {
 	for replicas := 1; replicas <= 3; replicas++ {
 		require.NoError(t, cluster.Exec(fmt.Sprintf(groupSchema, replicas)))
 	}
-	cfg := vecql.NewCluster(cluster.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	cfg.Dialer, cfg.Consistency = cluster.Dialer(), cql.One
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	require.NoError(t, session.Ready(t.Context()))

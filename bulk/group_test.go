@@ -179,7 +179,7 @@ func TestGroupsAcrossPartitions(t *testing.T) {
 					require.Equal(t, 1, n, "row %s", id)
 				}
 				var stored int64
-				require.NoError(t, s.Query("SELECT count(*) FROM shop.events").Scan(&stored))
+				require.NoError(t, s.Query("SELECT count(*) FROM shop.events").Scan(t.Context(), &stored))
 				require.EqualValues(t, rows, stored)
 			})
 		})
@@ -221,7 +221,7 @@ func TestGroupKeys(t *testing.T) {
 		require.NoError(t, w.Write(t.Context(), b))
 		require.NoError(t, w.Close(t.Context()))
 		var row struct{ A, B string }
-		require.NoError(t, s.Query("SELECT a, b FROM shop.events WHERE id = 1 AND n = 5").Scan(&row.A, &row.B))
+		require.NoError(t, s.Query("SELECT a, b FROM shop.events WHERE id = 1 AND n = 5").Scan(t.Context(), &row.A, &row.B))
 		require.Contains(t, []string{"z1", "y2", "x3"}, row.A+row.B)
 	})
 }

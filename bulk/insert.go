@@ -29,7 +29,7 @@ func Insert(session *vecql.Session, table string, o Options) (*Writer, error) {
 	if keyspace == "" {
 		keyspace = session.Query("").GetKeyspace()
 	}
-	metadata, err := session.TableMetadata(keyspace, name)
+	metadata, err := session.TableMetadata(context.Background(), keyspace, name)
 	if err != nil {
 		return nil, fmt.Errorf("bulk: insert into %s: %w", table, unprefixed(err))
 	}
@@ -70,7 +70,7 @@ func New(session *vecql.Session, stmt string, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bulk: %w", unprefixed(err))
 	}
-	table, err := session.TableMetadataContext(ctx, metadata.Keyspace, metadata.Table)
+	table, err := session.TableMetadata(ctx, metadata.Keyspace, metadata.Table)
 	if err != nil { // such as metadata that the session does not cache
 		table = &cql.TableMetadata{}
 	}

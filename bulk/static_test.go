@@ -84,7 +84,7 @@ func TestPartitionWithoutRowsAlone(t *testing.T) {
 		}
 		require.NoError(t, w.Close(t.Context()))
 		var one string
-		require.NoError(t, s.Query("SELECT s FROM shop.events WHERE id = 0").Scan(&one))
+		require.NoError(t, s.Query("SELECT s FROM shop.events WHERE id = 0").Scan(t.Context(), &one))
 		require.Equal(t, "one", one)
 	})
 }
@@ -146,7 +146,7 @@ func TestListsWithWriteTimesAreNotRepeated(t *testing.T) {
 			require.NoError(t, w.Close(t.Context()))
 			require.EqualValues(t, 1, w.Stats().Rejected, name)
 			var list []int64
-			require.NoError(t, s.Query("SELECT l FROM shop.logs WHERE id = 1").Scan(&list))
+			require.NoError(t, s.Query("SELECT l FROM shop.logs WHERE id = 1").Scan(t.Context(), &list))
 			require.Equal(t, []int64{5}, list, name)
 		})
 	}

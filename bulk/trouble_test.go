@@ -164,7 +164,7 @@ func TestNotIdempotent(t *testing.T) {
 		found := 0
 		var id int64
 		var l []int64
-		it := s.Query("SELECT id, l FROM shop.logs").Iter()
+		it := s.Query("SELECT id, l FROM shop.logs").Iter(t.Context())
 		for it.Scan(&id, &l) {
 			require.Len(t, l, 1, "row %d was written twice", id)
 			if !unknown[id] {
@@ -409,7 +409,7 @@ func TestStoppedNotIdempotent(t *testing.T) {
 		st := w.Stats()
 		require.Equal(t, [3]uint64{10, 4, rows - 14}, [3]uint64{st.Skipped, st.Rejected, st.Rows})
 		var total int64
-		require.NoError(t, s.Query("SELECT sum(n) FROM shop.hits").Scan(&total))
+		require.NoError(t, s.Query("SELECT sum(n) FROM shop.hits").Scan(t.Context(), &total))
 		require.EqualValues(t, rows-4, total)
 	})
 }
@@ -418,9 +418,9 @@ func TestStoppedNotIdempotent(t *testing.T) {
 func TestShards(t *testing.T) {
 	c := cqltest.New(t, cqltest.Config{Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})
 	require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, 2)))
-	cfg := vecql.NewCluster(c.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), cql.One
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer session.Close()
 	w, err := Insert(session, "shop.items", Options{})
@@ -437,9 +437,9 @@ func TestOverloadedShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory, Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})
 		require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, 1)))
-		cfg := vecql.NewCluster(c.Hosts()...)
+		cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 		cfg.Dialer, cfg.Logger, cfg.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), cql.One
-		session, err := cfg.CreateSession()
+		session, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		defer session.Close()
 		require.NoError(t, session.Ready(t.Context()))

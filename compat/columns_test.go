@@ -19,13 +19,13 @@ func pages(t *testing.T, alter string) *Rows {
 	cluster := cqltest.New(t, cqltest.Config{Nodes: 1, KeepPrepared: true})
 	require.NoError(t, cluster.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
 		CREATE TABLE ks.t (p int, c int, a int, PRIMARY KEY (p, c))`))
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	for c := range 3 {
 		require.NoError(t, query(t, session, V1, `INSERT INTO ks.t (p, c, a) VALUES (1, ?, 7)`, c).Close())
 	}
-	rows := newRows(session.Query(`SELECT * FROM ks.t WHERE p = ?`, 1).PageSize(1).Prefetch(0).IterContext(t.Context()), V1)
+	rows := newRows(session.Query(`SELECT * FROM ks.t WHERE p = ?`, 1).PageSize(1).Prefetch(0).Iter(t.Context()), V1)
 	m := map[string]any{}
 	require.True(t, rows.MapScan(m))
 	require.Equal(t, map[string]any{"p": 1, "c": 0, "a": 7}, m)

@@ -52,8 +52,8 @@ func TestSliceMapHasAllRows(t *testing.T) {
 // TestBlobsInMaps has a blob without bytes and NULL, in a new variable and in the program's.
 func TestBlobsInMaps(t *testing.T) {
 	s := newSession(t, wideSchema)
-	require.NoError(t, s.Query(`INSERT INTO ks.t (id, b, s) VALUES (1, 0x, '')`).ExecContext(t.Context()))
-	require.NoError(t, s.Query(`INSERT INTO ks.t (id) VALUES (2)`).ExecContext(t.Context()))
+	require.NoError(t, s.Query(`INSERT INTO ks.t (id, b, s) VALUES (1, 0x, '')`).Exec(t.Context()))
+	require.NoError(t, s.Query(`INSERT INTO ks.t (id) VALUES (2)`).Exec(t.Context()))
 	for _, c := range []struct {
 		d           *Dialect
 		empty, null []byte
@@ -78,7 +78,7 @@ func TestBlobsInMaps(t *testing.T) {
 // TestBlobOfTheProgramInAMapStaysNil: it is no new variable.
 func TestBlobOfTheProgramInAMapStaysNil(t *testing.T) {
 	s := newSession(t, wideSchema)
-	require.NoError(t, s.Query(`INSERT INTO ks.t (id, b) VALUES (1, 0x)`).ExecContext(t.Context()))
+	require.NoError(t, s.Query(`INSERT INTO ks.t (id, b) VALUES (1, 0x)`).Exec(t.Context()))
 	var mine []byte
 	m := map[string]any{"b": &mine}
 	require.True(t, query(t, s, V2, `SELECT b FROM ks.t WHERE id = 1`).MapScan(m))
@@ -175,11 +175,11 @@ func TestValuesOfAQuery(t *testing.T) {
 	s := newSession(t, wideSchema)
 	insert := func(bound []any) {
 		t.Helper()
-		require.NoError(t, s.Query(`INSERT INTO ks.t (id, n) VALUES (?, ?)`, bound...).ExecContext(t.Context()))
+		require.NoError(t, s.Query(`INSERT INTO ks.t (id, n) VALUES (?, ?)`, bound...).Exec(t.Context()))
 	}
 	read := func(id int) (n int64) {
 		t.Helper()
-		require.NoError(t, s.Query(`SELECT n FROM ks.t WHERE id = ?`, id).ScanContext(t.Context(), &n))
+		require.NoError(t, s.Query(`SELECT n FROM ks.t WHERE id = ?`, id).Scan(t.Context(), &n))
 		return n
 	}
 	var v Values

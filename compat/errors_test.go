@@ -52,14 +52,14 @@ func TestErrorOfOthers(t *testing.T) {
 	require.True(t, Error(mine) == mine)
 	require.Equal(t, "attempt: mine", Error(failed(mine)).Error())
 	s := newSession(t, wideSchema)
-	require.IsType(t, &cql.ServerError{}, Error(s.Query("SELECT x FROM ks.nothing").ExecContext(t.Context())))
+	require.IsType(t, &cql.ServerError{}, Error(s.Query("SELECT x FROM ks.nothing").Exec(t.Context())))
 	var n int
-	require.True(t, Error(s.Query("SELECT id FROM ks.t WHERE id = 1").ScanContext(t.Context(), &n)) == vecql.ErrNotFound)
-	err := Error(s.Query("SELECT id FROM ks.t WHERE id = ?", "x").ExecContext(t.Context()))
+	require.True(t, Error(s.Query("SELECT id FROM ks.t WHERE id = 1").Scan(t.Context(), &n)) == vecql.ErrNotFound)
+	err := Error(s.Query("SELECT id FROM ks.t WHERE id = ?", "x").Exec(t.Context()))
 	require.IsType(t, &cql.MarshalError{}, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.True(t, Error(s.Query("SELECT id FROM ks.t").ExecContext(ctx)) == context.Canceled)
+	require.True(t, Error(s.Query("SELECT id FROM ks.t").Exec(ctx)) == context.Canceled)
 }
 
 // TestErrorOfALostConnectionIsThatOfItsSocket, unless it is a timeout, which the driver itself has set.

@@ -22,7 +22,7 @@ func newSession(t testing.TB, schema string) *vecql.Session {
 	cluster := cqltest.New(t, cqltest.Config{Nodes: 1})
 	require.NoError(t, cluster.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`))
 	require.NoError(t, cluster.Exec(schema))
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	return session
@@ -33,7 +33,7 @@ const wideSchema = `CREATE TABLE ks.t (id int PRIMARY KEY, s text, n bigint, b b
 
 // query returns the rows of a statement whose values are bound in dialect d.
 func query(t testing.TB, s *vecql.Session, d *Dialect, stmt string, values ...any) *Rows {
-	return newRows(s.Query(stmt, d.Bind(values)...).IterContext(t.Context()), d)
+	return newRows(s.Query(stmt, d.Bind(values)...).Iter(t.Context()), d)
 }
 
 func insertWide(t testing.TB, s *vecql.Session, d *Dialect) {
@@ -218,10 +218,10 @@ func TestScanAllocations(t *testing.T) {
 		})
 	}
 	const stmt = `SELECT c, s, n, b, at, u, l FROM ks.n WHERE p = 0`
-	it := s.Query(stmt).IterContext(t.Context())
+	it := s.Query(stmt).Iter(t.Context())
 	own := measure(it.Scan)
 	require.NoError(t, it.Close())
-	it = s.Query(stmt).IterContext(t.Context())
+	it = s.Query(stmt).Iter(t.Context())
 	require.LessOrEqual(t, measure(newRows(it, V1).Scan), own)
 	require.NoError(t, it.Close())
 }
@@ -241,7 +241,7 @@ func BenchmarkScan(b *testing.B) {
 	scan := func(b *testing.B, rows func(*vecql.Iter) func(...any) bool) {
 		for left := b.N; left > 0; {
 			b.StopTimer()
-			it := s.Query(stmt).IterContext(b.Context())
+			it := s.Query(stmt).Iter(b.Context())
 			next := rows(it)
 			b.StartTimer()
 			for left > 0 && next(&c, &text, &n, &flag, &at, &u) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vecql/vecql"
 )
 
 // TestChaos makes every change to a cluster while a driver uses it: answers are right or errors, and no goroutine is
@@ -28,7 +29,7 @@ func TestChaos(t *testing.T) {
 				CREATE TABLE ks.t (k int PRIMARY KEY, v text)`))
 			cfg := clusterConfig(c)
 			cfg.Timeout, cfg.ConnectTimeout, cfg.HeartbeatInterval = 2*time.Second, 2*time.Second, 5*time.Second
-			s, err := cfg.CreateSession()
+			s, err := vecql.NewSession(t.Context(), *cfg)
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
@@ -37,10 +38,10 @@ func TestChaos(t *testing.T) {
 				wg.Go(func() {
 					for i := 0; ctx.Err() == nil; i++ {
 						k, want := w*1000+i%100, fmt.Sprint("value ", w, " ", i%100)
-						err := s.Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", k, want).Idempotent(true).ExecContext(ctx)
+						err := s.Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", k, want).Idempotent(true).Exec(ctx)
 						var got string
 						if err == nil {
-							err = s.Query("SELECT v FROM ks.t WHERE k = ?", k).Idempotent(true).ScanContext(ctx, &got)
+							err = s.Query("SELECT v FROM ks.t WHERE k = ?", k).Idempotent(true).Scan(ctx, &got)
 						}
 						switch {
 						case err != nil:

@@ -9,7 +9,7 @@
 //		err := cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};
 //			CREATE TABLE shop.items (id int PRIMARY KEY, name text)`)
 //		...
-//		session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+//		session, err := vecql.NewSession(ctx, vecql.ClusterConfig{Hosts: cluster.Hosts()})
 //
 // The data belongs to the cluster, not to the nodes: a killed node has missed nothing when it restarts, and there are
 // no hints, repairs or stale reads. Each node has its own connections, prepared statements, shards, state (up, down,

@@ -18,7 +18,7 @@ func TestDescribe(t *testing.T) {
 	for _, version := range []int{4, 5} {
 		cfg := clusterConfig(c)
 		cfg.ProtoVersion = version
-		s, err := cfg.CreateSession()
+		s, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		defer s.Close()
 		type cluster struct{ Cluster, Partitioner, Snitch string }
@@ -37,7 +37,7 @@ func TestDescribe(t *testing.T) {
 		require.Greater(t, len(names), 3)
 		require.Equal(t, name{"ks", "keyspace", "ks"}, names[0])
 		require.Equal(t, name{"system", "keyspace", "system"}, names[1])
-		require.Error(t, s.Query("DESCRIBE TABLE t").ExecContext(t.Context()))
+		require.Error(t, s.Query("DESCRIBE TABLE t").Exec(t.Context()))
 	}
 	owners := c.ownership("ks")
 	require.NotEmpty(t, owners)

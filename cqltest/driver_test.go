@@ -53,7 +53,7 @@ func tlsConfigs(t testing.TB) (server, client *tls.Config) {
 
 // clusterConfig returns a driver's configuration for c.
 func clusterConfig(c *Cluster) *vecql.ClusterConfig {
-	cfg := vecql.NewCluster(c.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	cfg.Consistency = cql.One
 	if c.memory != nil {
@@ -90,20 +90,20 @@ func TestDriverOverFake(t *testing.T) {
 			if m.change != nil {
 				m.change(cfg)
 			}
-			s, err := cfg.CreateSession()
+			s, err := vecql.NewSession(t.Context(), *cfg)
 			require.NoError(t, err)
 			defer c.Close()
 			defer s.Close()
 			require.Len(t, s.GetHosts(), 3)
 			for i := range 50 {
-				require.NoError(t, s.Query("PUT ?, ?", fmt.Sprint("key ", i), strings.Repeat("v", i*37)).ExecContext(t.Context()))
+				require.NoError(t, s.Query("PUT ?, ?", fmt.Sprint("key ", i), strings.Repeat("v", i*37)).Exec(t.Context()))
 			}
 			for i := range 50 {
 				var v string
-				require.NoError(t, s.Query("GET ?", fmt.Sprint("key ", i)).ScanContext(t.Context(), &v))
+				require.NoError(t, s.Query("GET ?", fmt.Sprint("key ", i)).Scan(t.Context(), &v))
 				require.Len(t, v, i*37)
 			}
-			it := s.Query("LIST").PageSize(7).IterContext(t.Context())
+			it := s.Query("LIST").PageSize(7).Iter(t.Context())
 			n := 0
 			for it.Scan(nil) {
 				n++
@@ -112,7 +112,7 @@ func TestDriverOverFake(t *testing.T) {
 			require.Equal(t, 50, n)
 			if _, ok := cfg.Authenticator.(vecql.PasswordAuthenticator); ok {
 				cfg.Authenticator = vecql.PasswordAuthenticator{Username: "user", Password: "wrong"}
-				_, err := cfg.CreateSession()
+				_, err := vecql.NewSession(t.Context(), *cfg)
 				require.ErrorIs(t, err, cql.CodeCredentials)
 			}
 		})
@@ -122,11 +122,11 @@ func TestDriverOverFake(t *testing.T) {
 func TestDriverInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := startFake(t, Config{Network: InMemory})
-		s, err := clusterConfig(c).CreateSession()
+		s, err := vecql.NewSession(t.Context(), *clusterConfig(c))
 		require.NoError(t, err)
 		began := time.Now()
 		c.Inject(Fault{Op: OpExecute, Statement: "PUT", Delay: 3 * time.Second, Times: 1})
-		require.NoError(t, s.Query("PUT ?, ?", "k", "v").ExecContext(t.Context()))
+		require.NoError(t, s.Query("PUT ?, ?", "k", "v").Exec(t.Context()))
 		require.Equal(t, 3*time.Second, time.Since(began).Truncate(time.Second))
 		c.Node(1).Kill()
 		time.Sleep(time.Minute)
@@ -134,7 +134,7 @@ func TestDriverInBubble(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.NotEmpty(t, c.Node(1).Conns())
 		for range 9 {
-			require.NoError(t, s.Query("PUT ?, ?", "k", "v").ExecContext(t.Context()))
+			require.NoError(t, s.Query("PUT ?, ?", "k", "v").Exec(t.Context()))
 		}
 		s.Close()
 		c.Close()

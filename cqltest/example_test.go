@@ -21,17 +21,17 @@ func TestProgram(t *testing.T) {
 		CREATE TABLE shop.items (id int PRIMARY KEY, name text)`); err != nil {
 		t.Fatal(err)
 	}
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
 	cluster.Node(1).Kill() // two of three nodes are a quorum
-	if err := session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 1, "pear").Idempotent(true).ExecContext(t.Context()); err != nil {
+	if err := session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 1, "pear").Idempotent(true).Exec(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var name string
-	if err := session.Query("SELECT name FROM shop.items WHERE id = ?", 1).ScanContext(t.Context(), &name); err != nil || name != "pear" {
+	if err := session.Query("SELECT name FROM shop.items WHERE id = ?", 1).Scan(t.Context(), &name); err != nil || name != "pear" {
 		t.Fatal(name, err)
 	}
 }
@@ -49,7 +49,7 @@ func Example() {
 		CREATE TABLE shop.items (id int PRIMARY KEY, name text, embedding vector<float, 2>)`); err != nil {
 		log.Fatal(err)
 	}
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -57,11 +57,11 @@ func Example() {
 
 	ctx := context.Background()
 	insert := session.Query("INSERT INTO shop.items (id, name, embedding) VALUES (?, ?, ?)", 1, "pear", []float32{0.5, -1})
-	if err := insert.ExecContext(ctx); err != nil {
+	if err := insert.Exec(ctx); err != nil {
 		log.Fatal(err)
 	}
 	var name string
-	if err := session.Query("SELECT name FROM shop.items WHERE id = ?", 1).ScanContext(ctx, &name); err != nil {
+	if err := session.Query("SELECT name FROM shop.items WHERE id = ?", 1).Scan(ctx, &name); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(name)
@@ -75,7 +75,7 @@ func ExampleCluster_Inject() {
 		log.Fatal(err)
 	}
 	defer cluster.Close()
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -85,9 +85,9 @@ func ExampleCluster_Inject() {
 		Op: cqltest.OpExecute, Statement: "release_version", Times: 1, Error: &cqltest.Error{Code: cqltest.CodeInvalid, Message: "not today"},
 	})
 	query := session.Query("SELECT release_version FROM system.local")
-	err = query.ExecContext(context.Background())
+	err = query.Exec(context.Background())
 	fmt.Println(errors.Is(err, cql.CodeInvalid), rule.Hits())
-	fmt.Println(query.ExecContext(context.Background()))
+	fmt.Println(query.Exec(context.Background()))
 	// Output:
 	// true 1
 	// <nil>

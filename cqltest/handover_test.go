@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vecql/vecql"
 )
 
 // blockOn makes requests of a text block until the returned channel is closed.
@@ -126,14 +127,14 @@ func TestLongStatementKeepsItsConnection(t *testing.T) {
 			CREATE TABLE ks.t (k int PRIMARY KEY)`))
 		cfg := clusterConfig(c)
 		cfg.NumConns, cfg.Timeout, cfg.HeartbeatInterval = 1, time.Hour, time.Second
-		s, err := cfg.CreateSession()
+		s, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		defer s.Close()
 		c.Inject(Fault{Op: OpExecute, Statement: "INSERT", Match: func(Request) bool {
 			time.Sleep(time.Minute)
 			return false
 		}})
-		require.NoError(t, s.Query("INSERT INTO ks.t (k) VALUES (1)").ExecContext(t.Context()))
+		require.NoError(t, s.Query("INSERT INTO ks.t (k) VALUES (1)").Exec(t.Context()))
 		require.Empty(t, s.Stats().ConnectionsEnded)
 	})
 }

@@ -22,17 +22,17 @@ const shop = `CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy'
 func TestObserve(t *testing.T) {
 	c := New(t, Config{Network: InMemory, Nodes: 1})
 	require.NoError(t, c.Exec(shop))
-	s, err := clusterConfig(c).CreateSession()
+	s, err := vecql.NewSession(t.Context(), *clusterConfig(c))
 	require.NoError(t, err)
 	defer s.Close()
 	refused := c.Inject(Fault{Op: OpExecute, Times: 1, Error: &Error{Code: CodeInvalid}})
 	seen := c.Observe(Fault{Op: OpExecute, Statement: "INSERT", Error: &Error{Code: CodeServer}})
 	insert := func() error {
-		return s.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 1, "lamp").ExecContext(t.Context())
+		return s.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 1, "lamp").Exec(context.Background())
 	}
 	require.ErrorIs(t, insert(), cql.CodeInvalid, "the fault applies to an observed request")
 	require.NoError(t, insert(), "what is observed has no effect")
-	require.NoError(t, s.Query("SELECT name FROM shop.items WHERE id = ?", 1).ExecContext(t.Context()))
+	require.NoError(t, s.Query("SELECT name FROM shop.items WHERE id = ?", 1).Exec(t.Context()))
 	require.Equal(t, 2, seen.Hits())
 	require.Equal(t, 1, refused.Hits())
 	seen.Remove()
@@ -74,16 +74,16 @@ func TestRequestValues(t *testing.T) {
 		}
 	}})
 	require.NoError(t, c.Exec(shop))
-	s, err := clusterConfig(c).CreateSession()
+	s, err := vecql.NewSession(t.Context(), *clusterConfig(c))
 	require.NoError(t, err)
 	defer s.Close()
 	insert := "INSERT INTO shop.items (id, name) VALUES (?, ?)"
-	require.NoError(t, s.Query(insert, 1, "it's").ExecContext(t.Context()))
-	require.NoError(t, s.Query("UPDATE shop.items SET name = :n WHERE id = :key", nil, 2).ExecContext(t.Context()))
+	require.NoError(t, s.Query(insert, 1, "it's").Exec(t.Context()))
+	require.NoError(t, s.Query("UPDATE shop.items SET name = :n WHERE id = :key", nil, 2).Exec(t.Context()))
 	b := s.Batch(vecql.LoggedBatch)
 	b.Query(insert, 3, cql.UnsetValue)
 	b.Query(insert, 4, "four")
-	require.NoError(t, b.ExecContext(t.Context()))
+	require.NoError(t, b.Exec(t.Context()))
 	require.Len(t, requests, 3)
 	require.Equal(t, []shown{
 		{Value{Name: "id", Type: "int", Bytes: []byte{0, 0, 0, 1}}, "1"},
@@ -136,7 +136,7 @@ func TestExecFS(t *testing.T) {
 	}
 	require.NoError(t, c.ExecFS(files))
 	require.NoError(t, c.ExecFS(files, "fixtures/*.cql"))
-	s, err := clusterConfig(c).CreateSession()
+	s, err := vecql.NewSession(t.Context(), *clusterConfig(c))
 	require.NoError(t, err)
 	defer s.Close()
 	n, err := vecql.OneRow[int](t.Context(), s.Query("SELECT count(*) FROM shop.items"))

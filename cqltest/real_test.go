@@ -44,15 +44,15 @@ func TestDriver(t *testing.T) {
 			if m.change != nil {
 				m.change(cfg)
 			}
-			s, err := cfg.CreateSession()
+			s, err := vecql.NewSession(t.Context(), *cfg)
 			require.NoError(t, err)
 			defer s.Close()
-			require.NoError(t, s.Query("CREATE TABLE ks.other (k text PRIMARY KEY, m map<text, int>)").ExecContext(t.Context()))
+			require.NoError(t, s.Query("CREATE TABLE ks.other (k text PRIMARY KEY, m map<text, int>)").Exec(t.Context()))
 			for i := range 100 {
-				require.NoError(t, s.Query("INSERT INTO ks.t (p, c, v) VALUES (?, ?, ?)", i%3, i, []float32{float32(i), 1, 2}).ExecContext(t.Context()))
+				require.NoError(t, s.Query("INSERT INTO ks.t (p, c, v) VALUES (?, ?, ?)", i%3, i, []float32{float32(i), 1, 2}).Exec(t.Context()))
 			}
 			var v []float32
-			require.NoError(t, s.Query("SELECT v FROM ks.t WHERE p = ? AND c = ?", 1, 4).ScanContext(t.Context(), &v))
+			require.NoError(t, s.Query("SELECT v FROM ks.t WHERE p = ? AND c = ?", 1, 4).Scan(t.Context(), &v))
 			require.Equal(t, []float32{4, 1, 2}, v)
 			n := 0
 			for c, err := range vecql.Rows[int](t.Context(), s.Query("SELECT c FROM ks.t WHERE p = 2").PageSize(7)) {
@@ -66,14 +66,14 @@ func TestDriver(t *testing.T) {
 				n++
 			}
 			require.Equal(t, 133, n)
-			require.NoError(t, s.Query("INSERT INTO ks.other (k, m) VALUES (?, ?)", "k", map[string]int{"a": 1}).ExecContext(t.Context()))
-			require.ErrorIs(t, s.Query("SELECT x FROM ks.other").ExecContext(t.Context()), cql.CodeInvalid)
-			applied, err := s.Query("INSERT INTO ks.other (k) VALUES ('k') IF NOT EXISTS").MapScanCASContext(t.Context(), map[string]any{})
+			require.NoError(t, s.Query("INSERT INTO ks.other (k, m) VALUES (?, ?)", "k", map[string]int{"a": 1}).Exec(t.Context()))
+			require.ErrorIs(t, s.Query("SELECT x FROM ks.other").Exec(t.Context()), cql.CodeInvalid)
+			applied, err := s.Query("INSERT INTO ks.other (k) VALUES ('k') IF NOT EXISTS").MapScanCAS(t.Context(), map[string]any{})
 			require.NoError(t, err)
 			require.False(t, applied)
 			c.Node(0).Kill()
 			c.Node(1).Kill()
-			err = s.Query("INSERT INTO ks.other (k) VALUES ('x')").Idempotent(true).ExecContext(t.Context())
+			err = s.Query("INSERT INTO ks.other (k) VALUES ('x')").Idempotent(true).Exec(t.Context())
 			require.ErrorIs(t, err, cql.CodeUnavailable, fmt.Sprint(err))
 			require.Less(t, took, 50*time.Millisecond*raceFactor)
 		})

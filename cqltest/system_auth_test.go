@@ -17,7 +17,7 @@ func TestRolesAndSettings(t *testing.T) {
 	c := New(t, Config{Network: InMemory, ClusterName: "shop", Users: map[string]string{"bob": "b", "Ann": "a"}})
 	cfg := clusterConfig(c)
 	cfg.Authenticator = vecql.PasswordAuthenticator{Username: "bob", Password: "b"}
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()
 	texts := func(text string) []string {
@@ -38,7 +38,7 @@ func TestRolesAndSettings(t *testing.T) {
 	ann, err := vecql.OneRow[role](t.Context(), s.Query("LIST ROLES OF 'Ann'"))
 	require.NoError(t, err)
 	require.Equal(t, role{"Ann", true, true, ann.Options, "ALL"}, ann)
-	require.ErrorContains(t, s.Query("LIST ROLES OF nobody").ExecContext(t.Context()), "<role nobody> doesn't exist")
+	require.ErrorContains(t, s.Query("LIST ROLES OF nobody").Exec(t.Context()), "<role nobody> doesn't exist")
 	require.Equal(t, []string{"Ann", "bob"}, texts("SELECT role FROM system_auth.roles"))
 	require.Empty(t, texts("SELECT resource FROM system_auth.role_permissions"))
 	require.Equal(t, []string{"shop"}, texts("SELECT value FROM system_views.settings WHERE name = 'cluster_name'"))
@@ -50,8 +50,8 @@ func TestRolesAndSettings(t *testing.T) {
 	require.Empty(t, texts("SELECT role FROM system_auth.cidr_permissions"))
 	require.Equal(t, []string{"frozen<set<frozen<tuple<inet, smallint>>>>", "text"},
 		texts("SELECT type FROM system_schema.columns WHERE keyspace_name = 'system_auth' AND table_name = 'cidr_groups'"))
-	require.ErrorContains(t, s.Query("INSERT INTO system_views.settings (name) VALUES ('x')").ExecContext(t.Context()),
+	require.ErrorContains(t, s.Query("INSERT INTO system_views.settings (name) VALUES ('x')").Exec(t.Context()),
 		"Modification is not supported by table system_views.settings")
 	c.SetUsers(nil)
-	require.ErrorIs(t, s.Query("LIST ROLES").ExecContext(t.Context()), cql.CodeUnauthorized)
+	require.ErrorIs(t, s.Query("LIST ROLES").Exec(t.Context()), cql.CodeUnauthorized)
 }

@@ -19,7 +19,7 @@ func (t *lastTrace) Trace(id []byte) { t.id = id }
 func TestTraces(t *testing.T) {
 	c := New(t, Config{Network: InMemory, Nodes: 1})
 	require.NoError(t, c.Exec(shop+"; INSERT INTO shop.items (id, name) VALUES (1, 'lamp')"))
-	s, err := clusterConfig(c).CreateSession()
+	s, err := vecql.NewSession(t.Context(), *clusterConfig(c))
 	require.NoError(t, err)
 	defer s.Close()
 	for _, test := range []struct {
@@ -39,7 +39,7 @@ func TestTraces(t *testing.T) {
 		}},
 	} {
 		trace := &lastTrace{}
-		require.NoError(t, s.Query(test.text, test.values...).Trace(trace).ExecContext(t.Context()))
+		require.NoError(t, s.Query(test.text, test.values...).Trace(trace).Exec(t.Context()))
 		var got []string
 		for activity, err := range vecql.Rows[string](t.Context(), s.Query("SELECT activity FROM system_traces.events WHERE session_id = ?", trace.id)) {
 			require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestTraces(t *testing.T) {
 		}
 		require.Equal(t, test.want, got, test.text)
 		var parameters map[string]string
-		require.NoError(t, s.Query("SELECT parameters FROM system_traces.sessions WHERE session_id = ?", trace.id).ScanContext(t.Context(), &parameters))
+		require.NoError(t, s.Query("SELECT parameters FROM system_traces.sessions WHERE session_id = ?", trace.id).Scan(t.Context(), &parameters))
 		want := map[string]string{"query": test.text, "consistency_level": "ONE", "serial_consistency_level": "SERIAL", "page_size": "5000"}
 		if len(test.values) > 0 {
 			want["bound_var_0_id"] = "1"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -18,27 +19,27 @@ func TestVectorSearch(t *testing.T) {
 	require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};
 		CREATE TABLE ks.t (k int PRIMARY KEY, v vector<float, 2>); CREATE CUSTOM INDEX ON ks.t (v) USING 'sai';
 		INSERT INTO ks.t (k, v) VALUES (1, [1, 2])`))
-	s, err := clusterConfig(c).CreateSession()
+	s, err := vecql.NewSession(t.Context(), *clusterConfig(c))
 	require.NoError(t, err)
 	defer s.Close()
-	err = s.Query("INSERT INTO ks.t (k, v) VALUES (2, [0, 0])").Consistency(cql.Quorum).ExecContext(t.Context())
+	err = s.Query("INSERT INTO ks.t (k, v) VALUES (2, [0, 0])").Consistency(cql.Quorum).Exec(t.Context())
 	var failed *cql.WriteFailureError
 	require.True(t, errors.As(err, &failed), "%v", err)
 	require.Equal(t, cql.Quorum, failed.Consistency)
 	require.Len(t, failed.ReasonMap, 1)
-	err = s.Query("SELECT k / 0 FROM ks.t").ExecContext(t.Context())
+	err = s.Query("SELECT k / 0 FROM ks.t").Exec(t.Context())
 	var function *cql.FunctionFailureError
 	require.True(t, errors.As(err, &function), "%v", err)
 	require.Equal(t, []string{"int", "int"}, function.ArgTypes)
 
 	c.Node(1).Kill()
 	c.Node(2).Kill()
-	it := s.Query("SELECT k FROM ks.t ORDER BY v ANN OF [1, 1] LIMIT 3").Consistency(cql.Quorum).IterContext(t.Context())
+	it := s.Query("SELECT k FROM ks.t ORDER BY v ANN OF [1, 1] LIMIT 3").Consistency(cql.Quorum).Iter(t.Context())
 	var k int
 	require.True(t, it.Scan(&k))
 	require.Contains(t, it.Warnings()[0], "Downgrading the consistency level to ONE")
 	require.NoError(t, it.Close())
-	err = s.Query("SELECT k FROM ks.t").Consistency(cql.Quorum).ExecContext(t.Context())
+	err = s.Query("SELECT k FROM ks.t").Consistency(cql.Quorum).Exec(t.Context())
 	require.ErrorIs(t, err, cql.CodeUnavailable)
 }
 

@@ -3,6 +3,7 @@
 package docs
 
 import (
+	"context"
 	"net/netip"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 func failing(e cqltest.Error) func(*testing.T) error {
 	return inShop(func(_ *testing.T, s *shop) error {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &e})
-		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec()
+		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec(context.Background())
 	})
 }
 
@@ -25,18 +26,18 @@ func serverSituations() []situation {
 	const quorum = uint16(cql.Quorum)
 	replica := map[netip.Addr]uint16{netip.MustParseAddr("10.0.0.2"): 1}
 	text := func(stmt string, values ...any) func(t *testing.T) error {
-		return inShop(func(_ *testing.T, s *shop) error { return s.Query(stmt, values...).Exec() })
+		return inShop(func(_ *testing.T, s *shop) error { return s.Query(stmt, values...).Exec(context.Background()) })
 	}
 	unprepared := inShop(func(_ *testing.T, s *shop) error {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeUnprepared}})
-		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec()
+		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec(context.Background())
 	})
 	limited := onCluster(cqltest.Config{Scylla: &cqltest.Scylla{}}, func(t *testing.T, s *shop) error {
 		if err := s.start(t); err != nil {
 			return err
 		}
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeRateLimit, RejectedByCoordinator: true}})
-		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec()
+		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec(t.Context())
 	})
 	answers := cqltest.Error{Consistency: quorum, Received: 1, Required: 2}
 	with := func(code int32, change func(e *cqltest.Error)) cqltest.Error {

@@ -40,13 +40,13 @@ type shop struct {
 
 // start opens a session, closed at the end of the test.
 func (s *shop) start(t *testing.T, change ...func(*vecql.ClusterConfig)) error {
-	cfg := vecql.NewCluster(s.cluster.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: s.cluster.Hosts()}
 	cfg.Dialer, cfg.NumConns, cfg.Logger = s.cluster.Dialer(), 1, slog.New(slog.NewTextHandler(io.Discard, nil))
 	cfg.HeartbeatInterval = -1
 	for _, f := range change {
 		f(cfg)
 	}
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *cfg)
 	if err == nil {
 		s.Session = session
 		t.Cleanup(session.Close)
@@ -79,7 +79,7 @@ func onCluster(cfg cqltest.Config, f func(t *testing.T, s *shop) error) func(*te
 // holdStream sends a request whose answer is late, so that its stream stays in use.
 func (s *shop) holdStream() {
 	s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Delay: 30 * time.Second})
-	go func() { _ = s.Query(readOne, 1).Exec() }()
+	go func() { _ = s.Query(readOne, 1).Exec(context.Background()) }()
 	synctest.Wait()
 }
 
@@ -89,7 +89,7 @@ func (s *shop) overload() error {
 	refused := make(chan error, 1)
 	for len(refused) == 0 {
 		go func() {
-			if err := s.Query(readOne, 1).RequestTimeout(100 * time.Millisecond).Exec(); errors.Is(err, vecql.ErrNodeBusy) {
+			if err := s.Query(readOne, 1).RequestTimeout(100 * time.Millisecond).Exec(context.Background()); errors.Is(err, vecql.ErrNodeBusy) {
 				select {
 				case refused <- err:
 				default:
@@ -106,11 +106,11 @@ func oneStream(cfg *vecql.ClusterConfig) { cfg.MaxRequestsPerConn = 1 }
 
 func sessionSituations() []situation {
 	read := func(dest ...any) func(t *testing.T, s *shop) error {
-		return func(_ *testing.T, s *shop) error { return s.Query(readOne, 1).Scan(dest...) }
+		return func(_ *testing.T, s *shop) error { return s.Query(readOne, 1).Scan(context.Background(), dest...) }
 	}
 	return []situation{
 		{"vecql.ErrNotFound", "read a row that does not exist", is(vecql.ErrNotFound), inShop(func(t *testing.T, s *shop) error {
-			return s.Query(readOne, 3).Scan(new(string))
+			return s.Query(readOne, 3).Scan(t.Context(), new(string))
 		})},
 		{"vecql.ErrTooManyRows", "read exactly one row of a table with two", is(vecql.ErrTooManyRows), inShop(func(t *testing.T, s *shop) error {
 			_, err := vecql.OneRow[string](t.Context(), s.Query("SELECT name FROM shop.items"))
@@ -125,14 +125,14 @@ func sessionSituations() []situation {
 			return read(new(string))(t, s)
 		})},
 		{"vecql.ErrNoConnections", "execute while no node is connected", is(vecql.ErrNoConnections), inShop(func(t *testing.T, s *shop) error {
-			require.NoError(t, s.Query(readOne, 1).Exec())
+			require.NoError(t, s.Query(readOne, 1).Exec(t.Context()))
 			s.cluster.Node(0).Kill()
 			time.Sleep(time.Minute)
 			return read(new(string))(t, s)
 		})},
 		{"vecql.ErrNoConnections", "execute on a host id that the cluster does not have", is(vecql.ErrNoConnections), inShop(func(t *testing.T, s *shop) error {
-			require.NoError(t, s.Query(readOne, 1).Exec())
-			return s.Query(readOne, 1).HostID("00000000-0000-0000-0000-000000000001").Exec()
+			require.NoError(t, s.Query(readOne, 1).Exec(t.Context()))
+			return s.Query(readOne, 1).HostID("00000000-0000-0000-0000-000000000001").Exec(t.Context())
 		})},
 		{"vecql.ErrNoConnectionsStarted", "start while the contact point is down", is(vecql.ErrNoConnectionsStarted), onCluster(cqltest.Config{}, func(t *testing.T, s *shop) error {
 			s.cluster.Node(0).Kill()
@@ -151,7 +151,7 @@ func sessionSituations() []situation {
 			}),
 		},
 		{"vecql.ErrNoHosts", "start without contact points", is(vecql.ErrNoHosts), func(*testing.T) error {
-			_, err := vecql.NewCluster().CreateSession()
+			_, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: []string{}})
 			return err
 		}},
 		{"vecql.ErrTimeoutNoResponse", "a request gets no answer", is(vecql.ErrTimeoutNoResponse), inShop(func(t *testing.T, s *shop) error {
@@ -159,28 +159,28 @@ func sessionSituations() []situation {
 			return read(new(string))(t, s)
 		})},
 		{"vecql.ErrNoStreams", "all streams of the connection are in use", is(vecql.ErrNoStreams), inShop(func(t *testing.T, s *shop) error {
-			require.NoError(t, s.Query(readOne, 1).Exec())
+			require.NoError(t, s.Query(readOne, 1).Exec(t.Context()))
 			s.holdStream()
-			return s.Query(readOne, 1).RequestTimeout(time.Second).Exec()
+			return s.Query(readOne, 1).RequestTimeout(time.Second).Exec(t.Context())
 		}, oneStream)},
 		{"vecql.ErrNodeBusy", "all answers come after the timeout", is(vecql.ErrNodeBusy), inShop(func(t *testing.T, s *shop) error {
 			return s.overload()
 		})},
 		{"vecql.ErrThrottled", "the queue of the throttle is full", is(vecql.ErrThrottled), inShop(func(t *testing.T, s *shop) error {
-			require.NoError(t, s.Query(readOne, 1).Exec())
+			require.NoError(t, s.Query(readOne, 1).Exec(t.Context()))
 			s.holdStream()
-			return s.Query(readOne, 1).Exec()
+			return s.Query(readOne, 1).Exec(t.Context())
 		}, func(cfg *vecql.ClusterConfig) { cfg.Throttle = vecql.Throttle{MaxRequests: 1, MaxWaiting: -1} })},
 		{"vecql.MemoryBudgetError", "the memory budget is used by another request", as[*vecql.MemoryBudgetError](), inShop(func(t *testing.T, s *shop) error {
-			require.NoError(t, s.Query(readOne, 1).Exec())
+			require.NoError(t, s.Query(readOne, 1).Exec(t.Context()))
 			s.holdStream()
-			return s.Query(readOne, 1).RequestTimeout(time.Second).Exec()
+			return s.Query(readOne, 1).RequestTimeout(time.Second).Exec(t.Context())
 		}, func(cfg *vecql.ClusterConfig) { cfg.MemoryBudget = 500 })},
 		{"vecql.ErrNoProfile", "use an unknown profile", is(vecql.ErrNoProfile), inShop(func(t *testing.T, s *shop) error {
-			return s.Query(readOne, 1).Profile("slow").Exec()
+			return s.Query(readOne, 1).Profile("slow").Exec(t.Context())
 		})},
 		{"vecql.ErrNoKeyspace", "read metadata without a keyspace", is(vecql.ErrNoKeyspace), inShop(func(t *testing.T, s *shop) error {
-			_, err := s.KeyspaceMetadata("")
+			_, err := s.KeyspaceMetadata(t.Context(), "")
 			return err
 		})},
 		{
@@ -190,39 +190,39 @@ func sessionSituations() []situation {
 			}),
 		},
 		{"vecql.ErrKeyspaceDoesNotExist", "read metadata of a keyspace that does not exist", is(vecql.ErrKeyspaceDoesNotExist), inShop(func(t *testing.T, s *shop) error {
-			_, err := s.KeyspaceMetadata("shopp")
+			_, err := s.KeyspaceMetadata(t.Context(), "shopp")
 			return err
 		})},
 		{"vecql.ErrNoTable", "read metadata of a table that does not exist", is(vecql.ErrNoTable), inShop(func(t *testing.T, s *shop) error {
-			_, err := s.TableMetadata("shop", "item")
+			_, err := s.TableMetadata(t.Context(), "shop", "item")
 			return err
 		})},
 		{"vecql.ErrNoMetadata", "read metadata that is not cached", is(vecql.ErrNoMetadata), inShop(func(t *testing.T, s *shop) error {
-			_, err := s.TableMetadata("shop", "items")
+			_, err := s.TableMetadata(t.Context(), "shop", "items")
 			return err
 		}, func(cfg *vecql.ClusterConfig) { cfg.Metadata.CacheMode = vecql.KeyspaceOnly })},
 		{"vecql.ErrUseStmt", "execute USE", is(vecql.ErrUseStmt), inShop(func(t *testing.T, s *shop) error {
-			return s.Query("USE shop").Exec()
+			return s.Query("USE shop").Exec(t.Context())
 		})},
 		{"vecql.ErrTooManyStmts", "execute a batch of 65,536 statements", is(vecql.ErrTooManyStmts), inShop(func(t *testing.T, s *shop) error {
 			b := s.Batch(vecql.UnloggedBatch)
 			for i := range vecql.BatchSizeMaximum + 1 {
 				b.Query(insert, i, "")
 			}
-			return b.Exec()
+			return b.Exec(t.Context())
 		})},
 		{"vecql.ErrTooManyValues", "bind 65,536 values", is(vecql.ErrTooManyValues), inShop(func(t *testing.T, s *shop) error {
 			values := make([]any, 65536)
 			for i := range values {
 				values[i] = i
 			}
-			return s.Query("SELECT name FROM shop.items WHERE id IN (?"+strings.Repeat(",?", len(values)-1)+")", values...).Exec()
+			return s.Query("SELECT name FROM shop.items WHERE id IN (?"+strings.Repeat(",?", len(values)-1)+")", values...).Exec(t.Context())
 		})},
 		{"vecql.ErrValueCount", "bind one value to two markers", is(vecql.ErrValueCount), inShop(func(t *testing.T, s *shop) error {
-			return s.Query(insert, 1).Exec()
+			return s.Query(insert, 1).Exec(t.Context())
 		})},
 		{"vecql.ErrValueCount", "bind a name without a marker", is(vecql.ErrValueCount), inShop(func(t *testing.T, s *shop) error {
-			return s.Query("INSERT INTO shop.items (id) VALUES (:id)", cql.NamedValue("ID", 1)).Exec()
+			return s.Query("INSERT INTO shop.items (id) VALUES (:id)", cql.NamedValue("ID", 1)).Exec(t.Context())
 		})},
 		{"vecql.ErrColumnCount", "scan one column into two destinations", is(vecql.ErrColumnCount), inShop(read(new(string), new(string)))},
 		{"vecql.ErrColumnCount", "read rows of two columns as strings", is(vecql.ErrColumnCount), inShop(func(t *testing.T, s *shop) error {
@@ -230,10 +230,10 @@ func sessionSituations() []situation {
 			return err
 		})},
 		{"vecql.ErrFrameTooBig", "bind a text of 256 MiB", is(vecql.ErrFrameTooBig), inShop(func(t *testing.T, s *shop) error {
-			return s.Query(insert, 1, make([]byte, 256<<20)).Exec()
+			return s.Query(insert, 1, make([]byte, 256<<20)).Exec(t.Context())
 		})},
 		{"vecql.ErrStatementChanged", "send an encoded row after its table was created again", is(vecql.ErrStatementChanged), inShop(func(t *testing.T, s *shop) error {
-			require.NoError(t, s.Query("CREATE TABLE shop.stock (id int PRIMARY KEY)").Exec())
+			require.NoError(t, s.Query("CREATE TABLE shop.stock (id int PRIMARY KEY)").Exec(t.Context()))
 			st, err := vecql.Prepare[int](t.Context(), s.Query("INSERT INTO shop.stock (id) VALUES (?)"))
 			require.NoError(t, err)
 			var rows vecql.EncodedRows
@@ -244,7 +244,7 @@ func sessionSituations() []situation {
 			return rows.ExecOn(t.Context(), cql.UUID{})
 		})},
 		{"vecql.ErrUnsupported", "set the keyspace of a query on protocol v4", is(vecql.ErrUnsupported), inShop(func(t *testing.T, s *shop) error {
-			return s.Query("SELECT name FROM items WHERE id = ?", 1).Keyspace("shop").Exec()
+			return s.Query("SELECT name FROM items WHERE id = ?", 1).Keyspace("shop").Exec(t.Context())
 		}, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = 4 })},
 		{
 			"vecql.ErrSchemaAgreement", "create a table while the nodes disagree", is(vecql.ErrSchemaAgreement),
@@ -254,7 +254,7 @@ func sessionSituations() []situation {
 				require.NoError(t, s.start(t, func(cfg *vecql.ClusterConfig) { cfg.MaxWaitSchemaAgreement = time.Second }))
 				s.cluster.Node(0).SetSchemaVersion(&[16]byte{1})
 				s.cluster.Node(1).SetSchemaVersion(&[16]byte{2})
-				return s.Query("CREATE TABLE shop.more (id int PRIMARY KEY)").Exec()
+				return s.Query("CREATE TABLE shop.more (id int PRIMARY KEY)").Exec(t.Context())
 			}),
 		},
 		{
@@ -275,13 +275,13 @@ func sessionSituations() []situation {
 			s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Drop: true})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			return s.Query(readOne, 1).ExecContext(ctx)
+			return s.Query(readOne, 1).Exec(ctx)
 		})},
 		{"vecql.RequestFailure", "the context is canceled during a PREPARE", as[*vecql.RequestFailure](), inShop(func(t *testing.T, s *shop) error {
 			s.cluster.Inject(cqltest.Fault{Op: cqltest.OpPrepare, Drop: true})
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, cancel)
-			return s.Query(readOne, 1).ExecContext(ctx)
+			return s.Query(readOne, 1).Exec(ctx)
 		})},
 		{"vecql.RowError", "write a batch of columns while the node is overloaded", as[*vecql.RowError](), inShop(func(t *testing.T, s *shop) error {
 			s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
@@ -292,7 +292,7 @@ func sessionSituations() []situation {
 			s.cluster.Inject(cqltest.Fault{Statement: "system_schema.columns", Edit: func(a *cqltest.Answer) {
 				a.Body = bytes.ReplaceAll(a.Body, []byte("vector<float, 3>"), []byte("vector<float; 3>"))
 			}})
-			ks, err := s.KeyspaceMetadata("shop")
+			ks, err := s.KeyspaceMetadata(t.Context(), "shop")
 			require.NoError(t, err)
 			require.Len(t, ks.Faults, 1)
 			return ks.Faults[0]

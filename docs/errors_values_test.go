@@ -3,6 +3,7 @@
 package docs
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
@@ -23,7 +24,7 @@ import (
 
 func valueSituations() []situation {
 	exec := func(stmt string, values ...any) func(*testing.T) error {
-		return inShop(func(_ *testing.T, s *shop) error { return s.Query(stmt, values...).Exec() })
+		return inShop(func(_ *testing.T, s *shop) error { return s.Query(stmt, values...).Exec(context.Background()) })
 	}
 	decode := func(cell []byte, dest any) func(*testing.T) error {
 		return func(t *testing.T) error {
@@ -47,7 +48,7 @@ func valueSituations() []situation {
 		{"cql.ErrConversion", "bind a map to int", is(cql.ErrConversion), exec("INSERT INTO shop.items (id) VALUES (?)", map[string]int{})},
 		{"cql.MarshalError", "bind two floats to vector<float, 3>", as[*cql.MarshalError](), vector},
 		{"cql.UnmarshalError", "scan a text into an int", as[*cql.UnmarshalError](), inShop(func(_ *testing.T, s *shop) error {
-			return s.Query(readOne, 1).Scan(new(int))
+			return s.Query(readOne, 1).Scan(context.Background(), new(int))
 		})},
 		{"cql.TypeError", "parse a type without its end", as[*cql.TypeError](), func(*testing.T) error {
 			_, err := cql.ParseType("vector<float, 3", nil)

@@ -56,7 +56,7 @@ func TestFault45SilentContactPoints(t *testing.T) {
 				good := cfg.Hosts
 				cfg.Hosts = append(append([]string{}, silent...), good...)
 				began := time.Now()
-				s, err := cfg.CreateSession()
+				s, err := vecql.NewSession(t.Context(), *cfg)
 				took := time.Since(began)
 				require.NoError(t, err)
 				evidence(t, "five silent contact points, "+name, "started after %v", took)
@@ -67,7 +67,7 @@ func TestFault45SilentContactPoints(t *testing.T) {
 				}
 				cfg.Hosts = silent
 				began = time.Now()
-				_, err = cfg.CreateSession()
+				_, err = vecql.NewSession(t.Context(), *cfg)
 				require.ErrorIs(t, err, vecql.ErrNoConnectionsStarted)
 				require.LessOrEqual(t, time.Since(began), cfg.ConnectTimeout+5*each)
 				for _, addr := range silent {
@@ -92,7 +92,7 @@ func TestFault45NameOfDeadAddresses(t *testing.T) {
 	s := openSession(t, cfg)
 	require.Less(t, time.Since(began), cfg.ConnectTimeout/2, "not after the timeout of the first addresses")
 	require.NotEmpty(t, c.DialsSince(began, "10.7.0.1"), "the refused address comes before the good one")
-	require.NoError(t, s.Query("INSERT").Exec())
+	require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 }
 
 // resolveTo makes every name resolve to these IPv4 addresses during the test.

@@ -76,7 +76,7 @@ func TestFault29NotIdempotentIsSentOnce(t *testing.T) {
 					cfg.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: time.Millisecond}
 					s := openSession(t, cfg)
 					c.Answer(func(r *fakecql.Request, _ int) { fail(r) })
-					err := s.Query(update).Exec()
+					err := s.Query(update).Exec(t.Context())
 					sent, _ := c.Count(update)
 					require.Equal(t, 1, sent)
 					if err == nil {
@@ -129,7 +129,7 @@ func TestSelectIsIdempotent(t *testing.T) {
 				if test.query != nil {
 					test.query(q)
 				}
-				err := q.Exec()
+				err := q.Exec(t.Context())
 				sent, _ := c.Count(test.text)
 				require.Equal(t, test.sent, sent)
 				require.Equal(t, test.sent == 2, err == nil, "%v", err)
@@ -155,7 +155,7 @@ func TestFault30OverloadedBacksOff(t *testing.T) {
 			}
 			r.Void()
 		})
-		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec(), "with one node, the retry goes to the same node after a wait")
+		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec(t.Context()), "with one node, the retry goes to the same node after a wait")
 		require.Len(t, at, 4)
 		for i, most := range []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond} {
 			wait := at[i+1] - at[i]
@@ -173,7 +173,7 @@ func TestFault30OverloadedBacksOff(t *testing.T) {
 				r.Void()
 			})
 			began := time.Now()
-			require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec())
+			require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec(t.Context()))
 			waits[time.Since(began)] = true
 		}
 		require.Greater(t, len(waits), 10)
@@ -186,20 +186,20 @@ func TestFault30BackoffEndsByContext(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		cfg.RetryPolicy = vecql.ExponentialBackoffRetryPolicy{NumRetries: 5, Min: time.Hour, Max: time.Hour}
-		s, err := cfg.CreateSession()
+		s, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeOverloaded)) })
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		began := time.Now()
-		err = s.Query(idempotentInsert).Idempotent(true).ExecContext(ctx)
+		err = s.Query(idempotentInsert).Idempotent(true).Exec(ctx)
 		require.Equal(t, time.Second, time.Since(began))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, cql.CodeOverloaded, "the error includes the last server error")
 		require.False(t, vecql.MayHaveApplied(err))
 		// The end of the session ends the backoff too.
 		errs := make(chan error)
-		go func() { errs <- s.Query(idempotentInsert).Idempotent(true).Exec() }()
+		go func() { errs <- s.Query(idempotentInsert).Idempotent(true).Exec(t.Context()) }()
 		synctest.Wait()
 		began = time.Now()
 		s.Close()
@@ -272,7 +272,7 @@ func TestFault31SpeculativeExecution(t *testing.T) {
 				var id int64
 				var name string
 				var v []float32
-				err = s.Query(select1).Idempotent(!m.notIdempotent).ScanContext(ctx, &id, &name, &v)
+				err = s.Query(select1).Idempotent(!m.notIdempotent).Scan(ctx, &id, &name, &v)
 				require.InDelta(t, m.took.Seconds(), time.Since(began).Seconds(), 0.001)
 				if m.err == nil {
 					require.NoError(t, err)
@@ -339,7 +339,7 @@ func TestFault31BodyOutlivesItsCaller(t *testing.T) {
 			return true
 		})
 		for range 50 {
-			require.NoError(t, s.Query(insert, value).Idempotent(true).Exec())
+			require.NoError(t, s.Query(insert, value).Idempotent(true).Exec(t.Context()))
 		}
 		time.Sleep(time.Second)
 		sent, _ := c.Count(insert)
@@ -453,24 +453,26 @@ func TestFault35UserCodePanics(t *testing.T) {
 		"connect observer": {config: func(cfg *vecql.ClusterConfig) { cfg.ConnectObserver = panics{} }, log: true},
 		"batch observer": {
 			config: func(cfg *vecql.ClusterConfig) { cfg.BatchObserver = panics{} },
-			run:    func(s *vecql.Session) error { return s.Batch(vecql.LoggedBatch).Query(insert, "v").Exec() }, log: true,
+			run: func(s *vecql.Session) error {
+				return s.Batch(vecql.LoggedBatch).Query(insert, "v").Exec(context.Background())
+			}, log: true,
 		},
-		"tracer": {run: func(s *vecql.Session) error { return s.Query(insert, "v").Trace(panics{}).Exec() }},
+		"tracer": {run: func(s *vecql.Session) error { return s.Query(insert, "v").Trace(panics{}).Exec(context.Background()) }},
 		"retry policy": {
 			config: func(cfg *vecql.ClusterConfig) { cfg.RetryPolicy = panics{} }, code: cql.CodeTruncate, err: "retry policy",
 		},
 		"speculative execution policy": {
 			config: func(cfg *vecql.ClusterConfig) { cfg.SpeculativeExecutionPolicy = panics{} }, err: "speculative policy",
-			run: func(s *vecql.Session) error { return s.Query(insert, "v").Idempotent(true).Exec() },
+			run: func(s *vecql.Session) error { return s.Query(insert, "v").Idempotent(true).Exec(context.Background()) },
 		},
-		"marshaler": {run: func(s *vecql.Session) error { return s.Query(insert, panics{}).Exec() }, err: "marshaler"},
+		"marshaler": {run: func(s *vecql.Session) error { return s.Query(insert, panics{}).Exec(context.Background()) }, err: "marshaler"},
 		"binding": {run: func(s *vecql.Session) error {
-			return s.Bind(insert, func(vecql.StatementMetadata) ([]any, error) { panic("binding") }).Exec()
+			return s.Bind(insert, func(vecql.StatementMetadata) ([]any, error) { panic("binding") }).Exec(context.Background())
 		}, err: "binding"},
 		"binding of a batch": {run: func(s *vecql.Session) error {
 			b := s.Batch(vecql.LoggedBatch)
 			b.Bind(insert, func(vecql.StatementMetadata) ([]any, error) { panic("binding") })
-			return b.Exec()
+			return b.Exec(context.Background())
 		}, err: "binding"},
 		"logger": {config: func(cfg *vecql.ClusterConfig) { cfg.Logger = slog.New(panics{}); cfg.ConnectObserver = panics{} }},
 	} {
@@ -492,7 +494,7 @@ func TestFault35UserCodePanics(t *testing.T) {
 					r.Void()
 				})
 				if m.run == nil {
-					m.run = func(s *vecql.Session) error { return s.Query(insert, "v").Exec() }
+					m.run = func(s *vecql.Session) error { return s.Query(insert, "v").Exec(t.Context()) }
 				}
 				err := m.run(s)
 				if m.err == "" {
@@ -503,7 +505,7 @@ func TestFault35UserCodePanics(t *testing.T) {
 				require.NotErrorIs(t, err, vecql.ErrConnectionClosed)
 				require.Equal(t, m.log, slices.ContainsFunc(records, func(r slog.Record) bool { return strings.Contains(r.Message, "panic in the program's") }))
 				c.On(nil)
-				require.NoError(t, s.Query("INSERT other").Exec(), "other requests still succeed")
+				require.NoError(t, s.Query("INSERT other").Exec(t.Context()), "other requests still succeed")
 				require.EqualValues(t, 3, s.Stats().ConnectionsOpened)
 				require.Zero(t, s.Stats().ConnectionsLost)
 			})
@@ -521,14 +523,14 @@ func TestFault35ObserverBlocksAndCallsBack(t *testing.T) {
 		seen := &attemptRecorder{}
 		seen.do = func() {
 			time.Sleep(10 * time.Second)
-			require.NoError(t, s.Query("INSERT from the observer").Exec())
+			require.NoError(t, s.Query("INSERT from the observer").Exec(t.Context()))
 		}
 		began := time.Now()
 		errs := make(chan error)
-		go func() { errs <- s.Query("INSERT observed").Observer(seen).Exec() }()
+		go func() { errs <- s.Query("INSERT observed").Observer(seen).Exec(t.Context()) }()
 		synctest.Wait()
 		for range 10 {
-			require.NoError(t, s.Query("INSERT other").Exec())
+			require.NoError(t, s.Query("INSERT other").Exec(t.Context()))
 		}
 		require.Zero(t, time.Since(began), "other requests are not delayed")
 		require.NoError(t, <-errs)

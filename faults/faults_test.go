@@ -43,7 +43,7 @@ func bubble(t *testing.T, n int, f func(t *testing.T, c *fakecql.Cluster)) {
 
 // configOf returns a configuration with the first node as contact point.
 func configOf(c *fakecql.Cluster) *vecql.ClusterConfig {
-	cfg := vecql.NewCluster(c.Nodes[0].Addr())
+	cfg := &vecql.ClusterConfig{Hosts: []string{c.Nodes[0].Addr()}}
 	cfg.Port = c.Port
 	cfg.NumConns = 1
 	cfg.Timeout = 5 * time.Second
@@ -68,7 +68,7 @@ func sessionOn(c *fakecql.Cluster, change ...func(*vecql.ClusterConfig)) *vecql.
 // openSession returns a session that is closed when the test ends.
 func openSession(t testing.TB, cfg *vecql.ClusterConfig) *vecql.Session {
 	t.Helper()
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s

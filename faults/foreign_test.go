@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,7 +34,7 @@ func TestFault54ShortError(t *testing.T) {
 				}
 				return r.Op == fakecql.OpExecute
 			})
-			err := sessionOn(c).Query("UPDATE ks.t SET v = 1 WHERE id = 1 IF v = 0").Exec()
+			err := sessionOn(c).Query("UPDATE ks.t SET v = 1 WHERE id = 1 IF v = 0").Exec(t.Context())
 			var timeout *cql.WriteTimeoutError
 			require.ErrorAs(t, err, &timeout)
 			require.Equal(t, "CAS", timeout.WriteType)
@@ -67,7 +68,7 @@ func TestFault55SwappedAddresses(t *testing.T) {
 		b.Start()
 		time.Sleep(2 * time.Minute)
 		for _, n := range c.Nodes {
-			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec())
+			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
 			require.Equal(t, n.ID.String(), got)
 			require.Equal(t, 1, n.Connections()-fakeControls(c, n))
 		}
@@ -91,11 +92,11 @@ func TestFault56KeyspaceDropped(t *testing.T) {
 		cfg.ReconnectionPolicy = &vecql.ConstantReconnectionPolicy{MaxRetries: 1000, Interval: time.Millisecond}
 	})
 	const insert = "INSERT INTO t (id, v) VALUES (?, ?)"
-	require.NoError(t, s.Query(insert, 1, 1).Exec())
+	require.NoError(t, s.Query(insert, 1, 1).Exec(t.Context()))
 	require.NoError(t, c.Exec("DROP KEYSPACE ks"))
 	c.Node(0).CloseConns()
 	eventually(t, func() error { // before the session has connected again, it reports that it has no connection
-		err := s.Query(insert, 1, 1).Exec()
+		err := s.Query(insert, 1, 1).Exec(context.Background())
 		require.Error(t, err, "a row was written")
 		if !errors.Is(err, vecql.ErrKeyspaceDoesNotExist) {
 			return err
@@ -104,7 +105,7 @@ func TestFault56KeyspaceDropped(t *testing.T) {
 	})
 	require.NoError(t, c.Exec("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"))
 	require.NoError(t, c.Exec("CREATE TABLE ks.t (id int PRIMARY KEY, v int)"))
-	eventually(t, func() error { return s.Query(insert, 1, 1).Exec() })
+	eventually(t, func() error { return s.Query(insert, 1, 1).Exec(context.Background()) })
 }
 
 // TestFault57NoFurtherNode: a speculative execution finds no node, because the slow execution uses the only one that is
@@ -123,7 +124,7 @@ func TestFault57NoFurtherNode(t *testing.T) {
 		time.Sleep(time.Second)
 		speculation := &vecql.SimpleSpeculativeExecution{NumAttempts: 3, TimeoutDelay: 20 * time.Millisecond}
 		for range 5 {
-			require.NoError(t, s.Query("INSERT x").Idempotent(true).SpeculativeExecutionPolicy(speculation).Exec())
+			require.NoError(t, s.Query("INSERT x").Idempotent(true).SpeculativeExecutionPolicy(speculation).Exec(t.Context()))
 		}
 	})
 }
@@ -148,7 +149,7 @@ func TestFault58OtherColumns(t *testing.T) {
 				})
 				s := sessionOn(c)
 				for range 2 {
-					rows, err := s.Query(selectRows).Iter().SliceMap()
+					rows, err := s.Query(selectRows).Iter(t.Context()).SliceMap()
 					require.NoError(t, err)
 					require.Equal(t, []map[string]any{{"facets": "{}"}, {"facets": nil}}, rows)
 				}
@@ -179,8 +180,8 @@ func TestFault59GhostNode(t *testing.T) {
 	})
 	began := time.Now()
 	for i, change := range []func(stmt string) error{
-		func(stmt string) error { return s.Query(stmt).Exec() },
-		func(stmt string) error { return s.Query(stmt).Iter().Close() },
+		func(stmt string) error { return s.Query(stmt).Exec(context.Background()) },
+		func(stmt string) error { return s.Query(stmt).Iter(context.Background()).Close() },
 	} {
 		require.NoError(t, change(fmt.Sprintf("CREATE TABLE ks.t%d (id int PRIMARY KEY)", i)))
 	}
@@ -194,9 +195,12 @@ func TestFault60AgreementOfIter(t *testing.T) {
 	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.MaxWaitSchemaAgreement = 30 * time.Millisecond })
 	c.Node(1).SetSchemaVersion(&[16]byte{1})
 	for i, change := range []func(stmt string) error{
-		func(stmt string) error { return s.Query(stmt).Exec() },
-		func(stmt string) error { return s.Query(stmt).Iter().Close() },
-		func(stmt string) error { _, err := s.Query(stmt).MapScanCAS(map[string]any{}); return err },
+		func(stmt string) error { return s.Query(stmt).Exec(context.Background()) },
+		func(stmt string) error { return s.Query(stmt).Iter(context.Background()).Close() },
+		func(stmt string) error {
+			_, err := s.Query(stmt).MapScanCAS(context.Background(), map[string]any{})
+			return err
+		},
 	} {
 		err := change(fmt.Sprintf("CREATE TABLE ks.t%d (id int PRIMARY KEY)", i))
 		require.ErrorIs(t, err, vecql.ErrSchemaAgreement, "%d", i)
@@ -219,7 +223,7 @@ func TestFault61OptionsAnswered(t *testing.T) {
 			}
 			return nil
 		})
-		require.NoError(t, s.Query(insertV, 1, 1).Exec())
+		require.NoError(t, s.Query(insertV, 1, 1).Exec(t.Context()))
 		require.Zero(t, s.Stats().ConnectionsLost)
 	}
 }
@@ -245,7 +249,7 @@ func TestFault62OldRow(t *testing.T) {
 			cfg.Hosts, cfg.ReconnectInterval = cfg.Hosts[:1], 10*time.Millisecond
 		})
 		host := cql.UUID(c.Node(1).HostID()).String()
-		eventually(t, func() error { return s.Query("SELECT key FROM system.local").HostID(host).Exec() })
+		eventually(t, func() error { return s.Query("SELECT key FROM system.local").HostID(host).Exec(context.Background()) })
 		reads := func(n int, check func()) {
 			for last := s.Stats().Control.LastRead; n > 0; check() {
 				if now := s.Stats().Control.LastRead; now != last {
@@ -261,7 +265,7 @@ func TestFault62OldRow(t *testing.T) {
 				require.NotEqual(t, old.String(), h.ConnectAddressAndPort())
 			}
 		})
-		require.NoError(t, s.Query("SELECT key FROM system.local").HostID(host).Exec())
+		require.NoError(t, s.Query("SELECT key FROM system.local").HostID(host).Exec(t.Context()))
 		require.Equal(t, lost, s.Stats().ConnectionsLost)
 	}
 }

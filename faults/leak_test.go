@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/leak"
 )
@@ -16,7 +17,7 @@ import (
 func TestLeakIsSeen(t *testing.T) {
 	c := newCluster(t, fakecql.V5, 2)
 	require.Empty(t, leak.Driver(), "goroutines of the cluster are ignored")
-	s, err := configOf(c).CreateSession()
+	s, err := vecql.NewSession(t.Context(), *configOf(c))
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(leak.Driver()), 3, "readers and the control loop")
 	s.Close()

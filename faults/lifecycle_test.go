@@ -32,7 +32,7 @@ func TestFault36OpenClose(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for i := range row.times {
-				s, err := configOf(row.c).CreateSession()
+				s, err := vecql.NewSession(t.Context(), *configOf(row.c))
 				require.NoError(t, err)
 				if i%2 == 0 {
 					go s.Close()
@@ -79,7 +79,7 @@ func TestFault36StartFails(t *testing.T) {
 					cfg := configOf(m)
 					cfg.Keyspace = "ks"
 					began := time.Now()
-					_, err := vecql.NewSessionContext(ctx, *cfg)
+					_, err := vecql.NewSession(ctx, *cfg)
 					require.Error(t, err)
 					require.LessOrEqual(t, time.Since(began), 30*time.Second)
 				})
@@ -99,13 +99,13 @@ func TestFault36CloseDuringFill(t *testing.T) {
 			m.Nodes[2].Silent = i%2 == 0
 			cfg := configOf(m)
 			cfg.DisableShardAwarePort = i%3 == 0
-			s, err := cfg.CreateSession()
+			s, err := vecql.NewSession(t.Context(), *cfg)
 			require.NoError(t, err)
 			time.Sleep(time.Duration(i) * 2 * time.Millisecond)
 			began := time.Now()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			require.NoError(t, s.CloseContext(ctx))
+			require.NoError(t, s.Shutdown(ctx))
 			require.Less(t, time.Since(began), time.Second)
 		})
 	}
@@ -123,7 +123,7 @@ func TestFault36CloseInFlight(t *testing.T) {
 			return r.Op == fakecql.OpExecute
 		})
 		cfg := configOf(m)
-		s, err := cfg.CreateSession()
+		s, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		time.Sleep(time.Second)
 		var wg sync.WaitGroup
@@ -134,7 +134,7 @@ func TestFault36CloseInFlight(t *testing.T) {
 				stmt = "SELECT never"
 			}
 			wg.Go(func() {
-				switch err := s.Query(stmt).ExecContext(t.Context()); {
+				switch err := s.Query(stmt).Exec(t.Context()); {
 				case err == nil:
 					ok.Add(1)
 				case errors.Is(err, vecql.ErrConnectionClosed) || errors.Is(err, vecql.ErrTimeoutNoResponse):
@@ -151,14 +151,14 @@ func TestFault36CloseInFlight(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_ = s.CloseContext(ctx)
+		_ = s.Shutdown(ctx)
 		wg.Wait()
 		require.LessOrEqual(t, time.Since(began), cfg.Timeout+time.Second)
 		require.EqualValues(t, 900, ok.Load(), "requests with a response in time succeed")
 		require.EqualValues(t, 100, lost.Load())
 		require.True(t, s.Closed())
-		require.ErrorIs(t, s.Query("SELECT new").Exec(), vecql.ErrSessionClosed)
-		require.ErrorIs(t, s.Query("CREATE new").Exec(), vecql.ErrSessionClosed)
-		require.False(t, vecql.MayHaveApplied(s.Query("INSERT new").Exec()))
+		require.ErrorIs(t, s.Query("SELECT new").Exec(t.Context()), vecql.ErrSessionClosed)
+		require.ErrorIs(t, s.Query("CREATE new").Exec(t.Context()), vecql.ErrSessionClosed)
+		require.False(t, vecql.MayHaveApplied(s.Query("INSERT new").Exec(t.Context())))
 	})
 }

@@ -47,10 +47,10 @@ func TestFault34BuffersOfCluster(t *testing.T) {
 		c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
 		require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
 			CREATE TABLE ks.t (k int PRIMARY KEY, v int)`))
-		cfg := vecql.NewCluster(c.Hosts()...)
+		cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 		cfg.Dialer, cfg.Logger, cfg.Compressor, cfg.Timeout = c.Dialer(), slog.New(slog.DiscardHandler), vecql.LZ4Compressor{}, 50*time.Millisecond
 		cfg.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: 5 * time.Millisecond}
-		s, err := cfg.CreateSession()
+		s, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		sometimes := func(n int) func(cqltest.Request) bool { return func(cqltest.Request) bool { return rand.IntN(n) == 0 } }
 		for _, f := range []cqltest.Fault{
@@ -70,13 +70,13 @@ func TestFault34BuffersOfCluster(t *testing.T) {
 					var k, v int
 					switch i % 4 {
 					case 0:
-						_ = s.Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", w, i).Idempotent(i%8 == 0).ExecContext(ctx)
+						_ = s.Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", w, i).Idempotent(i%8 == 0).Exec(ctx)
 					case 1:
-						_ = s.Query("SELECT k, v FROM ks.t WHERE k = ?", w).Idempotent(true).ScanContext(ctx, &k, &v)
+						_ = s.Query("SELECT k, v FROM ks.t WHERE k = ?", w).Idempotent(true).Scan(ctx, &k, &v)
 					case 2:
-						_ = s.Batch(vecql.LoggedBatch).Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", w, i).ExecContext(ctx)
+						_ = s.Batch(vecql.LoggedBatch).Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", w, i).Exec(ctx)
 					default:
-						it := s.Query("SELECT k, v FROM ks.t").PageSize(3).Idempotent(true).IterContext(ctx)
+						it := s.Query("SELECT k, v FROM ks.t").PageSize(3).Idempotent(true).Iter(ctx)
 						for it.Scan(&k, &v) {
 							continue
 						}
@@ -121,38 +121,44 @@ func TestFault33TooLarge(t *testing.T) {
 		want error
 		run  func(s *vecql.Session) error
 	}{
-		{"routing key part", token.ErrPartTooLong, func(s *vecql.Session) error { return s.Query(composite, 1, long).Exec() }},
-		{"routing key", token.ErrPartTooLong, func(s *vecql.Session) error { return s.Query(single, long).Exec() }},
+		{"routing key part", token.ErrPartTooLong, func(s *vecql.Session) error { return s.Query(composite, 1, long).Exec(context.Background()) }},
+		{"routing key", token.ErrPartTooLong, func(s *vecql.Session) error { return s.Query(single, long).Exec(context.Background()) }},
 		{"routing key of a batch", token.ErrPartTooLong, func(s *vecql.Session) error {
-			return s.Batch(vecql.UnloggedBatch).Query(composite, 1, long).Exec()
+			return s.Batch(vecql.UnloggedBatch).Query(composite, 1, long).Exec(context.Background())
 		}},
 		{"statements", vecql.ErrTooManyStmts, func(s *vecql.Session) error {
 			b := s.Batch(vecql.UnloggedBatch)
 			for range 70_000 {
 				b.Query("INSERT x")
 			}
-			return b.Exec()
+			return b.Exec(context.Background())
 		}},
-		{"values", vecql.ErrTooManyValues, func(s *vecql.Session) error { return s.Query(many, values...).Exec() }},
-		{"values of a batch", vecql.ErrTooManyValues, func(s *vecql.Session) error { return s.Batch(vecql.LoggedBatch).Query(many, values...).Exec() }},
-		{"statement", vecql.ErrFrameTooBig, func(s *vecql.Session) error { return s.Query(huge).Exec() }},
-		{"statement of a batch", vecql.ErrFrameTooBig, func(s *vecql.Session) error { return s.Batch(vecql.LoggedBatch).Query(huge).Exec() }},
+		{"values", vecql.ErrTooManyValues, func(s *vecql.Session) error { return s.Query(many, values...).Exec(context.Background()) }},
+		{"values of a batch", vecql.ErrTooManyValues, func(s *vecql.Session) error {
+			return s.Batch(vecql.LoggedBatch).Query(many, values...).Exec(context.Background())
+		}},
+		{"statement", vecql.ErrFrameTooBig, func(s *vecql.Session) error { return s.Query(huge).Exec(context.Background()) }},
+		{"statement of a batch", vecql.ErrFrameTooBig, func(s *vecql.Session) error { return s.Batch(vecql.LoggedBatch).Query(huge).Exec(context.Background()) }},
 		{"value of a payload", vecql.ErrFrameTooBig, func(s *vecql.Session) error {
-			return s.Query("INSERT x").CustomPayload(map[string][]byte{"k": zeros}).Exec()
+			return s.Query("INSERT x").CustomPayload(map[string][]byte{"k": zeros}).Exec(context.Background())
 		}},
-		{"paging state", vecql.ErrFrameTooBig, func(s *vecql.Session) error { return s.Query("INSERT x").PageState(zeros).Exec() }},
-		{"keyspace", wire.ErrTooLong, func(s *vecql.Session) error { return s.Query("INSERT y").Keyspace(long).Exec() }},
+		{"paging state", vecql.ErrFrameTooBig, func(s *vecql.Session) error { return s.Query("INSERT x").PageState(zeros).Exec(context.Background()) }},
+		{"keyspace", wire.ErrTooLong, func(s *vecql.Session) error { return s.Query("INSERT y").Keyspace(long).Exec(context.Background()) }},
 		{"keyspace of a statement that is not prepared", wire.ErrTooLong, func(s *vecql.Session) error {
-			return s.Query("CREATE y").Keyspace(long).Exec()
+			return s.Query("CREATE y").Keyspace(long).Exec(context.Background())
 		}},
 		{"keyspace of a batch", wire.ErrTooLong, func(s *vecql.Session) error {
-			return s.Batch(vecql.LoggedBatch).Query("INSERT x").Keyspace(long).Exec()
+			return s.Batch(vecql.LoggedBatch).Query("INSERT x").Keyspace(long).Exec(context.Background())
 		}},
 		{"key of a payload", wire.ErrTooLong, func(s *vecql.Session) error {
-			return s.Query("INSERT x").CustomPayload(map[string][]byte{long: nil}).Exec()
+			return s.Query("INSERT x").CustomPayload(map[string][]byte{long: nil}).Exec(context.Background())
 		}},
-		{"payload", wire.ErrTooLong, func(s *vecql.Session) error { return s.Query("INSERT x").CustomPayload(keys).Exec() }},
-		{"page size", cql.ErrRange, func(s *vecql.Session) error { return s.Query("INSERT x").PageSize(math.MaxInt).Exec() }},
+		{"payload", wire.ErrTooLong, func(s *vecql.Session) error {
+			return s.Query("INSERT x").CustomPayload(keys).Exec(context.Background())
+		}},
+		{"page size", cql.ErrRange, func(s *vecql.Session) error {
+			return s.Query("INSERT x").PageSize(math.MaxInt).Exec(context.Background())
+		}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			if m.name == "page size" && math.MaxInt == math.MaxInt32 {
@@ -178,14 +184,14 @@ func TestFault33TooLarge(t *testing.T) {
 				})
 				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = 5 })
 				_ = m.run(s) // prepares the statements of the request
-				require.NoError(t, s.Query("INSERT x").Exec())
+				require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 				dials, sent, seen := c.MadeCount(), line.Passed(), frames
 				err := m.run(s)
 				require.ErrorIs(t, err, m.want)
 				require.Less(t, len(err.Error()), 1000)
 				require.False(t, vecql.MayHaveApplied(err))
 				require.Equal(t, sent, line.Passed(), "no byte of the request is sent")
-				require.NoError(t, s.Query("INSERT x").Exec())
+				require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 				require.Equal(t, seen+1, frames)
 				require.Equal(t, dials, c.MadeCount(), "on the same connection")
 			})
@@ -322,7 +328,7 @@ func TestFault34Retention(t *testing.T) {
 				})
 				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) })
 				var kept [][]any // pointers, by row
-				it := s.Query("SELECT c").Iter()
+				it := s.Query("SELECT c").Iter(t.Context())
 				for {
 					row := make([]any, len(dests))
 					for i, dest := range dests {
@@ -388,7 +394,7 @@ func testRetentionOfVerbs(t *testing.T) {
 			require.NoError(t, err)
 			keep("Rows", r.ID, r.Name, r.V)
 		}
-		maps, err := s.Query(selectRows).Iter().SliceMap()
+		maps, err := s.Query(selectRows).Iter(t.Context()).SliceMap()
 		require.NoError(t, err)
 		for _, m := range maps {
 			keep("SliceMap", m["id"], m["name"], m["v"].([]float32))
@@ -398,7 +404,7 @@ func testRetentionOfVerbs(t *testing.T) {
 			name, v []byte
 		}
 		var scanned []raw
-		scanner := s.Query(selectRows).Iter().Scanner()
+		scanner := s.Query(selectRows).Iter(t.Context()).Scanner()
 		for scanner.Next() {
 			var r raw
 			var v []float32

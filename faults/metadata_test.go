@@ -181,7 +181,7 @@ func TestFault17ManyDestinations(t *testing.T) {
 			})
 			last := new(int16) // of a type whose decoder only the Iter keeps
 			dest := []any{new(int64), new(int), new(uint64), new(uint32), last, last, last, last}
-			it := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) }).Query(text).Prefetch(0).Iter()
+			it := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) }).Query(text).Prefetch(0).Iter(t.Context())
 			for range 2 {
 				for i, d := range dest {
 					if !it.Scan(d) {
@@ -219,7 +219,7 @@ func TestFault17ChangeWhilePaging(t *testing.T) {
 		return true
 	})
 	s := sessionOn(c)
-	rows, err := s.Query(selectRows).Prefetch(0).Iter().SliceMap()
+	rows, err := s.Query(selectRows).Prefetch(0).Iter(t.Context()).SliceMap()
 	require.NoError(t, err)
 	require.Len(t, rows, 4)
 	require.NotContains(t, rows[1], "extra")
@@ -242,7 +242,7 @@ func TestFault17WithoutMetadata(t *testing.T) {
 		return r.Op == fakecql.OpExecute
 	})
 	var broken *vecql.ProtocolError
-	require.ErrorAs(t, sessionOn(c).Query(selectRows).Exec(), &broken)
+	require.ErrorAs(t, sessionOn(c).Query(selectRows).Exec(t.Context()), &broken)
 }
 
 // TestFault17OtherColumnCount: rows without metadata have more or fewer columns than the statement.
@@ -262,7 +262,7 @@ func TestFault17OtherColumnCount(t *testing.T) {
 				}
 				return r.Op == fakecql.OpExecute
 			})
-			it := sessionOn(c).Query(selectRows).Iter()
+			it := sessionOn(c).Query(selectRows).Iter(t.Context())
 			require.False(t, it.Scan(nil, nil, nil))
 			var broken *vecql.ProtocolError
 			require.ErrorAs(t, it.Close(), &broken)
@@ -304,7 +304,7 @@ func TestFault18Pages(t *testing.T) {
 					return true
 				})
 				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) })
-				it := s.Query(selectRows).Prefetch(prefetch).Iter()
+				it := s.Query(selectRows).Prefetch(prefetch).Iter(t.Context())
 				var id int64
 				var ids []int64
 				for it.Scan(&id, nil, nil) {
@@ -341,7 +341,7 @@ func TestFault18OtherStatesPage(t *testing.T) {
 			return true
 		})
 		s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.DefaultIdempotence = true })
-		it := s.Query(selectRows).Iter()
+		it := s.Query(selectRows).Iter(t.Context())
 		n := 0
 		for it.Scan(nil, nil, nil) {
 			n++
@@ -353,7 +353,7 @@ func TestFault18OtherStatesPage(t *testing.T) {
 			state string
 			want  cql.Code
 		}{{"of another statement", cql.CodeInvalid}, {"damaged", cql.CodeProtocol}} {
-			it := s.Query(selectRows).PageState([]byte(m.state)).Iter()
+			it := s.Query(selectRows).PageState([]byte(m.state)).Iter(t.Context())
 			require.False(t, it.Scan(nil, nil, nil))
 			err := it.Close()
 			require.ErrorIs(t, err, m.want)

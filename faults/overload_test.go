@@ -102,7 +102,7 @@ func TestFault44LostRaces(t *testing.T) {
 				})
 			})
 			for range requests {
-				require.NoError(t, h.session.Query("INSERT x").Exec())
+				require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 			}
 			st := h.session.Stats()
 			if lost {
@@ -171,11 +171,11 @@ func TestFault42StrayFrame(t *testing.T) {
 				return false
 			})
 		})
-		require.NoError(t, h.session.Query("INSERT x").Exec())
+		require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 		stray.Store(true)
 		synctest.Wait()
 		opened := h.session.Stats().ConnectionsOpened
-		_ = h.session.Query("INSERT x").Exec()
+		_ = h.session.Query("INSERT x").Exec(t.Context())
 		synctest.Wait()
 		require.Equal(t, opened+1, h.session.Stats().ConnectionsOpened, "without a wait")
 	})

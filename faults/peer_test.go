@@ -148,11 +148,11 @@ func TestFault37AnotherCluster(t *testing.T) {
 					time.Sleep(10 * time.Second)
 					for i := range 1200 {
 						var name string
-						require.NoError(t, s.Query(peerRead, int64(i)).Scan(&name))
+						require.NoError(t, s.Query(peerRead, int64(i)).Scan(t.Context(), &name))
 						require.Equal(t, "prod", name)
 					}
 					for i := range 1000 {
-						require.NoError(t, s.Query(peerWrite, int64(i), "x").Exec())
+						require.NoError(t, s.Query(peerWrite, int64(i), "x").Exec(t.Context()))
 					}
 					time.Sleep(10 * time.Minute)
 					wrong := received.beyond(askPeer)
@@ -166,7 +166,7 @@ func TestFault37AnotherCluster(t *testing.T) {
 					require.Equal(t, opened, st.ConnectionsOpened, "a refused connection was not opened")
 					require.EqualValues(t, 1, st.ConnectionsLost)
 
-					err := s.Query(peerRead, int64(1)).HostID(lost.ID.String()).Exec()
+					err := s.Query(peerRead, int64(1)).HostID(lost.ID.String()).Exec(t.Context())
 					require.ErrorIs(t, err, vecql.ErrNoConnections)
 					require.ErrorContains(t, err, `"staging"`)
 					require.ErrorContains(t, err, `"prod"`)
@@ -181,7 +181,7 @@ func TestFault37AnotherCluster(t *testing.T) {
 					lost.Start()
 					answerAt(prod, own, lost)
 					time.Sleep(10 * time.Second)
-					require.NoError(t, s.Query(peerRead, int64(1)).HostID(lost.ID.String()).Exec())
+					require.NoError(t, s.Query(peerRead, int64(1)).HostID(lost.ID.String()).Exec(t.Context()))
 					require.Equal(t, 1, logged.Of("node reached again"))
 				})
 			})
@@ -202,7 +202,7 @@ func TestFault37OnlyContactPoint(t *testing.T) {
 		answerAt(prod, n.IP, staging.Nodes[0])
 		for range 60 {
 			time.Sleep(10 * time.Second)
-			err := s.Query(peerWrite, int64(1), "x").Exec()
+			err := s.Query(peerWrite, int64(1), "x").Exec(t.Context())
 			var wrong *vecql.PeerError
 			require.ErrorAs(t, err, &wrong)
 			require.True(t, wrong.WrongCluster())
@@ -216,7 +216,7 @@ func TestFault37OnlyContactPoint(t *testing.T) {
 		n.Start()
 		answerAt(prod, n.IP, n)
 		time.Sleep(10 * time.Second)
-		require.NoError(t, s.Query(peerWrite, int64(1), "x").Exec())
+		require.NoError(t, s.Query(peerWrite, int64(1), "x").Exec(t.Context()))
 		prod.Event("SCHEMA_CHANGE", "CREATED", "KEYSPACE", "ks2")
 		time.Sleep(time.Minute)
 		require.Equal(t, 1, logged.Of("control connection"), "the control connection is back")
@@ -231,7 +231,7 @@ func TestFault37ClonedNode(t *testing.T) {
 		c.Nodes[1].Stop()
 		answerAt(c, c.Nodes[1].IP, clone.Nodes[1])
 		time.Sleep(time.Minute)
-		require.ErrorContains(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(), `"clone"`)
+		require.ErrorContains(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()), `"clone"`)
 		require.Empty(t, received.beyond(askPeer))
 	})
 }
@@ -250,8 +250,8 @@ func TestFault37NodeReplaced(t *testing.T) {
 				n.Change(func(n *fakecql.Node) { n.ID = fakecql.UUID{0xFB, 3} })
 				n.Start()
 				time.Sleep(time.Minute)
-				require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec())
-				require.ErrorIs(t, s.Query("INSERT").HostID(old.String()).Exec(), vecql.ErrNoConnections)
+				require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
+				require.ErrorIs(t, s.Query("INSERT").HostID(old.String()).Exec(t.Context()), vecql.ErrNoConnections)
 				require.Len(t, s.GetHosts(), 3)
 				require.Equal(t, 1, logged.Of("peer refused"))
 			})
@@ -268,7 +268,7 @@ func TestFault37OnlyNodeReplaced(t *testing.T) {
 		n.Change(func(n *fakecql.Node) { n.ID = fakecql.UUID{0xFB, 1} })
 		n.Start()
 		time.Sleep(time.Minute)
-		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec())
+		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
 	})
 }
 
@@ -281,7 +281,7 @@ func TestFault37FirstContact(t *testing.T) {
 		cfg := configOf(prod)
 		cfg.ClusterName = "prod"
 		cfg.Hosts = []string{"10.0.0.9"}
-		_, err := cfg.CreateSession()
+		_, err := vecql.NewSession(t.Context(), *cfg)
 		require.ErrorIs(t, err, vecql.ErrNoConnectionsStarted)
 		var wrong *vecql.PeerError
 		require.ErrorAs(t, err, &wrong)
@@ -304,7 +304,7 @@ func TestFault37LoadBalancer(t *testing.T) {
 				c.Nodes[1].Stop()
 				answerAt(c, c.Nodes[1].IP, c.Nodes[0])
 				time.Sleep(time.Minute)
-				err := s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec()
+				err := s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context())
 				if accepted {
 					require.NoError(t, err)
 					return
@@ -332,9 +332,9 @@ func TestFault37NodesAtOneAddress(t *testing.T) {
 				require.Len(t, s.GetHosts(), 3)
 				for range 60 {
 					time.Sleep(10 * time.Second)
-					require.NoError(t, s.Query("INSERT").Exec())
+					require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 				}
-				err := s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec()
+				err := s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context())
 				if balanced {
 					require.NoError(t, err)
 					return
@@ -343,7 +343,7 @@ func TestFault37NodesAtOneAddress(t *testing.T) {
 				require.Equal(t, 1, logged.Of("peer refused"))
 				answerAt(c, c.Nodes[1].IP, c.Nodes[1])
 				time.Sleep(time.Minute)
-				require.NoError(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec())
+				require.NoError(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()))
 			})
 		})
 	}
@@ -386,13 +386,13 @@ func TestFault37Unverifiable(t *testing.T) {
 				cfg.Logger = logger
 				if test.refuse {
 					time.AfterFunc(500*time.Millisecond, func() { fixed.Do(func() { close(working) }) })
-					_, err := cfg.CreateSession()
+					_, err := vecql.NewSession(t.Context(), *cfg)
 					require.ErrorContains(t, err, "verify the peer")
 				}
 				time.Sleep(time.Second)
 				s := openSession(t, cfg)
 				for _, n := range c.Nodes {
-					require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec())
+					require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
 				}
 				if !test.refuse {
 					require.Equal(t, 1, logged.Of("peer not verified: the server reports neither its cluster nor its host id"))
@@ -460,7 +460,7 @@ func TestVerificationAddsNoRoundTrip(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for _, n := range c.Nodes {
-			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec())
+			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -44,10 +44,10 @@ func answerWith(t *testing.T, version byte, op fakecql.Opcode, flags byte, body 
 			return true
 		})
 		s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) })
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		dials := c.MadeCount()
 		use(t, s)
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		require.Equal(t, dials, c.MadeCount(), "the frame is whole, so the connection stays in use")
 	})
 	require.Equal(t, before, pooled.Held.Load(), "buffers not released")
@@ -110,9 +110,9 @@ func TestFault09LyingLengths(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			answerWith(t, fakecql.V5, m.op, 0, m.body, func(t *testing.T, s *vecql.Session) {
-				require.NoError(t, s.Query("SELECT y").Exec()) // its memory is not measured
+				require.NoError(t, s.Query("SELECT y").Exec(t.Context())) // its memory is not measured
 				var err error
-				n := allocated(func() { _, err = s.Query("SELECT x").Iter().SliceMap() })
+				n := allocated(func() { _, err = s.Query("SELECT x").Iter(t.Context()).SliceMap() })
 				var broken *vecql.ProtocolError
 				require.ErrorAs(t, err, &broken)
 				require.True(t, vecql.MayHaveApplied(err), "the server may have executed the request")
@@ -138,9 +138,9 @@ func TestFault09LyingEnvelope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			answerWith(t, fakecql.V5, fakecql.OpResult, m.flags, m.body, func(t *testing.T, s *vecql.Session) {
-				require.NoError(t, s.Query("SELECT y").Exec())
+				require.NoError(t, s.Query("SELECT y").Exec(t.Context()))
 				var err error
-				n := allocated(func() { err = s.Query("SELECT x").Exec() })
+				n := allocated(func() { err = s.Query("SELECT x").Exec(t.Context()) })
 				var broken *vecql.ProtocolError
 				require.ErrorAs(t, err, &broken)
 				require.Less(t, n, uint64(256<<10))
@@ -190,10 +190,10 @@ func TestFault09LyingCells(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			body := message(ints(2, 0, 1), fakecql.AppendColumns(nil, fakecql.Columns("c "+cqlOf(m.typ))), ints(1, int32(len(m.cell))), m.cell)
 			answerWith(t, fakecql.V5, fakecql.OpResult, 0, body, func(t *testing.T, s *vecql.Session) {
-				require.NoError(t, s.Query("SELECT y").Exec())
+				require.NoError(t, s.Query("SELECT y").Exec(t.Context()))
 				for _, dest := range []any{m.dest, new(any)} {
 					var err error
-					n := allocated(func() { err = s.Query("SELECT x").Scan(dest) })
+					n := allocated(func() { err = s.Query("SELECT x").Scan(t.Context(), dest) })
 					var bad *cql.UnmarshalError
 					require.ErrorAs(t, err, &bad, "%T", dest)
 					require.Equal(t, "c", bad.Column)
@@ -210,8 +210,8 @@ func TestFault09LyingCells(t *testing.T) {
 			body := message(ints(2, 0, 2), fakecql.AppendColumns(nil, fakecql.Columns("a text", "b text")), ints(1, 5), "abcde", cell)
 			answerWith(t, fakecql.V5, fakecql.OpResult, 0, body, func(t *testing.T, s *vecql.Session) {
 				var broken *vecql.ProtocolError
-				require.ErrorAs(t, s.Query("SELECT x").Scan(new(string), new(string)), &broken)
-				require.ErrorAs(t, s.Query("SELECT x").MapScan(map[string]any{}), &broken)
+				require.ErrorAs(t, s.Query("SELECT x").Scan(t.Context(), new(string), new(string)), &broken)
+				require.ErrorAs(t, s.Query("SELECT x").MapScan(t.Context(), map[string]any{}), &broken)
 				for _, err := range vecql.Rows[struct{ A, B string }](context.Background(), s.Query("SELECT x")) {
 					require.ErrorAs(t, err, &broken)
 				}
@@ -244,13 +244,13 @@ func TestFault09LyingPrepared(t *testing.T) {
 				})
 				s := sessionOn(c)
 				var err error
-				n := allocated(func() { err = s.Query("INSERT x").Exec() })
+				n := allocated(func() { err = s.Query("INSERT x").Exec(t.Context()) })
 				var broken *vecql.ProtocolError
 				require.ErrorAs(t, err, &broken)
 				require.False(t, vecql.MayHaveApplied(err), "a statement that could not be prepared was not executed")
 				require.Less(t, n, uint64(256<<10))
 				lie = false
-				require.NoError(t, s.Query("INSERT x").Exec())
+				require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 			})
 		})
 	}
@@ -264,11 +264,11 @@ func TestFault13Unknown(t *testing.T) {
 	}
 	protocolError := func(t *testing.T, s *vecql.Session) {
 		var broken *vecql.ProtocolError
-		err := s.Query("SELECT x").Exec()
+		err := s.Query("SELECT x").Exec(t.Context())
 		require.ErrorAs(t, err, &broken)
 		require.True(t, vecql.MayHaveApplied(err))
 	}
-	fine := func(t *testing.T, s *vecql.Session) { require.NoError(t, s.Query("SELECT x").Exec()) }
+	fine := func(t *testing.T, s *vecql.Session) { require.NoError(t, s.Query("SELECT x").Exec(t.Context())) }
 	class := func(name string) []byte { return message(0, fakecql.AppendString(nil, name)) }
 	for _, m := range []struct {
 		name  string
@@ -285,7 +285,7 @@ func TestFault13Unknown(t *testing.T) {
 		{"type", fakecql.OpResult, 0, oneRow(message(0x0099), nil), protocolError},
 		{"malformed class name", fakecql.OpResult, 0, oneRow(class("Vector("), nil), protocolError},
 		{"error code", fakecql.OpError, 0, message(ints(0x7777), 4, "what", "and fields"), func(t *testing.T, s *vecql.Session) {
-			err := s.Query("SELECT x").Exec()
+			err := s.Query("SELECT x").Exec(t.Context())
 			var e *cql.ServerError
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, cql.Code(0x7777), e.Code)
@@ -294,7 +294,7 @@ func TestFault13Unknown(t *testing.T) {
 			require.True(t, vecql.MayHaveApplied(err), "the server may have executed the request")
 		}},
 		{"consistency and write type", fakecql.OpError, 0, message(ints(int32(cql.CodeWriteTimeout)), 0, 999, ints(1, 2), 4, "WHAT"), func(t *testing.T, s *vecql.Session) {
-			err := s.Query("SELECT x").Exec()
+			err := s.Query("SELECT x").Exec(t.Context())
 			var e *cql.WriteTimeoutError
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, "WHAT", e.WriteType)
@@ -302,11 +302,11 @@ func TestFault13Unknown(t *testing.T) {
 		}},
 		{"custom type", fakecql.OpResult, 0, oneRow(class("com.example.Secret(a:b)"), []byte("bytes")), func(t *testing.T, s *vecql.Session) {
 			var b []byte
-			require.NoError(t, s.Query("SELECT x").Scan(&b))
+			require.NoError(t, s.Query("SELECT x").Scan(t.Context(), &b))
 			require.Equal(t, "bytes", string(b))
 			var v any
-			require.NoError(t, s.Query("SELECT x").Scan(&v))
-			require.ErrorIs(t, s.Query("SELECT x").Scan(new(int)), cql.ErrConversion)
+			require.NoError(t, s.Query("SELECT x").Scan(t.Context(), &v))
+			require.ErrorIs(t, s.Query("SELECT x").Scan(t.Context(), new(int)), cql.ErrConversion)
 		}},
 		{"schema change of something else", fakecql.OpResult, 0, message(ints(int32(fakecql.ResultSchemaChange)), 7, "CREATED", 4, "ROLE", 4, "what"), fine},
 		{"flags", fakecql.OpResult, 0xF0, ints(1), fine},
@@ -315,12 +315,12 @@ func TestFault13Unknown(t *testing.T) {
 		{"bytes after SET_KEYSPACE", fakecql.OpResult, 0, message(ints(3), 2, "ks", "more"), fine},
 		{"bytes after ROWS", fakecql.OpResult, 0, message(oneRow(message(int(cql.TypeInt)), ints(7)), "more"), func(t *testing.T, s *vecql.Session) {
 			var n int
-			require.NoError(t, s.Query("SELECT x").Scan(&n))
+			require.NoError(t, s.Query("SELECT x").Scan(t.Context(), &n))
 			require.Equal(t, 7, n)
 		}},
 		{"bytes after ERROR", fakecql.OpError, 0, message(ints(int32(cql.CodeUnavailable)), 0, int(cql.Quorum), ints(2, 1), "more"), func(t *testing.T, s *vecql.Session) {
 			var e *cql.UnavailableError
-			require.ErrorAs(t, s.Query("SELECT x").Exec(), &e)
+			require.ErrorAs(t, s.Query("SELECT x").Exec(t.Context()), &e)
 			require.Equal(t, 2, e.Required)
 		}},
 	} {
@@ -369,7 +369,7 @@ func TestFault14Envelope(t *testing.T) {
 					}
 					answerWith(t, version, m.op, flags, message(b, m.body), func(t *testing.T, s *vecql.Session) {
 						var ids traceIDs
-						it := s.Query("SELECT x").Trace(&ids).Iter()
+						it := s.Query("SELECT x").Trace(&ids).Iter(t.Context())
 						if name == "error" {
 							var e *cql.UnavailableError
 							require.ErrorAs(t, it.Close(), &e)

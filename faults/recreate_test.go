@@ -33,7 +33,7 @@ func cqlCluster(t *testing.T, cfg cqltest.Config, statements ...string) *cqltest
 // cqlSession returns a session on c.
 func cqlSession(t *testing.T, c *cqltest.Cluster, change ...func(*vecql.ClusterConfig)) *vecql.Session {
 	t.Helper()
-	cfg := vecql.NewCluster(c.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 	cfg.Logger, cfg.NumConns = slog.New(slog.DiscardHandler), 1
 	for _, f := range change {
 		f(cfg)
@@ -66,14 +66,14 @@ func eventually(t *testing.T, f func() error) {
 // bytes of an int must not be stored as a float.
 func TestFault52NodeForgets(t *testing.T) {
 	for name, insert := range map[string]func(s *vecql.Session, id int, v any) error{
-		"query": func(s *vecql.Session, id int, v any) error { return s.Query(insertV, id, v).Exec() },
-		"iter":  func(s *vecql.Session, id int, v any) error { return s.Query(insertV, id, v).Iter().Close() },
+		"query": func(s *vecql.Session, id int, v any) error { return s.Query(insertV, id, v).Exec(t.Context()) },
+		"iter":  func(s *vecql.Session, id int, v any) error { return s.Query(insertV, id, v).Iter(t.Context()).Close() },
 		"batch": func(s *vecql.Session, id int, v any) error {
-			return s.Batch(vecql.LoggedBatch).Query(insertV, id, v).Exec()
+			return s.Batch(vecql.LoggedBatch).Query(insertV, id, v).Exec(t.Context())
 		},
 		"speculate": func(s *vecql.Session, id int, v any) error {
 			speculation := &vecql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Hour}
-			return s.Query(insertV, id, v).Idempotent(true).SpeculativeExecutionPolicy(speculation).Exec()
+			return s.Query(insertV, id, v).Idempotent(true).SpeculativeExecutionPolicy(speculation).Exec(t.Context())
 		},
 	} {
 		for _, protocol := range []int{4, 5} {
@@ -89,7 +89,7 @@ func TestFault52NodeForgets(t *testing.T) {
 				require.Equal(t, "v", marshal.Column)
 				require.False(t, vecql.MayHaveApplied(err))
 				require.NoError(t, insert(s, 3, float32(1.5)))
-				rows, err := s.Query("SELECT id, v FROM ks.t").Iter().SliceMap()
+				rows, err := s.Query("SELECT id, v FROM ks.t").Iter(t.Context()).SliceMap()
 				require.NoError(t, err)
 				require.Equal(t, []map[string]any{{"id": 3, "v": float32(1.5)}}, rows)
 			})
@@ -112,13 +112,13 @@ func TestFault52TransparentlyBoundAgain(t *testing.T) {
 	require.NoError(t, err)
 	var observed batchErrors
 	inserts := []func(id int) error{
-		func(id int) error { return s.Query(insertV, id, 7).Exec() },
+		func(id int) error { return s.Query(insertV, id, 7).Exec(t.Context()) },
 		func(id int) error {
-			return s.Batch(vecql.UnloggedBatch).Query(insertV, id, 7).Query(insertV, id, 7).Observer(&observed).Exec()
+			return s.Batch(vecql.UnloggedBatch).Query(insertV, id, 7).Query(insertV, id, 7).Observer(&observed).Exec(t.Context())
 		},
 		func(id int) error { return st.Exec(t.Context(), &both{id, 7}) },
 		func(id int) error {
-			return s.Query(insertV, cql.NamedValue("id", id), cql.NamedValue("v", 7)).Exec()
+			return s.Query(insertV, cql.NamedValue("id", id), cql.NamedValue("v", 7)).Exec(t.Context())
 		},
 	}
 	for i, insert := range inserts {
@@ -131,7 +131,7 @@ func TestFault52TransparentlyBoundAgain(t *testing.T) {
 		require.NoError(t, c.Exec("CREATE TABLE ks.t (id int PRIMARY KEY, v "+types[i]+")"))
 		require.NoError(t, insert(i))
 		var v int
-		require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", i).Scan(&v))
+		require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", i).Scan(t.Context(), &v))
 		require.Equal(t, 7, v)
 	}
 	require.Len(t, observed, 3, "the first batch, and both attempts of the second one")
@@ -153,16 +153,16 @@ func TestFault52PreparedByAnother(t *testing.T) {
 				"CREATE TABLE ks.other (id int PRIMARY KEY)")
 			s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.ReconnectInterval = 20 * time.Millisecond })
 			const other = "INSERT INTO ks.other (id) VALUES (?)"
-			require.NoError(t, s.Query(insertV, 1, 7).Exec())
-			require.NoError(t, s.Query(other, 1).Exec())
+			require.NoError(t, s.Query(insertV, 1, 7).Exec(t.Context()))
+			require.NoError(t, s.Query(other, 1).Exec(t.Context()))
 			before := s.Stats().PreparedMisses
 			c.MuteEvents(muted)
 			recreate(t, c)
 			another := cqlSession(t, c)
-			require.NoError(t, another.Query(insertV, 2, float32(1.5)).Exec())
-			eventually(t, func() error { return s.Query(insertV, 3, float32(2.5)).Exec() })
-			require.Error(t, s.Query(insertV, 4, 7).Exec())
-			require.NoError(t, s.Query(other, 2).Exec())
+			require.NoError(t, another.Query(insertV, 2, float32(1.5)).Exec(t.Context()))
+			eventually(t, func() error { return s.Query(insertV, 3, float32(2.5)).Exec(t.Context()) })
+			require.Error(t, s.Query(insertV, 4, 7).Exec(t.Context()))
+			require.NoError(t, s.Query(other, 2).Exec(t.Context()))
 			if !muted {
 				require.EqualValues(t, before+1, s.Stats().PreparedMisses, "statements of other tables stay prepared")
 			}
@@ -174,10 +174,10 @@ func TestFault52PreparedByAnother(t *testing.T) {
 func TestFault52OwnChange(t *testing.T) {
 	c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TABLE ks.t (id int PRIMARY KEY, v int)")
 	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.Events.DisableSchemaEvents = true })
-	require.NoError(t, s.Query(insertV, 1, 7).Exec())
-	require.NoError(t, s.Query("DROP TABLE ks.t").Exec())
-	require.NoError(t, s.Query("CREATE TABLE ks.t (id int PRIMARY KEY, v float)").Exec())
-	require.NoError(t, s.Query(insertV, 1, float32(1.5)).Exec())
+	require.NoError(t, s.Query(insertV, 1, 7).Exec(t.Context()))
+	require.NoError(t, s.Query("DROP TABLE ks.t").Exec(t.Context()))
+	require.NoError(t, s.Query("CREATE TABLE ks.t (id int PRIMARY KEY, v float)").Exec(t.Context()))
+	require.NoError(t, s.Query(insertV, 1, float32(1.5)).Exec(t.Context()))
 }
 
 // withCity has a field that the type of the table lacks at first.
@@ -192,15 +192,15 @@ func TestFault52FieldAdded(t *testing.T) {
 		c := cqlCluster(t, cqltest.Config{Nodes: 1, Protocol: protocol},
 			"CREATE TYPE ks.a (street text)", "CREATE TABLE ks.t (id int PRIMARY KEY, v map<text, frozen<a>>)")
 		s := cqlSession(t, c)
-		require.NoError(t, s.Query(insertV, 1, map[string]map[string]string{"home": {"street": "High St"}}).Exec())
+		require.NoError(t, s.Query(insertV, 1, map[string]map[string]string{"home": {"street": "High St"}}).Exec(t.Context()))
 		value := map[string]withCity{"home": {"Main St", "Ghent"}}
-		require.ErrorIs(t, s.Query(insertV, 2, value).Exec(), cql.ErrConversion)
+		require.ErrorIs(t, s.Query(insertV, 2, value).Exec(t.Context()), cql.ErrConversion)
 		require.NoError(t, c.Exec("ALTER TYPE ks.a ADD city text"))
-		eventually(t, func() error { return s.Query(insertV, 2, value).Exec() })
+		eventually(t, func() error { return s.Query(insertV, 2, value).Exec(t.Context()) })
 		for id, want := range []map[string]withCity{1: {"home": {"High St", ""}}, 2: value} {
 			if want != nil {
 				var got map[string]withCity
-				require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", id).Scan(&got))
+				require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", id).Scan(t.Context(), &got))
 				require.Equal(t, want, got)
 			}
 		}
@@ -247,8 +247,8 @@ func (n number) MarshalCQL(info cql.TypeInfo) ([]byte, error) {
 func outdate(t *testing.T, c *cqltest.Cluster, s *vecql.Session) {
 	t.Helper()
 	recreate(t, c)
-	require.NoError(t, cqlSession(t, c).Query(insertV, 0, float32(1)).Exec())
-	eventually(t, func() error { return s.Query(insertV, 0, float32(1)).Exec() })
+	require.NoError(t, cqlSession(t, c).Query(insertV, 0, float32(1)).Exec(t.Context()))
+	eventually(t, func() error { return s.Query(insertV, 0, float32(1)).Exec(t.Context()) })
 }
 
 // requireFloats fails unless the value of each row is its id.
@@ -256,7 +256,7 @@ func requireFloats(t *testing.T, s *vecql.Session, ids ...int) {
 	t.Helper()
 	for _, id := range ids {
 		var v float32
-		require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", id).Scan(&v))
+		require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", id).Scan(t.Context(), &v))
 		require.Equal(t, float32(id), v)
 	}
 }
@@ -279,26 +279,26 @@ func TestFault52BeforeRetry(t *testing.T) {
 		"query": {
 			cqltest.Error{Code: cqltest.CodeOverloaded},
 			func(s *vecql.Session, r vecql.RetryPolicy) error {
-				return s.Query(insertV, 7, number(7)).RetryPolicy(r).Exec()
+				return s.Query(insertV, 7, number(7)).RetryPolicy(r).Exec(t.Context())
 			},
 		},
 		"idempotent": { // the first attempt may have been executed
 			cqltest.Error{Code: cqltest.CodeServer},
 			func(s *vecql.Session, r vecql.RetryPolicy) error {
-				return s.Query(insertV, 7, number(7)).RetryPolicy(r).Idempotent(true).Exec()
+				return s.Query(insertV, 7, number(7)).RetryPolicy(r).Idempotent(true).Exec(t.Context())
 			},
 		},
 		"batch": {
 			cqltest.Error{Code: cqltest.CodeOverloaded},
 			func(s *vecql.Session, r vecql.RetryPolicy) error {
-				return s.Batch(vecql.LoggedBatch).Query(insertV, 7, number(7)).RetryPolicy(r).Exec()
+				return s.Batch(vecql.LoggedBatch).Query(insertV, 7, number(7)).RetryPolicy(r).Exec(t.Context())
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TABLE ks.t (id int PRIMARY KEY, v int)")
 			s := cqlSession(t, c)
-			require.NoError(t, s.Query(insertV, 1, number(1)).Exec())
+			require.NoError(t, s.Query(insertV, 1, number(1)).Exec(t.Context()))
 			c.Inject(cqltest.Fault{Statement: insertV, Error: &m.fault, Times: 1})
 			decisions := 0
 			require.NoError(t, m.insert(s, outdating{func() { outdate(t, c, s); decisions++ }}))
@@ -327,7 +327,7 @@ func TestFault52EncodedRowsWait(t *testing.T) {
 		require.False(t, vecql.MayHaveApplied(err))
 	}
 	var n int
-	require.NoError(t, s.Query("SELECT count(*) FROM ks.t").Scan(&n))
+	require.NoError(t, s.Query("SELECT count(*) FROM ks.t").Scan(t.Context(), &n))
 	require.Equal(t, 1, n)
 	require.NoError(t, st.Encode(t.Context(), &row, &both{1, number(1)}))
 	require.NoError(t, row.ExecOn(t.Context(), cql.UUID{}))
@@ -341,16 +341,16 @@ func TestFault52PagesOfOldStatement(t *testing.T) {
 		c := cqlCluster(t, cqltest.Config{Nodes: 1, Protocol: protocol}, "CREATE TABLE ks.t (id int, n int, v int, PRIMARY KEY (id, n))")
 		s := cqlSession(t, c)
 		for n := range 6 {
-			require.NoError(t, s.Query("INSERT INTO ks.t (id, n, v) VALUES (1, ?, ?)", n, 10*n).Exec())
+			require.NoError(t, s.Query("INSERT INTO ks.t (id, n, v) VALUES (1, ?, ?)", n, 10*n).Exec(t.Context()))
 		}
 		const text = "SELECT * FROM ks.t WHERE id = ?"
-		it := s.Query(text, 1).PageSize(3).Prefetch(0).Iter()
+		it := s.Query(text, 1).PageSize(3).Prefetch(0).Iter(t.Context())
 		before := s.Stats().PreparedMisses
 		for n := range 6 {
 			if n == 3 {
 				require.NoError(t, c.Exec("ALTER TABLE ks.t ADD a text"))
 				eventually(t, func() error {
-					err := s.Query(text, 2).Exec()
+					err := s.Query(text, 2).Exec(t.Context())
 					if err == nil && s.Stats().PreparedMisses == before {
 						err = vecql.ErrNotFound
 					}
@@ -380,10 +380,10 @@ func TestFault52ReadAgain(t *testing.T) {
 			c := cqlCluster(t, cqltest.Config{Nodes: 1, Protocol: protocol}, "CREATE TABLE ks.t (id int, n int, PRIMARY KEY (id, n))")
 			s := cqlSession(t, c)
 			reads := []func() error{
-				func() error { return s.Query(text, 1).Scan(new(int)) },
-				func() error { return s.Query(text, 1).MapScan(map[string]any{}) },
+				func() error { return s.Query(text, 1).Scan(t.Context(), new(int)) },
+				func() error { return s.Query(text, 1).MapScan(t.Context(), map[string]any{}) },
 				func() error {
-					rows, err := s.Query(text, 1).PageSize(2).Iter().SliceMap()
+					rows, err := s.Query(text, 1).PageSize(2).Iter(t.Context()).SliceMap()
 					if err == nil && len(rows) < 5 {
 						err = fmt.Errorf("%d rows", len(rows))
 					}
@@ -429,7 +429,7 @@ func TestFault52ChangesForever(t *testing.T) {
 		r.Unprepared(old)
 		return true
 	})
-	err := sessionOn(c).Query(stmt, 1).Exec()
+	err := sessionOn(c).Query(stmt, 1).Exec(t.Context())
 	require.ErrorIs(t, err, vecql.ErrStatementChanged)
 	require.False(t, vecql.MayHaveApplied(err))
 	require.Equal(t, 2, executes)
@@ -447,7 +447,7 @@ func TestFault52Concerns(t *testing.T) {
 	misses := func() uint64 {
 		before := s.Stats().PreparedMisses
 		for text, values := range statements {
-			require.NoError(t, s.Query(text, values...).Exec())
+			require.NoError(t, s.Query(text, values...).Exec(t.Context()))
 		}
 		return s.Stats().PreparedMisses - before
 	}
@@ -464,15 +464,15 @@ func TestFault52Concerns(t *testing.T) {
 		{"CREATE KEYSPACE ks2 WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", 0},
 		{"DROP KEYSPACE ks2", 0},
 	} {
-		require.NoError(t, s.Query(m.change).Exec())
+		require.NoError(t, s.Query(m.change).Exec(t.Context()))
 		require.Equal(t, m.misses, misses(), m.change)
 	}
-	require.NoError(t, s.Query("DROP KEYSPACE ks").Exec())
+	require.NoError(t, s.Query("DROP KEYSPACE ks").Exec(t.Context()))
 	for _, stmt := range []string{
 		"CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
 		"CREATE TABLE ks.t (id int PRIMARY KEY, v int)", "CREATE TABLE ks.u (id int PRIMARY KEY)",
 	} {
-		require.NoError(t, s.Query(stmt).Exec())
+		require.NoError(t, s.Query(stmt).Exec(t.Context()))
 	}
 	require.EqualValues(t, 3, misses(), "DROP KEYSPACE ks")
 }

@@ -33,7 +33,7 @@ func TestFault24ReshardingSeenByOneConnection(t *testing.T) {
 			n.HangUpShard(1)
 			time.Sleep(10 * time.Second)
 			require.Equal(t, ones(shards), n.ShardCounts())
-			require.NoError(t, s.Query("INSERT").Exec())
+			require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		}
 	})
 }
@@ -126,7 +126,7 @@ func TestFault43LyingShards(t *testing.T) {
 			open := 0
 			for range 300 {
 				time.Sleep(100 * time.Millisecond)
-				require.NoError(t, s.Query("INSERT x").Exec())
+				require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 				open = max(open, c.Nodes[0].Connections())
 			}
 			dials := len(c.DialsSince(began, ""))

@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -30,7 +31,7 @@ func TestFault50GracefulDisconnect(t *testing.T) {
 			require.NoError(t, c.Exec("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3}"))
 			require.NoError(t, c.Exec("CREATE TABLE ks.t (id int PRIMARY KEY, n int)"))
 			c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 5 * time.Millisecond})
-			cfg := vecql.NewCluster(c.Hosts()...)
+			cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 			cfg.Logger = slog.New(slog.DiscardHandler)
 			s := openSession(t, cfg)
 			var stop atomic.Bool
@@ -41,7 +42,7 @@ func TestFault50GracefulDisconnect(t *testing.T) {
 			for i := range 16 {
 				load.Go(func() {
 					for ; !stop.Load(); i += 16 {
-						if s.Query("INSERT INTO ks.t (id, n) VALUES (?, ?)", i, i).Consistency(cql.One).Exec() != nil {
+						if s.Query("INSERT INTO ks.t (id, n) VALUES (?, ?)", i, i).Consistency(cql.One).Exec(context.Background()) != nil {
 							failed.Add(1)
 						}
 					}
@@ -103,10 +104,10 @@ func TestFault50AnnouncedByEach(t *testing.T) {
 				began := time.Now()
 				for range 60 {
 					time.Sleep(time.Second)
-					require.NoError(t, s.Query("INSERT").Exec())
+					require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 				}
 				if m.served {
-					require.NoError(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec())
+					require.NoError(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()))
 				}
 				require.LessOrEqual(t, len(c.DialsSince(began, c.Nodes[1].Addr())), 60, "one a second")
 			})

@@ -37,7 +37,7 @@ type halfDead struct {
 // newHalfDead returns a cluster and a session with default settings.
 func newHalfDead(t *testing.T, change func(h *halfDead, cfg *vecql.ClusterConfig)) *halfDead {
 	h := &halfDead{Cluster: newCluster(t, fakecql.V5, 3), well: make(chan struct{}), timeout: time.Second}
-	cfg := vecql.NewCluster(h.Nodes[0].Addr())
+	cfg := &vecql.ClusterConfig{Hosts: []string{h.Nodes[0].Addr()}}
 	cfg.Dialer, cfg.Logger, cfg.Timeout = h.Cluster, slog.New(slog.DiscardHandler), h.timeout
 	cfg.DefaultIdempotence = true
 	change(h, cfg)
@@ -71,7 +71,7 @@ func (h *halfDead) load(t *testing.T, rate, seconds int) *outcome {
 	for i := range rate * seconds {
 		wg.Go(func() {
 			began := time.Now()
-			err := h.session.Query("INSERT x").ExecContext(context.Background())
+			err := h.session.Query("INSERT x").Exec(context.Background())
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			if err != nil {
@@ -217,7 +217,7 @@ func TestFault38TimeoutsMoveOn(t *testing.T) {
 					cfg.Timeout = timeout
 					cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
 				})
-				require.NoError(t, h.session.Query("INSERT x").Exec())
+				require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 				h.sick.Store(true)
 				ctx := context.Background()
 				if byContext {
@@ -226,9 +226,9 @@ func TestFault38TimeoutsMoveOn(t *testing.T) {
 					defer cancel()
 				}
 				began := time.Now()
-				require.NoError(t, h.session.Query("INSERT x").ExecContext(ctx))
+				require.NoError(t, h.session.Query("INSERT x").Exec(ctx))
 				require.LessOrEqual(t, time.Since(began), min(timeout, 600*time.Millisecond))
-				require.Error(t, h.session.Query("INSERT x").HostID(h.Nodes[1].ID.String()).ExecContext(ctx), "no other node is allowed")
+				require.Error(t, h.session.Query("INSERT x").HostID(h.Nodes[1].ID.String()).Exec(ctx), "no other node is allowed")
 				h.sick.Store(false)
 				close(h.well)
 			})
@@ -255,15 +255,15 @@ func TestFault38NotIdempotent(t *testing.T) {
 			cfg.DefaultIdempotence = false
 			cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
 		})
-		require.NoError(t, h.session.Query("INSERT x").Exec())
+		require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 		h.sick.Store(true)
 		began := time.Now()
-		require.ErrorIs(t, h.session.Query("INSERT x").Exec(), vecql.ErrTimeoutNoResponse)
+		require.ErrorIs(t, h.session.Query("INSERT x").Exec(t.Context()), vecql.ErrTimeoutNoResponse)
 		require.GreaterOrEqual(t, time.Since(began), h.timeout)
 		sent, _ := h.Count("INSERT x")
 		require.Equal(t, 2, sent)
 		began = time.Now()
-		require.NoError(t, h.session.Query("INSERT x").Exec())
+		require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 		require.Zero(t, time.Since(began))
 	})
 }
@@ -284,7 +284,7 @@ func TestFault38SlowRequest(t *testing.T) {
 		})
 		for range 6 {
 			began := time.Now()
-			require.NoError(t, h.session.Query("SELECT slow").Exec())
+			require.NoError(t, h.session.Query("SELECT slow").Exec(t.Context()))
 			require.Equal(t, 10*time.Second, time.Since(began))
 		}
 		sent, _ := h.Count("SELECT slow")
@@ -305,7 +305,7 @@ func TestFault38AllNodesSilent(t *testing.T) {
 				return false
 			})
 		})
-		require.NoError(t, h.session.Query("INSERT x").Exec())
+		require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 		h.sick.Store(true)
 		time.AfterFunc(4*time.Second, func() { h.sick.Store(false); close(h.well) })
 		o := h.load(t, 100, 6)
@@ -324,14 +324,14 @@ func TestFault38OnlyNodeLeft(t *testing.T) {
 			cfg.Timeout = 11 * time.Second
 			cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
 		})
-		require.NoError(t, h.session.Query("INSERT x").Exec())
+		require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 		h.sick.Store(true)
 		h.Nodes[0].Stop()
 		h.Nodes[2].Stop()
 		time.AfterFunc(3*time.Second, func() { h.sick.Store(false); close(h.well) })
 		synctest.Wait()
 		began := time.Now()
-		require.NoError(t, h.session.Query("INSERT x").Exec())
+		require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 		require.Equal(t, 3*time.Second, time.Since(began))
 		sent, _ := h.Count("INSERT x")
 		require.LessOrEqual(t, sent, 1+2)
@@ -368,7 +368,7 @@ func TestFault38RetryAfterMove(t *testing.T) {
 			cfg.RetryPolicy = always{Type: vecql.Retry}
 			cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
 		})
-		insert := func(i int) error { return h.session.Query(fmt.Sprint("INSERT ", i)).Exec() }
+		insert := func(i int) error { return h.session.Query(fmt.Sprint("INSERT ", i)).Exec(t.Context()) }
 		for i := range 10 {
 			require.NoError(t, insert(i))
 		}
@@ -396,7 +396,7 @@ func TestContextEndsOnSilentNodes(t *testing.T) {
 		h.sick.Store(true)
 		for i := range 300 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i%5)*20*time.Millisecond) // ends at a tick
-			require.ErrorIs(t, h.session.Query("INSERT x").ExecContext(ctx), context.DeadlineExceeded)
+			require.ErrorIs(t, h.session.Query("INSERT x").Exec(ctx), context.DeadlineExceeded)
 			cancel()
 		}
 	})

@@ -68,7 +68,7 @@ func TestFault48ManyNodes(t *testing.T) {
 		})
 		served := map[*fakecql.Node]bool{}
 		for id := range int64(5 * nodes) {
-			require.NoError(t, s.Query(insert, id).Exec())
+			require.NoError(t, s.Query(insert, id).Exec(t.Context()))
 			n := <-at
 			require.Equal(t, ownerOf(c, token.Murmur3(wire.AppendLong(nil, id))), n, "id %d", id)
 			served[n] = true
@@ -135,14 +135,14 @@ func TestFault49ManyTables(t *testing.T) {
 	for i := range tables {
 		require.NoError(t, c.Exec(fmt.Sprintf("CREATE TABLE ks.t%d (id int PRIMARY KEY, v text, w vector<float, 3>)", i)))
 	}
-	cfg := vecql.NewCluster(c.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	s := openSession(t, cfg)
-	require.NoError(t, s.Query("INSERT INTO ks.t1 (id) VALUES (1)").Exec())
+	require.NoError(t, s.Query("INSERT INTO ks.t1 (id) VALUES (1)").Exec(t.Context()))
 	require.Empty(t, taken(), "a session that requests no metadata reads none")
 
 	before := heap()
-	ks, err := s.KeyspaceMetadata("ks")
+	ks, err := s.KeyspaceMetadata(t.Context(), "ks")
 	require.NoError(t, err)
 	require.Len(t, ks.Tables, tables)
 	require.Less(t, heap(), before+uint64(tables*perTable))
@@ -154,11 +154,11 @@ func TestFault49ManyTables(t *testing.T) {
 	}
 	require.InDelta(t, 3*tables/pageSize+1, pages, 1, "pages of the rows of columns")
 
-	require.NoError(t, s.Query("ALTER TABLE ks.t77 ADD x int").Exec())
-	altered, err := s.TableMetadata("ks", "t77")
+	require.NoError(t, s.Query("ALTER TABLE ks.t77 ADD x int").Exec(t.Context()))
+	altered, err := s.TableMetadata(t.Context(), "ks", "t77")
 	require.NoError(t, err)
 	require.Contains(t, altered.Columns, "x")
-	ks, err = s.KeyspaceMetadata("ks")
+	ks, err = s.KeyspaceMetadata(t.Context(), "ks")
 	require.NoError(t, err)
 	require.Len(t, ks.Tables, tables)
 	for _, q := range taken() { // twice if the event of the change arrives after the metadata was read

@@ -232,13 +232,13 @@ func soakCluster(t *testing.T, c *soaking, client *tls.Config) {
 	}
 	slices.Sort(names)
 	require.NoError(t, c.Exec(soakSchema))
-	cfg := vecql.NewCluster(c.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 	cfg.Logger, cfg.DefaultIdempotence, cfg.TLS = slog.New(slog.DiscardHandler), true, client
 	cfg.Timeout, cfg.ConnectTimeout, cfg.HeartbeatTimeout = time.Second, time.Second, time.Second
 	cfg.ReconnectionPolicy = &vecql.ConstantReconnectionPolicy{MaxRetries: 1 << 30, Interval: 100 * time.Millisecond}
 	s := openSession(t, cfg)
 	for id := range soakRows {
-		require.NoError(t, s.Query("INSERT INTO ks.t (id, n) VALUES (?, ?)", id, 7*id).Exec())
+		require.NoError(t, s.Query("INSERT INTO ks.t (id, n) VALUES (?, ?)", id, 7*id).Exec(t.Context()))
 	}
 	var right, failed, wrong atomic.Int64
 	ctx, stop := context.WithCancel(t.Context())
@@ -247,9 +247,9 @@ func soakCluster(t *testing.T, c *soaking, client *tls.Config) {
 		load.Go(func() {
 			for ctx.Err() == nil {
 				id, n := rand.IntN(soakRows), 0
-				err := s.Query("INSERT INTO ks.t (id, n) VALUES (?, ?)", id, 7*id).ExecContext(ctx)
+				err := s.Query("INSERT INTO ks.t (id, n) VALUES (?, ?)", id, 7*id).Exec(ctx)
 				if err == nil {
-					err = s.Query("SELECT n FROM ks.t WHERE id = ?", id).ScanContext(ctx, &n)
+					err = s.Query("SELECT n FROM ks.t WHERE id = ?", id).Scan(ctx, &n)
 				}
 				switch {
 				case err != nil:
@@ -277,11 +277,11 @@ func soakCluster(t *testing.T, c *soaking, client *tls.Config) {
 			over := soakFaults[name](c, n)
 			time.Sleep(min(pause, 2*time.Second))
 			over()
-			require.EventuallyWithT(t, func(t *assert.CollectT) {
+			require.EventuallyWithT(t, func(retry *assert.CollectT) {
 				for _, h := range s.GetHosts() {
-					assert.NoError(t, s.Query("SELECT n FROM ks.t WHERE id = 1").HostID(h.HostID()).Exec())
+					assert.NoError(retry, s.Query("SELECT n FROM ks.t WHERE id = 1").HostID(h.HostID()).Exec(t.Context()))
 				}
-				assert.Len(t, s.GetHosts(), 3)
+				assert.Len(retry, s.GetHosts(), 3)
 			}, 30*time.Second, 10*time.Millisecond, "after %q", name)
 			require.Zero(t, wrong.Load(), "a wrong answer after %q", name)
 			if time.Now().After(end) && first != 0 {

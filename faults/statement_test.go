@@ -50,9 +50,9 @@ func TestFault16UnpreparedBatch(t *testing.T) {
 				c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint")})
 				b.Query(stmt, i)
 			}
-			require.NoError(t, b.Exec())
+			require.NoError(t, b.Exec(t.Context()))
 			clear(known)
-			require.NoError(t, b.Exec())
+			require.NoError(t, b.Exec(t.Context()))
 			for _, e := range b.Entries {
 				_, prepares := c.Count(e.Stmt)
 				require.Equal(t, 2, prepares, e.Stmt)
@@ -67,7 +67,7 @@ func TestFault16UnpreparedThenBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, fakecql.V5, 1)
 		s := sessionOn(c)
-		require.NoError(t, s.Query("INSERT x").Exec())
+		require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 		c.On(func(r *fakecql.Request) bool {
 			switch r.Op {
 			case fakecql.OpExecute:
@@ -79,7 +79,7 @@ func TestFault16UnpreparedThenBroken(t *testing.T) {
 			}
 			return true
 		})
-		err := s.Query("INSERT x").Exec()
+		err := s.Query("INSERT x").Exec(t.Context())
 		require.ErrorIs(t, err, vecql.ErrConnectionClosed)
 		require.False(t, vecql.MayHaveApplied(err))
 		sent, _ := c.Count("INSERT x")
@@ -117,7 +117,7 @@ func TestFault19SingleFlight(t *testing.T) {
 				s := sessionOn(c)
 				ctx, cancel := context.WithCancel(context.Background())
 				leader := make(chan error, 1)
-				go func() { leader <- s.Query("SELECT 1").ExecContext(ctx) }()
+				go func() { leader <- s.Query("SELECT 1").Exec(ctx) }()
 				synctest.Wait()
 				c.Mu.Lock()
 				require.Len(t, held, 1)
@@ -125,12 +125,12 @@ func TestFault19SingleFlight(t *testing.T) {
 				var wg sync.WaitGroup
 				followers := make(chan error, 100)
 				for range cap(followers) {
-					wg.Go(func() { followers <- s.Query("SELECT 1").Exec() })
+					wg.Go(func() { followers <- s.Query("SELECT 1").Exec(t.Context()) })
 				}
 				wg.Go(func() {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 					defer cancel()
-					err := s.Query("SELECT 1").ExecContext(ctx)
+					err := s.Query("SELECT 1").Exec(ctx)
 					if !errors.Is(err, context.DeadlineExceeded) || vecql.MayHaveApplied(err) {
 						t.Errorf("a follower with a deadline: %v", err)
 					}
@@ -189,7 +189,7 @@ func TestFault46PrepareIsLost(t *testing.T) {
 					q := s.Query(fmt.Sprintf("SELECT v%d FROM ks.t", i))
 					ctx, cancel := change(q)
 					defer cancel()
-					return q.ExecContext(ctx)
+					return q.Exec(ctx)
 				}
 				failed, slowest := 0, time.Duration(0)
 				for i := range 12 {
@@ -232,14 +232,14 @@ func TestFault46PrepareEverywhere(t *testing.T) {
 			return false
 		})
 		s := sessionOn(c)
-		require.NoError(t, s.Query(stmt, 1).Exec())
+		require.NoError(t, s.Query(stmt, 1).Exec(t.Context()))
 		synctest.Wait()
 		c.Mu.Lock()
 		require.Len(t, prepared, 3)
 		clear(prepared)
 		c.Mu.Unlock()
 		for i := range 200 {
-			require.NoError(t, s.Query(stmt, i).Exec())
+			require.NoError(t, s.Query(stmt, i).Exec(t.Context()))
 		}
 		c.Mu.Lock()
 		defer c.Mu.Unlock()
@@ -265,14 +265,14 @@ func TestFault16UnpreparedOnce(t *testing.T) {
 				return false
 			})
 			s := sessionOn(c)
-			require.NoError(t, s.Query(stmt, 1).Exec())
+			require.NoError(t, s.Query(stmt, 1).Exec(t.Context()))
 			forgotten.Store(true)
-			require.NoError(t, s.Query(stmt, 2).Exec(), "safe to resend although not idempotent, because the node refused it")
+			require.NoError(t, s.Query(stmt, 2).Exec(t.Context()), "safe to resend although not idempotent, because the node refused it")
 			sent, prepares := c.Count(stmt)
 			require.Equal(t, 3, sent)
 			require.Equal(t, 2, prepares)
 			forgotten.Store(true)
-			require.NoError(t, s.Batch(vecql.LoggedBatch).Query(stmt, 3).Query("DELETE FROM ks.t WHERE id = 1").Query(stmt, 4).Exec())
+			require.NoError(t, s.Batch(vecql.LoggedBatch).Query(stmt, 3).Query("DELETE FROM ks.t WHERE id = 1").Query(stmt, 4).Exec(t.Context()))
 			_, prepares = c.Count(stmt)
 			require.Equal(t, 3, prepares)
 		})
@@ -290,7 +290,7 @@ func TestFault16UnpreparedAlways(t *testing.T) {
 		return r.Op == fakecql.OpExecute
 	})
 	s := sessionOn(c)
-	err := s.Query("SELECT 1").Exec()
+	err := s.Query("SELECT 1").Exec(t.Context())
 	require.ErrorIs(t, err, cql.CodeUnprepared)
 	require.False(t, vecql.MayHaveApplied(err))
 	sent, _ := c.Count("SELECT 1")
@@ -308,7 +308,7 @@ func TestFault16UnpreparedOtherID(t *testing.T) {
 			}
 			return r.Op == fakecql.OpExecute
 		})
-		err := sessionOn(c).Query("SELECT 1").Exec()
+		err := sessionOn(c).Query("SELECT 1").Exec(t.Context())
 		var broken *vecql.ProtocolError
 		require.ErrorAs(t, err, &broken)
 		require.False(t, vecql.MayHaveApplied(err), "the node refused the request")
@@ -318,7 +318,7 @@ func TestFault16UnpreparedOtherID(t *testing.T) {
 		const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 		c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), ID: "old"})
 		s := sessionOn(c)
-		require.NoError(t, s.Query(stmt, 1).Exec())
+		require.NoError(t, s.Query(stmt, 1).Exec(t.Context()))
 		c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), ID: "new"})
 		refused := 0
 		c.On(func(r *fakecql.Request) bool {
@@ -330,7 +330,7 @@ func TestFault16UnpreparedOtherID(t *testing.T) {
 			return false
 		})
 		for id := range 3 {
-			require.NoError(t, s.Query(stmt, id).Exec())
+			require.NoError(t, s.Query(stmt, id).Exec(t.Context()))
 		}
 		require.Equal(t, 1, refused)
 	})
@@ -339,7 +339,7 @@ func TestFault16UnpreparedOtherID(t *testing.T) {
 		const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 		c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), ID: "old"})
 		s := sessionOn(c)
-		require.NoError(t, s.Query(stmt, 1).Exec())
+		require.NoError(t, s.Query(stmt, 1).Exec(t.Context()))
 		c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id text"), ID: "new"})
 		c.On(func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpExecute && bytes.Contains(r.Body, []byte("old")) {
@@ -348,10 +348,10 @@ func TestFault16UnpreparedOtherID(t *testing.T) {
 			}
 			return false
 		})
-		err := s.Query(stmt, 1).Exec()
+		err := s.Query(stmt, 1).Exec(t.Context())
 		var marshal *cql.MarshalError
 		require.ErrorAs(t, err, &marshal, "an int is no text")
 		require.False(t, vecql.MayHaveApplied(err))
-		require.NoError(t, s.Query(stmt, "1").Exec())
+		require.NoError(t, s.Query(stmt, "1").Exec(t.Context()))
 	})
 }

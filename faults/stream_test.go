@@ -54,7 +54,7 @@ func TestFault11NoncesOfSession(t *testing.T) {
 				for nonce := next.Add(1); nonce <= total; nonce = next.Add(1) {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.IntN(2*longest))*step)
 					var got int64
-					err := s.Query(stmt, nonce).ScanContext(ctx, &got)
+					err := s.Query(stmt, nonce).Scan(ctx, &got)
 					cancel()
 					switch {
 					case err == nil && got != nonce:
@@ -83,7 +83,7 @@ func TestFault12OrphanFloodOfSession(t *testing.T) {
 		c := newCluster(t, fakecql.V5, 1)
 		c.On(func(r *fakecql.Request) bool { return r.Stmt == "SELECT never" && r.Op == fakecql.OpExecute })
 		s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Timeout = 2 * time.Second })
-		require.NoError(t, s.Query("INSERT x").Exec())
+		require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 		dials := c.MadeCount()
 		for range 40 {
 			var wg sync.WaitGroup
@@ -91,18 +91,18 @@ func TestFault12OrphanFloodOfSession(t *testing.T) {
 				wg.Go(func() {
 					ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 					defer cancel()
-					if err := s.Query("SELECT never").ExecContext(ctx); err == nil {
+					if err := s.Query("SELECT never").Exec(ctx); err == nil {
 						t.Error("a request without a response succeeded")
 					}
 				})
 			}
 			wg.Wait()
-			require.NoError(t, s.Query("INSERT x").Exec())
+			require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 		}
 		require.Equal(t, dials, c.MadeCount(), "young orphans do not count")
 		for range 100 {
 			time.Sleep(20 * time.Millisecond)
-			require.NoError(t, s.Query("INSERT x").Exec(), "the successor is open before the connection closes")
+			require.NoError(t, s.Query("INSERT x").Exec(t.Context()), "the successor is open before the connection closes")
 		}
 		require.Equal(t, dials+1, c.MadeCount(), "the connection is replaced")
 		require.Zero(t, s.Stats().Nodes[0].Orphans)

@@ -64,7 +64,7 @@ func TestFault21RollingRestart(t *testing.T) {
 			load.Go(func() {
 				for key := int64(w); ctx.Err() == nil; key += workers {
 					var got int64
-					if err := s.Query(stmt, key).Scan(&got); err != nil || got != key {
+					if err := s.Query(stmt, key).Scan(t.Context(), &got); err != nil || got != key {
 						failed.Add(1)
 						t.Errorf("read of %d: got %d, %v", key, got, err)
 						return
@@ -118,7 +118,7 @@ func TestFault24NodeContradictsItself(t *testing.T) {
 		began := time.Now()
 		time.Sleep(10 * time.Minute)
 		require.Less(t, len(m.DialsSince(began, "")), 400)
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 	})
 }
 
@@ -134,7 +134,7 @@ func TestFault20NodeMoves(t *testing.T) {
 		n.Start()
 		time.Sleep(2 * time.Minute) // there is no event; the system tables are read again
 		require.Equal(t, []int{1, 1, 1, 1}, n.ShardCounts())
-		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec())
+		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
 		require.Len(t, s.GetHosts(), 3)
 	})
 }
@@ -151,7 +151,7 @@ func TestFault20AllNodesMove(t *testing.T) {
 			n.MoveTo(fmt.Sprintf("10.0.9.%d", i+1))
 		}
 		time.Sleep(time.Minute)
-		require.ErrorIs(t, s.Query("INSERT").Exec(), vecql.ErrNoConnections)
+		require.ErrorIs(t, s.Query("INSERT").Exec(t.Context()), vecql.ErrNoConnections)
 		for i := range 3 {
 			m.Nodes[i].Start()
 		}
@@ -159,7 +159,7 @@ func TestFault20AllNodesMove(t *testing.T) {
 		for i := range 3 {
 			n := m.Nodes[i]
 			require.Positive(t, n.Connections())
-			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec())
+			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
 		}
 	})
 }
@@ -179,7 +179,7 @@ func TestFault23UpBeforeItListens(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		require.Equal(t, used, n.Connections(), "an event alone does not close a connection")
 		require.Equal(t, made, m.MadeCount())
-		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec())
+		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
 
 		n.Stop()
 		time.Sleep(time.Minute)
@@ -201,7 +201,7 @@ func TestFault23UpBeforeItListens(t *testing.T) {
 		require.NotEmpty(t, m.DialsSince(began, n.IP), "an attempt follows the event immediately")
 		n.Start() // the node listens a second later
 		time.Sleep(2 * time.Second)
-		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(), "the backoff has started over")
+		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()), "the backoff has started over")
 
 		n.Stop()
 		synctest.Wait()
@@ -239,7 +239,7 @@ func TestFault28LoginRefused(t *testing.T) {
 		cfg := configOf(m)
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: "u", Password: "never"}
 		began := time.Now()
-		_, err := cfg.CreateSession()
+		_, err := vecql.NewSession(t.Context(), *cfg)
 		require.ErrorIs(t, err, cql.CodeCredentials)
 		require.Zero(t, time.Since(began), "the start fails at once")
 
@@ -262,7 +262,7 @@ func TestFault28LoginRefused(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		require.LessOrEqual(t, len(m.DialsSince(began, n.IP)), 1, "events do not cause attempts after a refused login")
-		require.NoError(t, s.Query("INSERT").Exec(), "the connected node serves")
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()), "the connected node serves")
 		auth.password.Store("new")
 		time.Sleep(time.Minute + time.Second)
 		require.Equal(t, []int{1, 1}, n.ShardCounts(), "without a restart")
@@ -299,10 +299,10 @@ func TestFault28AllLoginsRefused(t *testing.T) {
 		for i := range 2 {
 			require.LessOrEqual(t, len(m.DialsSince(began, m.Nodes[i].IP)), 24+30, "the pool's and the control connection's attempts")
 		}
-		require.ErrorIs(t, s.Query("INSERT").Exec(), cql.CodeCredentials, "the error names the reason")
+		require.ErrorIs(t, s.Query("INSERT").Exec(t.Context()), cql.CodeCredentials, "the error names the reason")
 		refuse.Store(false)
 		time.Sleep(time.Minute + time.Second)
-		require.NoError(t, s.Query("INSERT").Exec())
+		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		require.Equal(t, 2+2+1, m.Nodes[0].Connections()+m.Nodes[1].Connections(), "a connection to each shard, and the control connection")
 	})
 }
@@ -336,13 +336,13 @@ func TestFault27NullsOverTheWire(t *testing.T) {
 		return f.Answer(r)
 	})
 	s := sessionOn(c)
-	ks, err := s.KeyspaceMetadata("ks")
+	ks, err := s.KeyspaceMetadata(t.Context(), "ks")
 	require.NoError(t, err)
 	require.Equal(t, cql.CustomType{}, ks.Tables["t"].Columns["c"].Type)
 	require.Contains(t, ks.UserTypes, "u")
 	require.Len(t, ks.Tables, 1)
 	require.ErrorIs(t, errors.Join(ks.Faults...), cql.CodeUnauthorized)
-	all, err := s.AllKeyspaceMetadata()
+	all, err := s.AllKeyspaceMetadata(t.Context())
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 }
@@ -397,7 +397,7 @@ func TestFault23FalseEvents(t *testing.T) {
 			}
 			c.Event("TOPOLOGY_CHANGE", "NEW_NODE", net.IP{127, 0, 0, 3})
 			c.Event("STATUS_CHANGE", "DOWN", net.IP{127, 0, 0, 2})
-			require.NoError(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(), "the node is reported down but responds")
+			require.NoError(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()), "the node is reported down but responds")
 			after(100 * time.Millisecond)
 		}
 		after(2 * time.Second)

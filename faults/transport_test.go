@@ -85,14 +85,14 @@ func peerCloses(t *testing.T, version byte, requests bool, budget int, executed 
 	cfg.ProtoVersion = int(version)
 	cfg.Authenticator = vecql.PasswordAuthenticator{Username: "u", Password: "p"}
 	began := time.Now()
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	if err != nil {
 		require.Nil(t, s)
 		require.ErrorIs(t, err, vecql.ErrNoConnectionsStarted, "cut after %d bytes", budget)
 		requireBroken(t, err, budget)
 	} else {
 		defer s.Close()
-		err = s.Query(stmt, 1).Exec()
+		err = s.Query(stmt, 1).Exec(t.Context())
 		sent := budget > *executed
 		if !requests {
 			sent = budget >= *executed // the connection breaks within the response

@@ -23,7 +23,7 @@ func ExampleInstrument() {
 	}
 	defer cluster.Close()
 	spans := tracetest.NewSpanRecorder()
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	telemetry, err := otelvecql.Instrument(config, otelvecql.Config{
 		TracerProvider: trace.NewTracerProvider(trace.WithSpanProcessor(spans)), QueryText: true,
 	})
@@ -31,7 +31,7 @@ func ExampleInstrument() {
 		log.Fatal(err)
 	}
 	defer func() { _ = telemetry.Close() }()
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func ExampleInstrument() {
 	}
 	var version string
 	if err := session.Query("SELECT release_version FROM system.local WHERE key = 'local'").
-		ScanContext(context.Background(), &version); err != nil {
+		Scan(context.Background(), &version); err != nil {
 		log.Fatal(err)
 	}
 	for _, span := range spans.Ended() {

@@ -3,10 +3,10 @@
 // Package otelvecql records traces and metrics of vecql sessions with OpenTelemetry, following the semantic conventions
 // for databases (semconv v1.41.0, with those for Cassandra).
 //
-//	cfg := vecql.NewCluster("127.0.0.1")
+//	cfg := &vecql.ClusterConfig{Hosts: []string{"127.0.0.1"}}
 //	in, err := otelvecql.Instrument(cfg, otelvecql.Config{})
 //	...
-//	session, err := cfg.CreateSession()
+//	session, err := vecql.NewSession(ctx, *cfg)
 //	...
 //	err = in.Observe(session) // the session's counters
 //	defer in.Close()
@@ -77,7 +77,7 @@ type Instrumentation struct {
 }
 
 // Instrument changes cfg so that its sessions record spans and metrics. Observers already set in cfg are called
-// afterwards. Call Instrument once, before cfg.CreateSession. It returns an error of the meter.
+// afterwards. Call Instrument once, before vecql.NewSession. It returns an error of the meter.
 func Instrument(cfg *vecql.ClusterConfig, c Config) (*Instrumentation, error) {
 	if c.TracerProvider == nil {
 		c.TracerProvider = otel.GetTracerProvider()

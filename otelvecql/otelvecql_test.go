@@ -50,7 +50,7 @@ func start(t *testing.T, c otelvecql.Config) *fixture {
 	f.tracer = tp.Tracer("test")
 	c.TracerProvider, c.MeterProvider = tp, metric.NewMeterProvider(metric.WithReader(f.reader))
 	addr := server(t, &f.fail)
-	cfg := vecql.NewCluster(addr)
+	cfg := &vecql.ClusterConfig{Hosts: []string{addr}}
 	cfg.ProtoVersion, cfg.NumConns, cfg.Timeout = 4, 1, 5*time.Second
 	cfg.MemoryBudget = 1 << 20
 	cfg.Keyspace, cfg.Logger = "ks", slog.New(slog.DiscardHandler)
@@ -59,7 +59,7 @@ func start(t *testing.T, c otelvecql.Config) *fixture {
 	var err error
 	f.in, err = otelvecql.Instrument(cfg, c)
 	require.NoError(t, err)
-	f.session, err = cfg.CreateSession()
+	f.session, err = vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(f.session.Close)
 	f.port = f.session.GetHosts()[0].Port()
@@ -141,7 +141,7 @@ func TestQuerySpan(t *testing.T) {
 	f := start(t, otelvecql.Config{Attributes: []attribute.KeyValue{attribute.String("deployment", "blue")}})
 	ctx, parent := f.tracer.Start(t.Context(), "parent")
 	before := time.Now()
-	require.NoError(t, f.session.Query("SELECT v FROM other.t WHERE id = ?", 5).PageSize(100).Idempotent(true).ExecContext(ctx))
+	require.NoError(t, f.session.Query("SELECT v FROM other.t WHERE id = ?", 5).PageSize(100).Idempotent(true).Exec(ctx))
 	s := f.span()
 	require.Equal(t, "SELECT other.t", s.Name())
 	require.Equal(t, trace.SpanKindClient, s.SpanKind())
@@ -172,7 +172,7 @@ func TestQuerySpan(t *testing.T) {
 
 func TestWriteAndBatchSpans(t *testing.T) {
 	f := start(t, otelvecql.Config{QueryText: true})
-	require.NoError(t, f.session.Query("INSERT INTO t (a, b) VALUES (?, 'secret')", 5).Exec())
+	require.NoError(t, f.session.Query("INSERT INTO t (a, b) VALUES (?, 'secret')", 5).Exec(t.Context()))
 	s := f.span()
 	a := attributes(s.Attributes())
 	require.Equal(t, "INSERT t", s.Name())
@@ -184,7 +184,7 @@ func TestWriteAndBatchSpans(t *testing.T) {
 	for i := range 3 {
 		b.Query("INSERT INTO t (a) VALUES (?)", i)
 	}
-	require.NoError(t, b.Exec())
+	require.NoError(t, b.Exec(t.Context()))
 	s = f.span()
 	a = attributes(s.Attributes())
 	require.Equal(t, "BATCH INSERT t", s.Name())
@@ -198,7 +198,7 @@ func TestWriteAndBatchSpans(t *testing.T) {
 func TestErrorSpan(t *testing.T) {
 	for _, text := range []bool{false, true} {
 		f := start(t, otelvecql.Config{ErrorText: text, System: "scylladb"})
-		require.ErrorIs(t, f.session.Query("SELECT v FROM wrong").Exec(), cql.CodeInvalid)
+		require.ErrorIs(t, f.session.Query("SELECT v FROM wrong").Exec(t.Context()), cql.CodeInvalid)
 		s := f.span()
 		a := attributes(s.Attributes())
 		require.Equal(t, []string{"8704", "8704", "scylladb"}, []string{a["db.response.status_code"], a["error.type"], a["db.system.name"]})
@@ -212,7 +212,7 @@ func TestErrorSpan(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.ErrorIs(t, f.session.Query("SELECT v FROM t").ExecContext(ctx), context.Canceled)
+		require.ErrorIs(t, f.session.Query("SELECT v FROM t").Exec(ctx), context.Canceled)
 		for _, s := range f.ended() {
 			require.Equal(t, "canceled", attributes(s.Attributes())["error.type"])
 		}
@@ -232,10 +232,10 @@ func (again) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 // TestAttemptsAreSpans makes a node refuse a request once.
 func TestAttemptsAreSpans(t *testing.T) {
 	f := start(t, otelvecql.Config{})
-	require.NoError(t, f.session.Query("SELECT v FROM flaky").Exec())
+	require.NoError(t, f.session.Query("SELECT v FROM flaky").Exec(t.Context()))
 	f.ended()
 	f.fail = 1
-	require.NoError(t, f.session.Query("SELECT v FROM flaky").RetryPolicy(again{}).Idempotent(true).Exec())
+	require.NoError(t, f.session.Query("SELECT v FROM flaky").RetryPolicy(again{}).Idempotent(true).Exec(t.Context()))
 	spans := f.ended()
 	require.Len(t, spans, 2)
 	first, second := attributes(spans[0].Attributes()), attributes(spans[1].Attributes())
@@ -250,9 +250,9 @@ func TestSessionMetrics(t *testing.T) {
 	require.NoError(t, f.in.Observe(f.session))
 	require.Error(t, f.in.Observe(f.session))
 	for range 3 {
-		require.NoError(t, f.session.Query("SELECT v FROM t").Exec())
+		require.NoError(t, f.session.Query("SELECT v FROM t").Exec(t.Context()))
 	}
-	require.Error(t, f.session.Query("SELECT v FROM wrong").Exec())
+	require.Error(t, f.session.Query("SELECT v FROM wrong").Exec(t.Context()))
 	pool := "127.0.0.1:" + strconv.Itoa(f.port)
 	find := func(name, key, value string) string {
 		t.Helper()
@@ -304,14 +304,14 @@ func TestSessionMetrics(t *testing.T) {
 // TestNothingIsRecordedWithoutProviders uses the default providers of OpenTelemetry, as in a program that sets none.
 func TestNothingIsRecordedWithoutProviders(t *testing.T) {
 	fail := 0
-	cfg := vecql.NewCluster(server(t, &fail))
+	cfg := &vecql.ClusterConfig{Hosts: []string{server(t, &fail)}}
 	cfg.ProtoVersion, cfg.NumConns, cfg.Logger = 4, 1, slog.New(slog.DiscardHandler)
 	in, err := otelvecql.Instrument(cfg, otelvecql.Config{})
 	require.NoError(t, err)
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()
 	require.NoError(t, in.Observe(s))
-	require.NoError(t, s.Query("SELECT v FROM t").Exec())
+	require.NoError(t, s.Query("SELECT v FROM t").Exec(t.Context()))
 	require.NoError(t, in.Close())
 }

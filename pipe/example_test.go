@@ -119,7 +119,7 @@ func ExampleTable() {
 		INSERT INTO shop.visits (user, number, milliseconds) VALUES ('bob', 1, 35)`); err != nil {
 		log.Fatal(err)
 	}
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		log.Fatal(err)
 	}

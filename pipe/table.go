@@ -37,7 +37,7 @@ func (s *tableSource) open(ctx context.Context, config Config) (opened, error) {
 	if keyspace == "" {
 		keyspace = s.session.Query("").GetKeyspace()
 	}
-	ks, err := s.session.KeyspaceMetadataContext(ctx, keyspace)
+	ks, err := s.session.KeyspaceMetadata(ctx, keyspace)
 	if err != nil {
 		return fail(err)
 	}
@@ -47,7 +47,7 @@ func (s *tableSource) open(ctx context.Context, config Config) (opened, error) {
 	if view := ks.MaterializedViews[table]; view != nil {
 		columns, names, o.key, o.clustering = view.Columns, view.OrderedColumns, view.PartitionKey, view.ClusteringColumns
 	} else {
-		t, err := s.session.TableMetadataContext(ctx, keyspace, table)
+		t, err := s.session.TableMetadata(ctx, keyspace, table)
 		if err != nil {
 			return fail(err)
 		}

@@ -38,14 +38,14 @@ func onCluster(t *testing.T, f func(t *testing.T, cluster *cqltest.Cluster, sess
 		cluster := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
 		require.NoError(t, cluster.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
 			CREATE TABLE ks."T" (shop text, n int, price double, at timestamp, PRIMARY KEY (shop, n))`))
-		conf := vecql.NewCluster(cluster.Hosts()...)
+		conf := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 		conf.Dialer, conf.Logger, conf.Keyspace = cluster.Dialer(), slog.New(slog.NewTextHandler(io.Discard, nil)), "ks"
-		session, err := conf.CreateSession()
+		session, err := vecql.NewSession(t.Context(), *conf)
 		require.NoError(t, err)
 		defer session.Close()
 		for i := range 40 {
 			require.NoError(t, session.Query(`INSERT INTO "T" (shop, n, price, at) VALUES (?, ?, ?, ?)`, fmt.Sprint("s", i%7), i,
-				float64(i)/2, int64(i)).Idempotent(true).ExecContext(t.Context()))
+				float64(i)/2, int64(i)).Idempotent(true).Exec(t.Context()))
 		}
 		source := pipe.Table(session, `ks."T"`)
 		all, err := source.OrderBy(pipe.Ascending("n")).Batch(t.Context())
@@ -99,12 +99,12 @@ func TestTable(t *testing.T) {
 // TestTableUUIDRange has UUIDs whose order in CQL, by version and time, is not that of their bytes.
 func TestTableUUIDRange(t *testing.T) {
 	onTable(t, func(t *testing.T, session *vecql.Session, _ pipe.Pipe, _ *table) {
-		require.NoError(t, session.Query("CREATE TABLE ids (shop int, id uuid, PRIMARY KEY (shop, id))").ExecContext(t.Context()))
+		require.NoError(t, session.Query("CREATE TABLE ids (shop int, id uuid, PRIMARY KEY (shop, id))").Exec(t.Context()))
 		for _, id := range []string{
 			"00000000-0000-1000-8000-000000000001", "ffffffff-0000-1000-8000-000000000001", "10000000-0000-1001-8000-000000000001",
 			"20000000-0000-4000-8000-000000000001", "05000000-0000-4000-8000-000000000001",
 		} {
-			require.NoError(t, session.Query("INSERT INTO ids (shop, id) VALUES (1, ?)", id).Idempotent(true).ExecContext(t.Context()))
+			require.NoError(t, session.Query("INSERT INTO ids (shop, id) VALUES (1, ?)", id).Idempotent(true).Exec(t.Context()))
 		}
 		source := pipe.Table(session, "ks.ids")
 		all, err := source.Batch(t.Context())
@@ -164,9 +164,9 @@ func TestTableGroups(t *testing.T) {
 func TestTableFiltersByType(t *testing.T) {
 	onTable(t, func(t *testing.T, session *vecql.Session, _ pipe.Pipe, _ *table) {
 		require.NoError(t, session.Query(`CREATE TABLE types (id int PRIMARY KEY, tiny tinyint, small smallint, big bigint, flag boolean,
-			at timestamp, uid uuid, txt text, d double, amount decimal, day date, f float, b blob)`).ExecContext(t.Context()))
+			at timestamp, uid uuid, txt text, d double, amount decimal, day date, f float, b blob)`).Exec(t.Context()))
 		require.NoError(t, session.Query(`INSERT INTO types (id, tiny, small, big, flag, at, uid, txt, d, day, f) VALUES (1, 127, 32767,
-			9223372036854775807, true, '1970-01-01T00:00:00.001Z', 00000000-0000-1000-8000-000000000001, 'a', 1, '1970-01-01', 1)`).ExecContext(t.Context()))
+			9223372036854775807, true, '1970-01-01T00:00:00.001Z', 00000000-0000-1000-8000-000000000001, 'a', 1, '1970-01-01', 1)`).Exec(t.Context()))
 		source := pipe.Table(session, "types") // of the session's keyspace
 		for text, where := range map[string]string{
 			"tiny = 127":                         `WHERE "tiny" = ?`,

@@ -66,7 +66,7 @@ func startNode(b *testing.B) *vecql.Session {
 	require.NoError(b, err)
 	cfg, err := sqlvecql.ParseURI("cassandra://" + host + "/shop?consistency=one")
 	require.NoError(b, err)
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(b.Context(), *cfg)
 	require.NoError(b, err)
 	b.Cleanup(session.Close)
 	return session
@@ -95,14 +95,14 @@ func BenchmarkSQL(b *testing.B) {
 	const rows = 10_000
 	e := make([]float32, dimension)
 	for id := range rows {
-		require.NoError(b, session.Query(insertItem, id, "lamp", 9.5, e).ExecContext(b.Context()))
+		require.NoError(b, session.Query(insertItem, id, "lamp", 9.5, e).Exec(b.Context()))
 	}
 	for _, c := range []struct {
 		name string
 		run  func(ctx context.Context, n int) error
 	}{
 		{"verb=exec/driver=vecql", func(ctx context.Context, n int) error {
-			return times(n, func(i int) error { return session.Query(insertItem, i%rows, "lamp", 9.5, e).ExecContext(ctx) })
+			return times(n, func(i int) error { return session.Query(insertItem, i%rows, "lamp", 9.5, e).Exec(ctx) })
 		}},
 		{"verb=exec/driver=database-sql", func(ctx context.Context, n int) error {
 			return times(n, func(i int) error {
@@ -113,7 +113,7 @@ func BenchmarkSQL(b *testing.B) {
 		{"verb=row/driver=vecql", func(ctx context.Context, n int) error {
 			return times(n, func(i int) error {
 				var v item
-				return session.Query(selectItem, i%rows).ScanContext(ctx, &v.id, &v.name, &v.price, &v.embedding)
+				return session.Query(selectItem, i%rows).Scan(ctx, &v.id, &v.name, &v.price, &v.embedding)
 			})
 		}},
 		{"verb=row/driver=database-sql", func(ctx context.Context, n int) error {
@@ -156,7 +156,7 @@ var errRows = errors.New("another number of rows")
 
 // scanIter reads the first n rows of the table.
 func scanIter(ctx context.Context, session *vecql.Session, n int) error {
-	it := session.Query(selectAll).IterContext(ctx)
+	it := session.Query(selectAll).Iter(ctx)
 	var v item
 	seen := 0
 	for seen < n && it.Scan(&v.id, &v.name, &v.price) {

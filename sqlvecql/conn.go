@@ -53,7 +53,7 @@ func (c *conn) ResetSession(context.Context) error {
 
 // Ping implements driver.Pinger: one node answers a request.
 func (c *conn) Ping(ctx context.Context) error {
-	return c.session.Query("SELECT key FROM system.local").Consistency(cql.One).ExecContext(ctx)
+	return c.session.Query("SELECT key FROM system.local").Consistency(cql.One).Exec(ctx)
 }
 
 // Begin implements driver.Conn.
@@ -88,7 +88,7 @@ func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, er
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	var r *rows
 	err := c.run(ctx, text, args, func(q *vecql.Query) (err error) {
-		r, err = newRows(q.IterContext(ctx))
+		r, err = newRows(q.Iter(ctx))
 		return err
 	})
 	if err != nil {
@@ -102,9 +102,9 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 	res := result{conditional: cqltext.IsConditional(text)}
 	err := c.run(ctx, text, args, func(q *vecql.Query) (err error) {
 		if !res.conditional {
-			return q.ExecContext(ctx)
+			return q.Exec(ctx)
 		}
-		res.applied, err = q.MapScanCASContext(ctx, map[string]any{})
+		res.applied, err = q.MapScanCAS(ctx, map[string]any{})
 		return err
 	})
 	if err != nil {

@@ -307,7 +307,7 @@ func TestSessionOfTheProgram(t *testing.T) {
 	leak.Require(t)
 	cluster := cqltest.New(t, cqltest.Config{Nodes: 1})
 	require.NoError(t, cluster.Exec(keyspace+items))
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	db := sqlvecql.OpenDB(session)

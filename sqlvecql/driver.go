@@ -100,7 +100,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, ctx.Err()
 	}
 	if c.session == nil && !c.closed {
-		session, err := vecql.NewSessionContext(ctx, *c.cfg)
+		session, err := vecql.NewSession(ctx, *c.cfg)
 		if err != nil {
 			return nil, err
 		}

@@ -95,7 +95,7 @@ func ExampleOpenDB() {
 		log.Fatal(err)
 	}
 	config.RetryPolicy = &vecql.SimpleRetryPolicy{NumRetries: 3}
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func TestScanEqualsTheDecoder(t *testing.T) {
 			}
 			query := fmt.Sprintf("SELECT c%d FROM types WHERE id = 1", i)
 			want, got := reflect.New(typ), reflect.New(typ)
-			wantErr := session.Query(query).Scan(want.Interface())
+			wantErr := session.Query(query).Scan(t.Context(), want.Interface())
 			gotErr := db.QueryRow(query).Scan(anyScanner{got})
 			if known[c.cql+" to "+typ.String()] {
 				require.NotEqual(t, wantErr == nil, gotErr == nil, "%s to %v is no difference", c.cql, typ)

@@ -48,7 +48,7 @@ func (v *valueTable) write(typ string, arg any) ([]byte, error) {
 	if _, err := v.db.ExecContext(v.Context(), "INSERT INTO v (id, "+name+") VALUES (?, ?)", 1, arg); err != nil {
 		return nil, err
 	}
-	it := v.session.Query("SELECT " + name + " FROM v WHERE id = 1").IterContext(v.Context())
+	it := v.session.Query("SELECT " + name + " FROM v WHERE id = 1").Iter(v.Context())
 	cells := make([][]byte, 1)
 	require.True(v, it.NextRaw(cells))
 	cell := bytes.Clone(cells[0])

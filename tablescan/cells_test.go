@@ -21,7 +21,7 @@ func TestCellsAreThoseOfNextRaw(t *testing.T) {
 		CREATE TABLE ks.a (id int PRIMARY KEY, n int, i inet, l list<int>); CREATE TABLE ks.b (id int PRIMARY KEY, n int, i inet, l list<int>);
 		INSERT INTO ks.a (id, n) VALUES (1, blobAsInt(0x)); INSERT INTO ks.a (id, l) VALUES (2, [1]);
 		INSERT INTO ks.a (id, i) VALUES (3, blobAsInet(0x00000000000000000000ffffc0000207))`))
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	scan, err := tablescan.New(t.Context(), session, "SELECT id, n, i, l FROM ks.a", tablescan.Config{Cells: true})
@@ -37,7 +37,7 @@ func TestCellsAreThoseOfNextRaw(t *testing.T) {
 	}))
 	require.Equal(t, 3, rows)
 	read := func(table string) (all [][]byte) {
-		it := session.Query("SELECT id, n, i, l FROM " + table).Iter()
+		it := session.Query("SELECT id, n, i, l FROM " + table).Iter(t.Context())
 		cells := make([][]byte, 4)
 		for it.NextRaw(cells) {
 			for _, c := range cells {

@@ -162,7 +162,7 @@ func estimatesOf(ctx context.Context, session *vecql.Session, table string, name
 	if table == "table_estimates" {
 		stmt += " AND range_type = 'primary'"
 	}
-	it := session.Query(stmt, name.keyspace, name.table).HostID(h.HostID()).Consistency(cql.One).IterContext(ctx)
+	it := session.Query(stmt, name.keyspace, name.table).HostID(h.HostID()).Consistency(cql.One).Iter(ctx)
 	var start, end string
 	var size, count int64
 	for len(list) < maxEstimates && it.Scan(&start, &end, &size, &count) {
@@ -174,7 +174,7 @@ func estimatesOf(ctx context.Context, session *vecql.Session, table string, name
 // readTabletSizes reads the sizes of the tablets of a table, from the largest replica of each; nil if there are none.
 func readTabletSizes(ctx context.Context, session *vecql.Session, id cql.UUID) (list []estimate) {
 	const stmt = "SELECT last_token, replicas FROM system.tablet_sizes WHERE table_id = ?"
-	it := session.Query(stmt, id).Consistency(cql.One).IterContext(ctx)
+	it := session.Query(stmt, id).Consistency(cql.One).Iter(ctx)
 	start := int64(math.MinInt64)
 	var end int64
 	var replicas map[cql.UUID]int64

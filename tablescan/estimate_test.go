@@ -45,9 +45,9 @@ func estimateSession(t *testing.T, rows map[string]fakecql.Rows, lack string) *v
 		}
 		return r.Op == fakecql.OpExecute
 	})
-	cfg := vecql.NewCluster(c.Nodes[0].IP)
+	cfg := &vecql.ClusterConfig{Hosts: []string{c.Nodes[0].IP}}
 	cfg.Port, cfg.Logger = c.Port, slog.New(slog.DiscardHandler)
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	require.NoError(t, session.Ready(t.Context()))

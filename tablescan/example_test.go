@@ -32,7 +32,7 @@ func shop() (session *vecql.Session, stop func()) {
 		INSERT INTO shop.visits (user, number, milliseconds) VALUES ('eve', 2, 9)`); err != nil {
 		log.Fatal(err)
 	}
-	if session, err = vecql.NewCluster(cluster.Hosts()...).CreateSession(); err != nil {
+	if session, err = vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()}); err != nil {
 		log.Fatal(err)
 	}
 	return session, func() { session.Close(); cluster.Close() }

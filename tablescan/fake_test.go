@@ -85,9 +85,9 @@ func onFake(t *testing.T, cfg cqltest.Config, f func(t *testing.T, c *fake)) {
 			`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': %d};
 			CREATE TABLE ks.t (id blob, n int, s int static, v text, PRIMARY KEY (id, n))`, replicas)))
 		dialer := cluster.Dialer()
-		conf := vecql.NewCluster(cluster.Hosts()...)
+		conf := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 		conf.Dialer, conf.Logger, conf.Keyspace = dialer, slog.New(slog.NewTextHandler(io.Discard, nil)), "ks"
-		session, err := conf.CreateSession()
+		session, err := vecql.NewSession(t.Context(), *conf)
 		require.NoError(t, err)
 		defer session.Close()
 		require.NoError(t, session.Ready(t.Context()))
@@ -100,7 +100,7 @@ func (c *fake) insert(t *testing.T, key []byte, rows int) {
 	t.Helper()
 	for n := range rows {
 		err := c.session.Query("INSERT INTO ks.t (id, n, s, v) VALUES (?, ?, 1, ?)", key, n, fmt.Sprint("value ", n)).
-			Idempotent(true).ExecContext(t.Context())
+			Idempotent(true).Exec(t.Context())
 		require.NoError(t, err)
 	}
 }

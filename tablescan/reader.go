@@ -232,7 +232,7 @@ func (r *reader) fetch(ctx context.Context, p Part, at place, rows int) response
 	if s.cfg.Query != nil {
 		s.cfg.Query(q)
 	}
-	it := q.PageSize(rows).PageState(at.state).IterContext(ctx)
+	it := q.PageSize(rows).PageState(at.state).Iter(ctx)
 	into := r.pages[0]
 	r.pages[0], r.pages[1] = r.pages[1], r.pages[0]
 	err := into.read(it)

@@ -57,7 +57,7 @@ func newModel(t *testing.T, c *fake, r *rand.Rand, partitions, most int) *model 
 		rows := []int{0, 1, 2, r.IntN(most), r.IntN(most)}[r.IntN(5)]
 		m.insert(t, keyOf(tok), rows)
 		if rows == 0 {
-			require.NoError(t, c.session.Query("INSERT INTO ks.t (id, s) VALUES (?, 1)", keyOf(tok)).ExecContext(t.Context()))
+			require.NoError(t, c.session.Query("INSERT INTO ks.t (id, s) VALUES (?, 1)", keyOf(tok)).Exec(t.Context()))
 			m.rows = append(m.rows, modelRow{tok, -1})
 		}
 		for n := range rows {

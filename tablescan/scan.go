@@ -168,7 +168,7 @@ func newScan(ctx context.Context, session *vecql.Session, src *source, statement
 
 // setText sets the statement that the scan runs, from the schema of the table, and returns the id of the table.
 func (s *Scan) setText(ctx context.Context, src *source, keyspace string) (id cql.UUID, err error) {
-	ks, err := s.session.KeyspaceMetadataContext(ctx, keyspace)
+	ks, err := s.session.KeyspaceMetadata(ctx, keyspace)
 	if err != nil {
 		return id, err
 	}
@@ -183,7 +183,7 @@ func (s *Scan) setText(ctx context.Context, src *source, keyspace string) (id cq
 	case view != nil:
 		key, columns, id = view.PartitionKey, view.OrderedColumns, view.Id
 	default:
-		_, err := s.session.TableMetadataContext(ctx, keyspace, src.table)
+		_, err := s.session.TableMetadata(ctx, keyspace, src.table)
 		return id, cmp.Or(err, fmt.Errorf("tablescan: %w: %s.%s, until a moment ago", vecql.ErrNoTable, keyspace, src.table))
 	}
 	names := make([]string, len(key))

@@ -419,7 +419,7 @@ func TestPageBytes(t *testing.T) {
 			value[i] = 'x'
 		}
 		for n := range 150 {
-			require.NoError(t, c.session.Query("INSERT INTO ks.t (id, n, v) VALUES (0x01, ?, ?)", n, string(value)).ExecContext(t.Context()))
+			require.NoError(t, c.session.Query("INSERT INTO ks.t (id, n, v) VALUES (0x01, ?, ?)", n, string(value)).Exec(t.Context()))
 		}
 		s := c.scan(t, "SELECT v FROM t", tablescan.Config{Workers: 1, PageBytes: 50_000})
 		var pages []int

@@ -148,7 +148,7 @@ func TestCapture(t *testing.T) {
 			if c.with != nil {
 				q = c.with(q)
 			}
-			it := q.IterContext(t.Context())
+			it := q.Iter(t.Context())
 			for it.Scan(make([]any, len(it.Columns()))...) {
 				continue
 			}

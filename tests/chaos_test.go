@@ -59,7 +59,7 @@ func (h *history) outcome(err error) bool {
 func (h *history) write(ctx context.Context, k int64) {
 	r := &h.registers[k]
 	version := r.tried.Add(1)
-	if h.outcome(h.s.Query(insertPair, k, k<<32|version).Idempotent(true).ExecContext(ctx)) {
+	if h.outcome(h.s.Query(insertPair, k, k<<32|version).Idempotent(true).Exec(ctx)) {
 		r.acknowledged.Store(version)
 	}
 }
@@ -73,7 +73,7 @@ func (h *history) read(ctx context.Context, k int64) {
 		return
 	}
 	var key, v int64
-	if !h.outcome(h.s.Query("SELECT k, v FROM ks.t WHERE k = ?", k).Idempotent(true).ScanContext(ctx, &key, &v)) {
+	if !h.outcome(h.s.Query("SELECT k, v FROM ks.t WHERE k = ?", k).Idempotent(true).Scan(ctx, &key, &v)) {
 		return
 	}
 	version := v & (1<<32 - 1)
@@ -91,7 +91,7 @@ func (h *history) read(ctx context.Context, k int64) {
 // swap replaces the value of a row with a lightweight transaction. No two swaps may replace the same value.
 func (h *history) swap(ctx context.Context, to int64) {
 	var from int64
-	if !h.outcome(h.s.Query("SELECT v FROM ks.swapped WHERE k = 0").Consistency(cql.Serial).ScanContext(ctx, &from)) {
+	if !h.outcome(h.s.Query("SELECT v FROM ks.swapped WHERE k = 0").Consistency(cql.Serial).Scan(ctx, &from)) {
 		return
 	}
 	h.mu.Lock()
@@ -101,7 +101,7 @@ func (h *history) swap(ctx context.Context, to int64) {
 	h.proposed[to] = true
 	h.mu.Unlock()
 	var was int64
-	applied, err := h.s.Query("UPDATE ks.swapped SET v = ? WHERE k = 0 IF v = ?", to, from).ScanCASContext(ctx, &was)
+	applied, err := h.s.Query("UPDATE ks.swapped SET v = ? WHERE k = 0 IF v = ?", to, from).ScanCAS(ctx, &was)
 	if !h.outcome(err) || !applied {
 		return
 	}
@@ -116,7 +116,7 @@ func (h *history) swap(ctx context.Context, to int64) {
 // count increments a counter. An increment is not idempotent, so it must not be applied twice.
 func (h *history) count(ctx context.Context) {
 	h.counting.Add(1)
-	if h.outcome(h.s.Query("UPDATE ks.counted SET n = n + 1 WHERE k = 0").ExecContext(ctx)) {
+	if h.outcome(h.s.Query("UPDATE ks.counted SET n = n + 1 WHERE k = 0").Exec(ctx)) {
 		h.counted.Add(1)
 	}
 }
@@ -129,7 +129,7 @@ func (h *history) check(ctx context.Context) {
 		require.GreaterOrEqual(h.t, r.seen.Load(), r.acknowledged.Load(), "register %d", k)
 	}
 	var n int64
-	require.NoError(h.t, h.s.Query("SELECT n FROM ks.counted WHERE k = 0").ScanContext(ctx, &n))
+	require.NoError(h.t, h.s.Query("SELECT n FROM ks.counted WHERE k = 0").Scan(ctx, &n))
 	require.GreaterOrEqual(h.t, n, h.counted.Load(), "acknowledged increments are missing")
 	require.LessOrEqual(h.t, n, h.counting.Load(), "increments were applied twice")
 	require.NotEmpty(h.t, h.swaps)

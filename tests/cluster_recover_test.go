@@ -119,7 +119,7 @@ func TestClusterAllNodesMove(t *testing.T) {
 			for _, n := range cluster.Nodes() {
 				n.Kill()
 			}
-			require.Error(t, s.Query(insertPair, 1, 1).Idempotent(true).ExecContext(t.Context()))
+			require.Error(t, s.Query(insertPair, 1, 1).Idempotent(true).Exec(t.Context()))
 			for _, n := range cluster.Nodes() {
 				require.NoError(t, n.Move(netip.Addr{}))
 			}
@@ -163,7 +163,7 @@ func TestClusterPasswordRotated(t *testing.T) {
 			n.CloseConns()
 		}
 		time.Sleep(10 * time.Minute)
-		err := s.Query(insertPair, 1, 1).Idempotent(true).ExecContext(t.Context())
+		err := s.Query(insertPair, 1, 1).Idempotent(true).Exec(t.Context())
 		require.ErrorIs(t, err, cql.CodeCredentials, "the error contains the reason of the failed connections")
 		logins := cluster.Stats().Requests[cqltest.OpAuthResponse]
 		t.Logf("%d logins failed in ten minutes", logins)
@@ -246,7 +246,7 @@ func TestClusterCertificateReplaced(t *testing.T) {
 	closeAll()
 	require.Eventually(t, func() bool {
 		var wrong x509.CertificateInvalidError
-		err := s.Query(insertPair, 1, 1).Idempotent(true).ExecContext(t.Context())
+		err := s.Query(insertPair, 1, 1).Idempotent(true).Exec(context.Background())
 		return errors.As(err, &wrong) && wrong.Reason == x509.Expired
 	}, 5*time.Second, time.Millisecond, "the error contains the reason of the failed connections")
 	cluster.SetTLS(server(next))

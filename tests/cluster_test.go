@@ -56,7 +56,7 @@ func TestFault21RollingRestart(t *testing.T) {
 	require.NotEmpty(t, l.written)
 	for k, want := range l.written {
 		var got int
-		require.NoError(t, s.Query("SELECT v FROM ks.t WHERE k = ?", k).Scan(&got))
+		require.NoError(t, s.Query("SELECT v FROM ks.t WHERE k = ?", k).Scan(t.Context(), &got))
 		require.GreaterOrEqual(t, got, want, "key %d", k)
 	}
 }
@@ -68,7 +68,7 @@ func awaitUse(t *testing.T, c *cqltest.Cluster, s *vecql.Session) time.Duration 
 	c.ResetStats()
 	var last error
 	for i := int64(0); time.Since(began) < 2*time.Minute; i++ {
-		last = s.Query(insertPair, i, i).Idempotent(true).ExecContext(t.Context())
+		last = s.Query(insertPair, i, i).Idempotent(true).Exec(t.Context())
 		used := !slices.ContainsFunc(c.Nodes(), func(n *cqltest.Node) bool { return n.Stats().OnReplica == 0 })
 		if last == nil && used {
 			return time.Since(began)
@@ -122,7 +122,7 @@ func TestClusterNodeMoves(t *testing.T) {
 			}
 			s := open(t, cfg)
 			stop := background(4, func(w, i int) error {
-				return s.Query(insertPair, w, i).Idempotent(true).ExecContext(t.Context())
+				return s.Query(insertPair, w, i).Idempotent(true).Exec(t.Context())
 			})
 			for _, n := range cluster.Nodes() {
 				old := n.Addr()

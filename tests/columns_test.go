@@ -77,7 +77,7 @@ func testColumns(t *testing.T, s *vecql.Session, ks string) {
 		}
 		var count int
 		q := fmt.Sprintf("SELECT count(*) FROM %s.target WHERE v%d = %s ALLOW FILTERING", ks, i, c.literal)
-		require.NoError(t, s.Query(q).ScanContext(t.Context(), &count), q)
+		require.NoError(t, s.Query(q).Scan(t.Context(), &count), q)
 		if hasEmpty(c.cql) {
 			count++ // the third row has the empty value
 		}

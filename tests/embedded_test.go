@@ -34,7 +34,7 @@ func fewer(n int) int {
 
 // embeddedConfig returns a configuration for the cluster with LOCAL_QUORUM, long request timeouts and no log.
 func embeddedConfig(c *cqltest.Cluster) *vecql.ClusterConfig {
-	cfg := vecql.NewCluster(c.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 	cfg.Consistency = cql.LocalQuorum
 	cfg.Timeout, cfg.ConnectTimeout = 20*time.Second, 5*time.Second
 	cfg.Logger = slog.New(slog.DiscardHandler)
@@ -52,7 +52,7 @@ func embeddedTable(t *testing.T, c *cqltest.Cluster, replicas string) {
 func open(t *testing.T, cfg *vecql.ClusterConfig) *vecql.Session {
 	t.Helper()
 	before := sockets()
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		s.Close()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/leak"
@@ -60,7 +61,7 @@ func TestKilledNode(t *testing.T) {
 	cluster := start(t, threeNodes)
 	before := sockets()
 	cfg := config(t, threeNodes)
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()
 	ks := keyspace(t, s, 3)
@@ -80,7 +81,7 @@ func TestKilledNode(t *testing.T) {
 				}
 				vectorOf(k, v)
 				for try := 1; ; try++ {
-					err := s.Query(insert, k, v).Idempotent(true).ExecContext(t.Context())
+					err := s.Query(insert, k, v).Idempotent(true).Exec(t.Context())
 					if err == nil {
 						acknowledged.Add(1)
 						break
@@ -138,7 +139,7 @@ func TestKilledNode(t *testing.T) {
 	require.Eventually(t, func() bool { // all nodes serve requests again
 		reached := map[string]bool{}
 		for k := range 50 {
-			it := s.Query(fmt.Sprintf("SELECT k FROM %s.t WHERE k = ?", ks), k).Consistency(cql.One).IterContext(t.Context())
+			it := s.Query(fmt.Sprintf("SELECT k FROM %s.t WHERE k = ?", ks), k).Consistency(cql.One).Iter(t.Context())
 			if it.Close() == nil {
 				reached[it.Host().HostID()] = true
 			}

@@ -63,7 +63,7 @@ var suite = []struct {
 // is closed at its end, so that the session under test is the only one.
 func offered(t *testing.T, cfg *vecql.ClusterConfig) (on product, version int) {
 	t.Helper()
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()
 	return productOf(t, s), s.ProtoVersion()
@@ -72,13 +72,13 @@ func offered(t *testing.T, cfg *vecql.ClusterConfig) (on product, version int) {
 // productOf returns the product of the servers of a session.
 func productOf(t *testing.T, s *vecql.Session) product {
 	t.Helper()
-	err := s.Query("SELECT version FROM system.versions").ExecContext(t.Context())
+	err := s.Query("SELECT version FROM system.versions").Exec(t.Context())
 	if err == nil { // a table of ScyllaDB
 		return scylla
 	}
 	require.ErrorIs(t, err, cql.CodeInvalid)
 	var release string
-	require.NoError(t, s.Query("SELECT release_version FROM system.local").ScanContext(t.Context(), &release))
+	require.NoError(t, s.Query("SELECT release_version FROM system.local").Scan(t.Context(), &release))
 	if release < "5" {
 		return cassandra4
 	}
@@ -156,7 +156,7 @@ func TestNegotiation(t *testing.T) {
 			cfg.Compressor = compressor
 			s := connect(t, cfg)
 			var release string
-			require.NoError(t, s.Query("SELECT release_version FROM system.local").ScanContext(t.Context(), &release))
+			require.NoError(t, s.Query("SELECT release_version FROM system.local").Scan(t.Context(), &release))
 			want := 5
 			if _, snappy := compressor.(vecql.SnappyCompressor); snappy || external() != nil && release < "4" {
 				want = 4

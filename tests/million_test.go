@@ -36,7 +36,7 @@ func TestClusterMillion(t *testing.T) {
 	before := sockets()
 	cfg := embeddedConfig(cluster)
 	cfg.NumConns = 1 // one connection reuses its streams more often
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()
 	value := func(k int64) int64 { return k*0x9E3779B97F4A7C ^ 42 }

@@ -140,7 +140,7 @@ func damage(t *testing.T, path string, buckets []parquetscan.Bucket) {
 func writeTimes(t *testing.T, s *vecql.Session, table string) map[int64]int64 {
 	t.Helper()
 	times := map[int64]int64{}
-	it := s.Query("SELECT id, writetime(embedding) FROM " + table).IterContext(t.Context())
+	it := s.Query("SELECT id, writetime(embedding) FROM " + table).Iter(t.Context())
 	var id, at int64
 	for it.Scan(&id, &at) {
 		times[id] = at
@@ -263,7 +263,7 @@ func readBucket(t *testing.T, path string, b parquetscan.Bucket) error {
 func requireLoaded(t *testing.T, s *vecql.Session, table string) {
 	t.Helper()
 	var count int64
-	require.NoError(t, s.Query("SELECT count(*) FROM "+table).ScanContext(t.Context(), &count))
+	require.NoError(t, s.Query("SELECT count(*) FROM "+table).Scan(t.Context(), &count))
 	require.EqualValues(t, loadRows, count)
 	seen := make([]bool, loadRows)
 	want := make([]float32, loadDim)

@@ -51,18 +51,18 @@ func TestFault37OtherEmbedded(t *testing.T) {
 			require.Eventually(t, func() bool { return s.Stats().WrongPeers > 2 }, time.Minute, time.Millisecond)
 			for range 1200 {
 				var v int64
-				require.NoError(t, s.Query("SELECT v FROM ks.t WHERE k = ?", 1).ScanContext(t.Context(), &v))
+				require.NoError(t, s.Query("SELECT v FROM ks.t WHERE k = ?", 1).Scan(t.Context(), &v))
 				require.EqualValues(t, 10, v)
 			}
 			for i := range 1000 {
-				require.NoError(t, s.Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", i+2, i).ExecContext(t.Context()))
+				require.NoError(t, s.Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", i+2, i).Exec(t.Context()))
 			}
 			require.Zero(t, requests.Load(), "requests to the other cluster")
 			staging.Close()
 			require.NoError(t, lost.Restart())
 			id := cql.UUID(lost.HostID()).String()
 			require.Eventually(t, func() bool {
-				return s.Query("SELECT v FROM ks.t WHERE k = ?", 1).HostID(id).ExecContext(t.Context()) == nil
+				return s.Query("SELECT v FROM ks.t WHERE k = ?", 1).HostID(id).Exec(t.Context()) == nil
 			}, time.Minute, time.Millisecond)
 		})
 	}
@@ -84,7 +84,7 @@ func TestFault37OtherCassandra(t *testing.T) {
 		return c
 	}
 	configOf := func(c *cassandra.Cluster) *vecql.ClusterConfig {
-		cfg := vecql.NewCluster(c.Hosts()...)
+		cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 		cfg.Timeout = 30 * time.Second
 		cfg.Logger = slog.New(slog.NewTextHandler(testWriter{t}, nil))
 		return cfg
@@ -97,7 +97,7 @@ func TestFault37OtherCassandra(t *testing.T) {
 	}
 	const read, write = "SELECT v FROM shop.t WHERE k = ?", "INSERT INTO shop.t (k, v) VALUES (?, ?)"
 	valueOf := func(s *vecql.Session, key int) (v string, err error) {
-		err = s.Query(read, key).Consistency(cql.One).Idempotent(true).ScanContext(t.Context(), &v)
+		err = s.Query(read, key).Consistency(cql.One).Idempotent(true).Scan(t.Context(), &v)
 		return v, err
 	}
 
@@ -110,7 +110,7 @@ func TestFault37OtherCassandra(t *testing.T) {
 	require.NoError(t, prod.Nodes[0].Stop(t.Context())) // not Kill, which loses the commit log since its last sync
 
 	staging := startNamed("staging", prod)
-	direct, err := configOf(staging).CreateSession()
+	direct, err := vecql.NewSession(t.Context(), *configOf(staging))
 	require.NoError(t, err)
 	defer direct.Close()
 	createTable(direct, "staging")
@@ -123,7 +123,7 @@ func TestFault37OtherCassandra(t *testing.T) {
 		}
 	}
 	for i := range 1000 {
-		if s.Query(write, 10+i, "prod").Consistency(cql.One).ExecContext(t.Context()) == nil {
+		if s.Query(write, 10+i, "prod").Consistency(cql.One).Exec(t.Context()) == nil {
 			writes++
 		}
 	}
@@ -135,7 +135,7 @@ func TestFault37OtherCassandra(t *testing.T) {
 	require.Equal(t, "prod", wrong.Want.ClusterName)
 	require.Equal(t, "staging", wrong.Got.ClusterName)
 	var rows int
-	require.NoError(t, direct.Query("SELECT count(*) FROM shop.t").ScanContext(t.Context(), &rows))
+	require.NoError(t, direct.Query("SELECT count(*) FROM shop.t").Scan(t.Context(), &rows))
 	require.Equal(t, 1, rows, "its own row only")
 
 	require.NoError(t, staging.Nodes[0].Stop(t.Context()))

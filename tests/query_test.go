@@ -34,7 +34,7 @@ func fill(t *testing.T, s *vecql.Session, ks string, n int) {
 			if i%10 == 3 {
 				name, vector = nil, nil
 			}
-			errs <- s.Query(fmt.Sprintf("INSERT INTO %s.t (p, c, name, v) VALUES (1, ?, ?, ?)", ks), i, name, vector).ExecContext(t.Context())
+			errs <- s.Query(fmt.Sprintf("INSERT INTO %s.t (p, c, name, v) VALUES (1, ?, ?, ?)", ks), i, name, vector).Exec(t.Context())
 		})
 	}
 	wg.Wait()
@@ -49,7 +49,7 @@ func testPaging(t *testing.T, s *vecql.Session, ks string) {
 	fill(t, s, ks, n)
 	all := fmt.Sprintf("SELECT c FROM %s.t WHERE p = 1", ks)
 	for _, prefetch := range []float64{-1, 0, 0.5, 1} {
-		it := s.Query(all).PageSize(7).Prefetch(prefetch).IterContext(t.Context())
+		it := s.Query(all).PageSize(7).Prefetch(prefetch).Iter(t.Context())
 		var c, rows int
 		for it.Scan(&c) {
 			require.Equal(t, rows, c)
@@ -62,7 +62,7 @@ func testPaging(t *testing.T, s *vecql.Session, ks string) {
 	var state []byte
 	rows, pages := 0, 0
 	for {
-		it := s.Query(all).PageSize(30).PageState(state).IterContext(t.Context())
+		it := s.Query(all).PageSize(30).PageState(state).Iter(t.Context())
 		state = it.PageState()
 		sc := it.Scanner()
 		for sc.Next() {
@@ -82,7 +82,7 @@ func testPaging(t *testing.T, s *vecql.Session, ks string) {
 	// A query binds its values at the first page; later changes of the variables have no effect.
 	key := []int{1}
 	q := s.Query(fmt.Sprintf("SELECT c FROM %s.t WHERE p IN ?", ks), key).PageSize(20)
-	it := q.IterContext(t.Context())
+	it := q.Iter(t.Context())
 	key[0] = 2
 	q.Bind([]int{3}).PageSize(1)
 	rows = 0
@@ -92,17 +92,17 @@ func testPaging(t *testing.T, s *vecql.Session, ks string) {
 	require.NoError(t, it.Close())
 	require.Equal(t, n, rows)
 	// Stop early, while a page is prefetched.
-	it = s.Query(all).PageSize(5).Prefetch(1).IterContext(t.Context())
+	it = s.Query(all).PageSize(5).Prefetch(1).Iter(t.Context())
 	var c int
 	require.True(t, it.Scan(&c))
 	require.NoError(t, it.Close())
 	// Pages that a filter leaves empty do not end the result.
-	it = s.Query(fmt.Sprintf("SELECT c FROM %s.t WHERE p = 1 AND name = 'row 198' ALLOW FILTERING", ks)).PageSize(3).IterContext(t.Context())
+	it = s.Query(fmt.Sprintf("SELECT c FROM %s.t WHERE p = 1 AND name = 'row 198' ALLOW FILTERING", ks)).PageSize(3).Iter(t.Context())
 	require.True(t, it.Scan(&c))
 	require.Equal(t, 198, c)
 	require.False(t, it.Scan(&c))
 	require.NoError(t, it.Close())
-	m, err := s.Query(all + " LIMIT 3").Iter().SliceMap()
+	m, err := s.Query(all + " LIMIT 3").Iter(t.Context()).SliceMap()
 	require.NoError(t, err)
 	require.Equal(t, []map[string]any{{"c": 0}, {"c": 1}, {"c": 2}}, m)
 }
@@ -203,25 +203,25 @@ func testBatch(t *testing.T, s *vecql.Session, ks string) {
 			b.Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (?, ?, ?)", ks), int(typ), i, fmt.Sprint(i))
 		}
 		b.Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (%d, 100, 'no values')", ks, typ))
-		require.NoError(t, b.ExecContext(t.Context()))
+		require.NoError(t, b.Exec(t.Context()))
 		var n int
-		require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s.t WHERE p = ?", ks), int(typ)).ScanContext(t.Context(), &n))
+		require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s.t WHERE p = ?", ks), int(typ)).Scan(t.Context(), &n))
 		require.Equal(t, 21, n)
 	}
 	b := s.Batch(vecql.CounterBatch)
 	for range 3 {
 		b.Query(fmt.Sprintf("UPDATE %s.n SET n = n + ? WHERE p = 1", ks), 2)
 	}
-	require.NoError(t, b.ExecContext(t.Context()))
+	require.NoError(t, b.Exec(t.Context()))
 	var n int
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT n FROM %s.n", ks)).ScanContext(t.Context(), &n))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT n FROM %s.n", ks)).Scan(t.Context(), &n))
 	require.Equal(t, 6, n)
 
 	cas := func(v string) (bool, error) {
 		applied, it, err := s.Batch(vecql.UnloggedBatch).
 			Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (?, ?, ?) IF NOT EXISTS", ks), 9, 1, v).
 			Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (?, ?, ?) IF NOT EXISTS", ks), 9, 2, v).
-			MapExecCASContext(t.Context(), map[string]any{})
+			MapExecCAS(t.Context(), map[string]any{})
 		if cerr := it.Close(); cerr != nil {
 			err = cerr
 		}
@@ -238,7 +238,7 @@ func testBatch(t *testing.T, s *vecql.Session, ks string) {
 	for range vecql.BatchSizeMaximum + 1 {
 		big.Query("INSERT")
 	}
-	require.ErrorIs(t, big.ExecContext(t.Context()), vecql.ErrTooManyStmts)
+	require.ErrorIs(t, big.Exec(t.Context()), vecql.ErrTooManyStmts)
 }
 
 func testCAS(t *testing.T, s *vecql.Session, ks string) {
@@ -246,61 +246,61 @@ func testCAS(t *testing.T, s *vecql.Session, ks string) {
 	insert := s.Query(fmt.Sprintf("INSERT INTO %s.t (k, v, n) VALUES (?, ?, ?) IF NOT EXISTS", ks), 1, "first", 1)
 	var k, n int
 	var v string
-	applied, err := insert.ScanCASContext(t.Context(), &k, &v, &n)
+	applied, err := insert.ScanCAS(t.Context(), &k, &v, &n)
 	require.NoError(t, err)
 	require.True(t, applied)
 	// columns are in the table's order: k, n, v
-	applied, err = insert.Bind(1, "second", 2).ScanCASContext(t.Context(), &k, &n, &v)
+	applied, err = insert.Bind(1, "second", 2).ScanCAS(t.Context(), &k, &n, &v)
 	require.NoError(t, err)
 	require.False(t, applied)
 	require.Equal(t, "first", v)
 	require.Equal(t, 1, n)
 	m := map[string]any{}
-	applied, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ? IF v = ?", ks), 5, 1, "other").MapScanCASContext(t.Context(), m)
+	applied, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ? IF v = ?", ks), 5, 1, "other").MapScanCAS(t.Context(), m)
 	require.NoError(t, err)
 	require.False(t, applied)
 	require.Equal(t, map[string]any{"v": "first"}, m)
-	applied, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ? IF v = ?", ks), 5, 1, "first").SerialConsistency(cql.LocalSerial).ScanCASContext(t.Context())
+	applied, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ? IF v = ?", ks), 5, 1, "first").SerialConsistency(cql.LocalSerial).ScanCAS(t.Context())
 	require.NoError(t, err)
 	require.True(t, applied)
-	_, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ?", ks), 5, 1).ScanCASContext(t.Context())
+	_, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ?", ks), 5, 1).ScanCAS(t.Context())
 	require.ErrorContains(t, err, "[applied]")
 }
 
 func testErrors(t *testing.T, s *vecql.Session, ks string) {
 	ctx := t.Context()
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v text)", ks))
-	err := s.Query("SELEC 1").ExecContext(ctx)
+	err := s.Query("SELEC 1").Exec(ctx)
 	require.ErrorIs(t, err, cql.CodeSyntax)
 	require.False(t, vecql.MayHaveApplied(err))
-	require.ErrorIs(t, s.Query("SELECT nope FROM "+ks+".t").ExecContext(ctx), cql.CodeInvalid)
-	err = s.Query(fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY)", ks)).ExecContext(ctx)
+	require.ErrorIs(t, s.Query("SELECT nope FROM "+ks+".t").Exec(ctx), cql.CodeInvalid)
+	err = s.Query(fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY)", ks)).Exec(ctx)
 	var exists *cql.AlreadyExistsError
 	require.ErrorAs(t, err, &exists)
 	require.Equal(t, ks, exists.Keyspace)
 	require.Equal(t, "t", exists.Table)
-	require.ErrorIs(t, s.Query("USE system").ExecContext(ctx), vecql.ErrUseStmt)
-	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = 1").ScanContext(ctx, new(string)), vecql.ErrNotFound)
-	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?").ExecContext(ctx), vecql.ErrValueCount)
-	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", 1, 2).ExecContext(ctx), vecql.ErrValueCount)
-	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", "x").ExecContext(ctx), cql.ErrConversion)
-	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", int64(1)<<40).ExecContext(ctx), cql.ErrRange)
+	require.ErrorIs(t, s.Query("USE system").Exec(ctx), vecql.ErrUseStmt)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = 1").Scan(ctx, new(string)), vecql.ErrNotFound)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?").Exec(ctx), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", 1, 2).Exec(ctx), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", "x").Exec(ctx), cql.ErrConversion)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", int64(1)<<40).Exec(ctx), cql.ErrRange)
 	exec(t, s, "INSERT INTO "+ks+".t (k, v) VALUES (1, 'text')")
 	var n int
-	err = s.Query("SELECT v FROM "+ks+".t WHERE k = 1").ScanContext(ctx, &n)
+	err = s.Query("SELECT v FROM "+ks+".t WHERE k = 1").Scan(ctx, &n)
 	var u *cql.UnmarshalError
 	require.ErrorAs(t, err, &u)
 	require.Equal(t, "v", u.Column)
-	require.ErrorIs(t, s.Query("SELECT k, v FROM "+ks+".t").ScanContext(ctx, &n), vecql.ErrColumnCount)
+	require.ErrorIs(t, s.Query("SELECT k, v FROM "+ks+".t").Scan(ctx, &n), vecql.ErrColumnCount)
 
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t").ExecContext(over), context.Canceled)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t").Exec(over), context.Canceled)
 	over, cancel = context.WithTimeout(ctx, time.Microsecond)
 	defer cancel()
-	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t").ExecContext(over), context.DeadlineExceeded)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t").Exec(over), context.DeadlineExceeded)
 	if nodes := len(s.GetHosts()); nodes < 3 {
-		err = s.Query("INSERT INTO " + ks + ".t (k, v) VALUES (1, 'x')").Consistency(cql.Three).ExecContext(ctx)
+		err = s.Query("INSERT INTO " + ks + ".t (k, v) VALUES (1, 'x')").Consistency(cql.Three).Exec(ctx)
 		var unavailable *cql.UnavailableError
 		require.ErrorAs(t, err, &unavailable)
 		require.Equal(t, cql.Three, unavailable.Consistency)
@@ -314,10 +314,10 @@ func testBind(t *testing.T, s *vecql.Session, ks string) {
 	insert := fmt.Sprintf("INSERT INTO %s.t (v, c, b, a) VALUES (:v, :c, :b, :a)", ks)
 	exec(t, s, insert, cql.NamedValue("a", 1), cql.NamedValue("b", "b"), cql.NamedValue("c", "c"), cql.NamedValue("v", "v"))
 	var v string
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT v FROM %s.t WHERE a = ? AND b = ? AND c = ?", ks), 1, "b", "c").ScanContext(t.Context(), &v))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT v FROM %s.t WHERE a = ? AND b = ? AND c = ?", ks), 1, "b", "c").Scan(t.Context(), &v))
 	require.Equal(t, "v", v)
-	require.ErrorIs(t, s.Query(insert, cql.NamedValue("a", 1)).ExecContext(t.Context()), vecql.ErrValueCount)
-	require.ErrorIs(t, s.Query(insert, cql.NamedValue("x", 1), 2, 3, 4).ExecContext(t.Context()), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query(insert, cql.NamedValue("a", 1)).Exec(t.Context()), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query(insert, cql.NamedValue("x", 1), 2, 3, 4).Exec(t.Context()), vecql.ErrValueCount)
 }
 
 // testTyped executes typed statements before and after a change of their table.
@@ -355,7 +355,7 @@ func testTyped(t *testing.T, s *vecql.Session, ks string) {
 	missing := -1
 	require.ErrorIs(t, get.Scan(ctx, &missing, nil, nil), vecql.ErrNotFound)
 	var flat []float32
-	it := s.Query(fmt.Sprintf("SELECT v FROM %s.t", ks)).PageSize(30).IterContext(ctx)
+	it := s.Query(fmt.Sprintf("SELECT v FROM %s.t", ks)).PageSize(30).Iter(ctx)
 	for dst := vecql.AppendTo(&flat); it.Scan(dst); {
 		continue
 	}
@@ -380,10 +380,10 @@ func testMetadata(t *testing.T, s *vecql.Session, ks string) {
 		}
 		return values, nil
 	})
-	require.NoError(t, insert.ExecContext(t.Context()))
+	require.NoError(t, insert.Exec(t.Context()))
 	var a int
 	var b, c string
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT a, b, c FROM %s.t", ks)).ScanContext(t.Context(), &a, &b, &c))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT a, b, c FROM %s.t", ks)).Scan(t.Context(), &a, &b, &c))
 	require.Equal(t, "42 b c", fmt.Sprint(a, " ", b, " ", c))
 }
 
@@ -393,13 +393,13 @@ func testAlter(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (1, 'v')", ks))
 	all := s.Query(fmt.Sprintf("SELECT * FROM %s.t WHERE k = ?", ks), 1)
 	m := map[string]any{}
-	require.NoError(t, all.MapScanContext(t.Context(), m))
+	require.NoError(t, all.MapScan(t.Context(), m))
 	require.Equal(t, map[string]any{"k": 1, "v": "v"}, m)
 	exec(t, s, fmt.Sprintf("ALTER TABLE %s.t ADD a bigint", ks)) // before v in the order of columns
 	exec(t, s, fmt.Sprintf("UPDATE %s.t SET a = 7 WHERE k = 1", ks))
 	for range 4 { // on each connection, and with the metadata of the first response
 		m = map[string]any{}
-		require.NoError(t, all.MapScanContext(t.Context(), m))
+		require.NoError(t, all.MapScan(t.Context(), m))
 		require.Equal(t, "v", m["v"])
 		if a, ok := m["a"]; ok {
 			require.EqualValues(t, 7, a)
@@ -417,20 +417,20 @@ func testReprepare(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, create)
 	for i := range 6 {
 		exec(t, s, insert, i, "after")
-		require.NoError(t, s.Batch(vecql.UnloggedBatch).Query(insert, 100+i, "batch").ExecContext(t.Context()))
+		require.NoError(t, s.Batch(vecql.UnloggedBatch).Query(insert, 100+i, "batch").Exec(t.Context()))
 	}
 	var n int
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s.t", ks)).ScanContext(t.Context(), &n))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s.t", ks)).Scan(t.Context(), &n))
 	require.Equal(t, 12, n)
 }
 
 func testTrace(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY)", ks))
 	var out strings.Builder
-	require.NoError(t, s.Query(fmt.Sprintf("INSERT INTO %s.t (k) VALUES (?)", ks), 1).Trace(vecql.NewTraceWriter(s, &out)).ExecContext(t.Context()))
+	require.NoError(t, s.Query(fmt.Sprintf("INSERT INTO %s.t (k) VALUES (?)", ks), 1).Trace(vecql.NewTraceWriter(s, &out)).Exec(t.Context()))
 	require.Contains(t, out.String(), "tracing session")
 	require.Contains(t, out.String(), "elapsed")
-	it := s.Query("SELECT k FROM "+ks+".t WHERE k = ?", 1).IterContext(t.Context())
+	it := s.Query("SELECT k FROM "+ks+".t WHERE k = ?", 1).Iter(t.Context())
 	require.NotNil(t, it.Host())
 	require.Equal(t, 1, it.Attempts())
 	require.Equal(t, ks, it.Keyspace())
@@ -452,19 +452,19 @@ func testConcurrent(t *testing.T, s *vecql.Session, ks string) {
 				for j := range vector {
 					vector[j] = r.Float32()
 				}
-				if err := s.Query(fmt.Sprintf("INSERT INTO %s.t (k, nonce, v) VALUES (?, ?, ?)", ks), k, nonce, vector).ExecContext(t.Context()); err != nil {
+				if err := s.Query(fmt.Sprintf("INSERT INTO %s.t (k, nonce, v) VALUES (?, ?, ?)", ks), k, nonce, vector).Exec(t.Context()); err != nil {
 					t.Errorf("insert %d: %v", k, err)
 					return
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(r.IntN(40))*time.Millisecond/10)
 				var got string
-				err := s.Query(fmt.Sprintf("SELECT nonce FROM %s.t WHERE k = ?", ks), k).ScanContext(ctx, &got)
+				err := s.Query(fmt.Sprintf("SELECT nonce FROM %s.t WHERE k = ?", ks), k).Scan(ctx, &got)
 				cancel()
 				if err == nil && got != nonce || err != nil && !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("got %q, %v, want %q", got, err, nonce)
 				}
 				var back []float32
-				if err := s.Query(fmt.Sprintf("SELECT nonce, v FROM %s.t WHERE k = ?", ks), k).ScanContext(t.Context(), &got, &back); err != nil ||
+				if err := s.Query(fmt.Sprintf("SELECT nonce, v FROM %s.t WHERE k = ?", ks), k).Scan(t.Context(), &got, &back); err != nil ||
 					got != nonce || fmt.Sprint(back) != fmt.Sprint(vector) {
 					t.Errorf("got %q, %v, want %q", got, err, nonce)
 				}
@@ -483,9 +483,9 @@ func testANN(t *testing.T, s *vecql.Session, ks string) {
 	nearest := s.Query(fmt.Sprintf("SELECT k, similarity_euclidean(v, ?) FROM %s.t ORDER BY v ANN OF ? LIMIT 3", ks), []float32{7.2, 1}, []float32{7.2, 1}).
 		Consistency(cql.One)
 	require.Eventually(t, func() bool { // the index is queryable after gossip has announced it
-		return !errors.Is(nearest.ExecContext(t.Context()), cql.CodeReadFailure)
+		return !errors.Is(nearest.Exec(t.Context()), cql.CodeReadFailure)
 	}, 30*time.Second, 50*time.Millisecond)
-	it := nearest.IterContext(t.Context())
+	it := nearest.Iter(t.Context())
 	var k int
 	var similarity float32
 	var found []int

@@ -68,7 +68,7 @@ func (l *load) write(w, writers int) {
 	stmt := fmt.Sprintf("INSERT INTO %s (k, v) VALUES (?, ?)", l.table)
 	for n := 1; !l.stopped(); n++ {
 		for k := w; k < loadKeys && !l.stopped(); k += writers {
-			err := l.session.Query(stmt, k, n).Idempotent(w%2 == 0).Exec()
+			err := l.session.Query(stmt, k, n).Idempotent(w%2 == 0).Exec(context.Background())
 			l.mu.Lock()
 			if err == nil {
 				l.written[k] = n
@@ -94,7 +94,7 @@ func (l *load) read(r int) {
 		}
 		var got int
 		began := time.Now()
-		err := l.session.Query(stmt, key).Scan(&got)
+		err := l.session.Query(stmt, key).Scan(context.Background(), &got)
 		took := time.Since(began)
 		l.mu.Lock()
 		l.reads = append(l.reads, timedRead{began, took})
@@ -139,7 +139,7 @@ func TestRollingRestart(t *testing.T) {
 		t.Skip("VECQL_TEST_HOSTS is set: the test cannot kill its nodes")
 	}
 	cluster := start(t, threeNodes)
-	cfg := vecql.NewCluster(cluster.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	cfg.Logger = slog.New(slog.NewTextHandler(testWriter{t}, nil))
 	s := connect(t, cfg)
 	ks := keyspace(t, s, 3)
@@ -169,7 +169,7 @@ func TestRollingRestart(t *testing.T) {
 	lost := 0
 	for k, want := range l.written {
 		var got int
-		require.NoError(t, s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Scan(&got))
+		require.NoError(t, s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Scan(t.Context(), &got))
 		if got < want {
 			lost++
 		}
@@ -197,7 +197,7 @@ func usedAgain(t *testing.T, s *vecql.Session, table, id string) time.Time {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for k := 0; time.Now().Before(deadline); k++ {
-		it := s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Consistency(cql.One).Idempotent(true).IterContext(t.Context())
+		it := s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Consistency(cql.One).Idempotent(true).Iter(t.Context())
 		if it.Close() == nil && it.Host() != nil && it.Host().HostID() == id {
 			return time.Now()
 		}
@@ -236,7 +236,7 @@ func TestTokenAware(t *testing.T) {
 	for w := range 8 {
 		wg.Go(func() {
 			for k := w; k < n; k += 8 {
-				it := s.Query("SELECT v, token(k) FROM "+ks+".t WHERE k = ?", k).Consistency(cql.One).IterContext(context.Background())
+				it := s.Query("SELECT v, token(k) FROM "+ks+".t WHERE k = ?", k).Consistency(cql.One).Iter(context.Background())
 				if err := it.Close(); err != nil {
 					t.Error(err)
 					return

@@ -89,7 +89,7 @@ func BenchmarkScale(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("nodes=%d/shards=%d/conns=%d", size.nodes, size.shards, size.conns), func(b *testing.B) {
 			hosts := startScale(b, size.nodes, size.shards)
-			cfg := vecql.NewCluster(hosts[:min(3, len(hosts))]...)
+			cfg := &vecql.ClusterConfig{Hosts: hosts[:min(3, len(hosts))]}
 			cfg.NumConns, cfg.Logger = size.conns, slog.New(slog.DiscardHandler)
 			cfg.Timeout, cfg.ConnectTimeout = time.Minute, time.Minute
 			for b.Loop() {
@@ -103,7 +103,7 @@ func BenchmarkScale(b *testing.B) {
 func scaleSession(b *testing.B, cfg *vecql.ClusterConfig, conns int) {
 	b.Helper()
 	memory, goroutines, began := memoryInUse(), runtime.NumGoroutine(), time.Now()
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(b.Context(), *cfg)
 	require.NoError(b, err)
 	defer s.Close()
 	opened := time.Since(began)

@@ -63,7 +63,7 @@ func testSchema(t *testing.T, s *vecql.Session, ks string) {
 	} {
 		exec(t, s, fmt.Sprintf(stmt, ks))
 	}
-	meta, err := s.KeyspaceMetadata(ks)
+	meta, err := s.KeyspaceMetadata(t.Context(), ks)
 	require.NoError(t, err)
 	require.Empty(t, meta.Faults)
 	require.True(t, strings.HasSuffix(meta.StrategyClass, "NetworkTopologyStrategy"), meta.StrategyClass)
@@ -83,7 +83,7 @@ func testSchema(t *testing.T, s *vecql.Session, ks string) {
 	require.Equal(t, cql.NativeType(cql.TypeCounter), meta.Tables["hits"].Columns["n"].Type)
 
 	// Types in the schema metadata must equal those of results and of PREPARE.
-	columns := s.Query(fmt.Sprintf("SELECT * FROM %s.rich", ks)).IterContext(t.Context())
+	columns := s.Query(fmt.Sprintf("SELECT * FROM %s.rich", ks)).Iter(t.Context())
 	for i, c := range columns.Columns() {
 		require.Equal(t, rich.OrderedColumns[i], c.Name)
 		require.Equal(t, c.TypeInfo, rich.Columns[c.Name].Type, c.Name)
@@ -92,17 +92,17 @@ func testSchema(t *testing.T, s *vecql.Session, ks string) {
 
 	// A schema change of this session is visible at once, and only in the changed table.
 	exec(t, s, fmt.Sprintf("ALTER TABLE %s.hits ADD more counter", ks))
-	again, err := s.KeyspaceMetadata(ks)
+	again, err := s.KeyspaceMetadata(t.Context(), ks)
 	require.NoError(t, err)
 	require.Contains(t, again.Tables["hits"].Columns, "more")
 	require.NotContains(t, meta.Tables["hits"].Columns, "more")
 	exec(t, s, fmt.Sprintf("DROP TABLE %s.hits", ks))
-	_, err = s.TableMetadata(ks, "hits")
+	_, err = s.TableMetadata(t.Context(), ks, "hits")
 	require.ErrorIs(t, err, vecql.ErrNoTable)
-	_, err = s.TableMetadata("no such", "hits")
+	_, err = s.TableMetadata(t.Context(), "no such", "hits")
 	require.ErrorIs(t, err, vecql.ErrKeyspaceDoesNotExist)
 
-	all, err := s.AllKeyspaceMetadata()
+	all, err := s.AllKeyspaceMetadata(t.Context())
 	require.NoError(t, err)
 	for name, k := range all {
 		require.Empty(t, k.Faults, name)
@@ -116,7 +116,7 @@ func TestListeners(t *testing.T) {
 	ks := keyspace(t, s, 1)
 	log := &tableLog{keyspace: ks}
 	cfg.Metadata.SchemaListener.TableChangeListener = log
-	listening, err := cfg.CreateSession()
+	listening, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer listening.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -90,7 +90,7 @@ func TestScyllaShards(t *testing.T) {
 			during(cluster, func() {
 				inParallel(t, some, func(ctx context.Context, k int64) error {
 					var v int64
-					err := s.Query(selectPair, k).ScanContext(ctx, &v)
+					err := s.Query(selectPair, k).Scan(ctx, &v)
 					if err == nil && v != -k {
 						err = fmt.Errorf("got %d", v)
 					}
@@ -99,7 +99,7 @@ func TestScyllaShards(t *testing.T) {
 			}).requireAtShards(t, "queries", len(some))
 			during(cluster, func() {
 				inParallel(t, some, func(ctx context.Context, k int64) error {
-					return s.Batch(vecql.UnloggedBatch).Query(insertPair, k, k).Query(insertPair, k, -k).ExecContext(ctx)
+					return s.Batch(vecql.UnloggedBatch).Query(insertPair, k, k).Query(insertPair, k, -k).Exec(ctx)
 				})
 			}).requireAtShards(t, "batches", len(some))
 			if c.move { // under load, as a tablet balancer does
@@ -156,9 +156,9 @@ func TestScyllaResharding(t *testing.T) {
 			stop := background(4, func(w, i int) error {
 				k := int64(i*4+w) % keys
 				if i%2 == 0 {
-					return s.Query(insertPair, k, k).Idempotent(true).ExecContext(t.Context())
+					return s.Query(insertPair, k, k).Idempotent(true).Exec(t.Context())
 				}
-				return s.Query(selectPair, k).Idempotent(true).IterContext(t.Context()).Close()
+				return s.Query(selectPair, k).Idempotent(true).Iter(t.Context()).Close()
 			})
 			awaitAtShards(t, cluster, "at the start")
 			for _, shards := range []int{4, 8} {

@@ -115,7 +115,7 @@ func login() (user, password string) {
 // config returns a configuration for the cluster of that kind, or for the external servers.
 func config(t *testing.T, k kind) *vecql.ClusterConfig {
 	t.Helper()
-	cfg := vecql.NewCluster()
+	cfg := &vecql.ClusterConfig{Hosts: []string{}}
 	switch {
 	case k.embedded():
 		cfg.Hosts = embedded(t, k).Hosts()
@@ -168,7 +168,7 @@ var sessions atomic.Int32
 // session remains.
 func connect(t *testing.T, cfg *vecql.ClusterConfig) *vecql.Session {
 	t.Helper()
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	sessions.Add(1)
 	t.Cleanup(func() {
@@ -192,7 +192,7 @@ func keyspace(t *testing.T, s *vecql.Session, replicas int) string {
 	name = name[:min(len(name), 48)]
 	ctx := context.Background()
 	dc := s.GetHosts()[0].DataCenter()
-	require.NoError(t, s.Query(fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': %d}", name, dc, replicas)).ExecContext(ctx))
-	t.Cleanup(func() { _ = s.Query("DROP KEYSPACE IF EXISTS " + name).ExecContext(ctx) })
+	require.NoError(t, s.Query(fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': %d}", name, dc, replicas)).Exec(ctx))
+	t.Cleanup(func() { _ = s.Query("DROP KEYSPACE IF EXISTS " + name).Exec(ctx) })
 	return name
 }

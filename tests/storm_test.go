@@ -180,16 +180,16 @@ func (st *storm) operations() map[string]func(ctx context.Context, k int) error 
 	return map[string]func(context.Context, int) error{
 		"insert": func(ctx context.Context, k int) error {
 			s := stamp(k)
-			return st.s.Query(st.text(stormInsert), k, s, s, s, s, s).ExecContext(ctx)
+			return st.s.Query(st.text(stormInsert), k, s, s, s, s, s).Exec(ctx)
 		},
 		"insert idempotent": func(ctx context.Context, k int) error {
 			s := stamp(k)
-			return st.s.Query(st.text(stormInsert), k, s, s, s, s, s).Idempotent(true).ExecContext(ctx)
+			return st.s.Query(st.text(stormInsert), k, s, s, s, s, s).Idempotent(true).Exec(ctx)
 		},
 		"speculative": func(ctx context.Context, k int) error {
 			policy := &vecql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond}
 			s := stamp(k)
-			return st.s.Query(st.text(stormInsert), k, s, s, s, s, s).Idempotent(true).SpeculativeExecutionPolicy(policy).ExecContext(ctx)
+			return st.s.Query(st.text(stormInsert), k, s, s, s, s, s).Idempotent(true).SpeculativeExecutionPolicy(policy).Exec(ctx)
 		},
 		"typed": func(ctx context.Context, k int) error { return st.insert.Exec(ctx, newStormRow(k)) },
 		"batch": func(ctx context.Context, k int) error {
@@ -199,7 +199,7 @@ func (st *storm) operations() map[string]func(ctx context.Context, k int) error 
 				b.Query(st.text(stormInsert), i, s, s, s, s, s)
 				b.Query(st.text("UPDATE ks.storm SET a = ?, u = ? WHERE k = ?"), s, s, i)
 			}
-			return b.ExecContext(ctx)
+			return b.Exec(ctx)
 		},
 		"exec rows": func(ctx context.Context, k int) error {
 			return st.s.Query(st.text(stormShort)).ExecRows(ctx, st.batch(k, 5))
@@ -219,7 +219,7 @@ func (st *storm) operations() map[string]func(ctx context.Context, k int) error 
 		},
 		"conditional": func(ctx context.Context, k int) error {
 			m := map[string]any{}
-			_, err := st.s.Query(st.text("UPDATE ks.storm SET a = ? WHERE k = ? IF EXISTS"), stamp(k), k).MapScanCASContext(ctx, m)
+			_, err := st.s.Query(st.text("UPDATE ks.storm SET a = ? WHERE k = ? IF EXISTS"), stamp(k), k).MapScanCAS(ctx, m)
 			return err
 		},
 		"one row": st.readOne,
@@ -240,7 +240,7 @@ func (st *storm) operations() map[string]func(ctx context.Context, k int) error 
 
 func (st *storm) readOne(ctx context.Context, k int) error {
 	m := map[string]any{}
-	it := st.s.Query(st.text("SELECT a, b, u FROM ks.storm WHERE k = ?"), k).IterContext(ctx)
+	it := st.s.Query(st.text("SELECT a, b, u FROM ks.storm WHERE k = ?"), k).Iter(ctx)
 	if it.MapScan(m) {
 		for _, c := range it.Columns() {
 			st.requireValue("one row", k, c.Name, c.TypeInfo, m[c.Name])
@@ -268,7 +268,7 @@ func (st *storm) readRows(ctx context.Context, _ int) error {
 
 // readStar reads all columns, which may change between two pages.
 func (st *storm) readStar(ctx context.Context, _ int) error {
-	it := st.s.Query(st.text("SELECT * FROM ks.storm")).PageSize(7).IterContext(ctx)
+	it := st.s.Query(st.text("SELECT * FROM ks.storm")).PageSize(7).Iter(ctx)
 	for {
 		m := map[string]any{}
 		if !it.MapScan(m) {
@@ -376,7 +376,7 @@ func (st *storm) change(s *vecql.Session, stmt string) {
 	ctx, cancel := context.WithTimeout(st.t.Context(), time.Minute)
 	defer cancel()
 	stmt = strings.ReplaceAll(st.text(stmt), "frozen<pair>", "frozen<"+st.ks+".pair>")
-	if err := s.Query(stmt).ExecContext(ctx); err != nil {
+	if err := s.Query(stmt).Exec(ctx); err != nil {
 		st.t.Errorf("%s: %v", stmt, err)
 	}
 }
@@ -469,7 +469,7 @@ func TestFault52Storm(t *testing.T) {
 			st := &storm{t: t, errs: map[string]int{}, replicas: 1, slow: !m.kind.embedded()}
 			for _, s := range []**vecql.Session{&st.s, &st.other} {
 				var err error
-				*s, err = cfg.CreateSession()
+				*s, err = vecql.NewSession(t.Context(), *cfg)
 				require.NoError(t, err)
 				defer (*s).Close()
 			}

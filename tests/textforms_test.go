@@ -188,13 +188,13 @@ type formTable struct {
 
 // ask inserts one value by a statement and returns the cell. %d is the key.
 func (f *formTable) ask(key int, typ, statement string) string {
-	if err := f.s.Query(statement).ExecContext(f.t.Context()); err != nil {
+	if err := f.s.Query(statement).Exec(f.t.Context()); err != nil {
 		return "-"
 	}
 	var cell []byte
 	read := fmt.Sprintf("SELECT CAST_TO_BLOB(v_%s) FROM %s WHERE k = %d", typ, f.name, key)
 	read = strings.ReplaceAll(read, "CAST_TO_BLOB", typ+"_as_blob")
-	require.NoError(f.t, f.s.Query(read).ScanContext(f.t.Context(), &cell), statement)
+	require.NoError(f.t, f.s.Query(read).Scan(f.t.Context(), &cell), statement)
 	return hex.EncodeToString(cell)
 }
 
@@ -235,7 +235,7 @@ func TestTextForms(t *testing.T) {
 	for _, forms := range textForms {
 		create += fmt.Sprintf(", v_%s %[1]s", forms.typ)
 	}
-	require.NoError(t, s.Query(create+")").ExecContext(t.Context()))
+	require.NoError(t, s.Query(create+")").Exec(t.Context()))
 	for _, forms := range textForms {
 		path := filepath.Join(textFormsFolder, forms.typ+".txt")
 		var texts []string
@@ -286,18 +286,18 @@ func TestPrintedForms(t *testing.T) {
 	for typ := range printForms {
 		create += fmt.Sprintf(", v_%s %[1]s", typ)
 	}
-	require.NoError(t, s.Query(create+")").ExecContext(t.Context()))
+	require.NoError(t, s.Query(create+")").Exec(t.Context()))
 	for typ, cells := range printForms {
 		for _, cell := range cells {
 			blob := fmt.Sprintf("INSERT INTO %s (k, v_%s) VALUES (1, blob_as_%[2]s(0x%s))", name, typ, cell)
-			require.NoError(t, s.Query(blob).ExecContext(t.Context()), blob)
+			require.NoError(t, s.Query(blob).Exec(t.Context()), blob)
 			var inJSON, cast string
 			read := fmt.Sprintf("SELECT to_json(v_%s) FROM %s", typ, name)
-			if err := s.Query(read).ScanContext(t.Context(), &inJSON); err != nil {
+			if err := s.Query(read).Scan(t.Context(), &inJSON); err != nil {
 				inJSON = "-"
 			}
 			read = fmt.Sprintf("SELECT CAST(v_%s AS text) FROM %s", typ, name)
-			if err := s.Query(read).ScanContext(t.Context(), &cast); err != nil {
+			if err := s.Query(read).Scan(t.Context(), &cast); err != nil {
 				cast = "-"
 			}
 			got = append(got, typ+"\t"+cell+"\t"+inJSON+"\t"+cast)

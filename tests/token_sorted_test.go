@@ -48,7 +48,7 @@ func TestTokensOfSortedKeys(t *testing.T) {
 			bound[i] = v.Unsorted[round%len(v.Unsorted)]
 		}
 		q := s.Query(insert, bound...)
-		require.NoError(t, q.ExecContext(t.Context()))
+		require.NoError(t, q.Exec(t.Context()))
 		route, err := q.Route(t.Context())
 		require.NoError(t, err)
 		require.True(t, route.HasToken)
@@ -58,7 +58,7 @@ func TestTokensOfSortedKeys(t *testing.T) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.one (k frozen<set<inet>> PRIMARY KEY)", ks))
 	for _, unsorted := range values[i].Unsorted {
 		q := s.Query(fmt.Sprintf("INSERT INTO %s.one (k) VALUES (?)", ks), unsorted)
-		require.NoError(t, q.ExecContext(t.Context()))
+		require.NoError(t, q.Exec(t.Context()))
 		route, err := q.Route(t.Context())
 		require.NoError(t, err)
 		requireOneRow(t, s, fmt.Sprintf("SELECT token(k), k FROM %s.one", ks), route.Token, values[i:i+1])
@@ -68,7 +68,7 @@ func TestTokensOfSortedKeys(t *testing.T) {
 // requireOneRow requires one row: a token, and cells with the bytes of values.
 func requireOneRow(t *testing.T, s *vecql.Session, text string, token int64, values []valuetest.Value) {
 	t.Helper()
-	it := s.Query(text).IterContext(t.Context())
+	it := s.Query(text).Iter(t.Context())
 	cells := make([][]byte, 1+len(values))
 	require.Equal(t, 1, it.NumRows())
 	require.True(t, it.NextRaw(cells))

@@ -30,7 +30,7 @@ func TestTokens(t *testing.T) {
 		exec(t, s, fmt.Sprintf("INSERT INTO %s.two (a, b, c) VALUES (?, ?, 1)", ks), key, "text")
 	}
 	seen := 0
-	it := s.Query(fmt.Sprintf("SELECT k, token(k) FROM %s.one", ks)).IterContext(t.Context())
+	it := s.Query(fmt.Sprintf("SELECT k, token(k) FROM %s.one", ks)).Iter(t.Context())
 	var key []byte
 	var want int64
 	for it.Scan(&key, &want) {
@@ -39,7 +39,7 @@ func TestTokens(t *testing.T) {
 	}
 	require.NoError(t, it.Close())
 	require.Equal(t, 40, seen)
-	it = s.Query(fmt.Sprintf("SELECT a, b, token(a, b) FROM %s.two", ks)).Consistency(cql.One).IterContext(t.Context())
+	it = s.Query(fmt.Sprintf("SELECT a, b, token(a, b) FROM %s.two", ks)).Consistency(cql.One).Iter(t.Context())
 	var text string
 	for it.Scan(&key, &text, &want) {
 		composite, err := token.AppendComposite(nil, key)

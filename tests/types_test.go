@@ -24,7 +24,7 @@ import (
 
 func exec(t *testing.T, s *vecql.Session, stmt string, values ...any) {
 	t.Helper()
-	require.NoError(t, s.Query(stmt, values...).ExecContext(t.Context()), "%.200s", stmt)
+	require.NoError(t, s.Query(stmt, values...).Exec(t.Context()), "%.200s", stmt)
 }
 
 // typeCases lists one column per CQL type: the value written, and the literal by which the server must find the row.
@@ -82,7 +82,7 @@ func testTypes(t *testing.T, s *vecql.Session, ks string) {
 	for i, c := range cases {
 		exec(t, s, fmt.Sprintf("INSERT INTO %s (k, v%d) VALUES (?, ?)", table, i), 1, c.value)
 		var v any
-		require.NoError(t, s.Query(fmt.Sprintf("SELECT v%d FROM %s WHERE k = 1", i, table)).ScanContext(t.Context(), &v), c.cql)
+		require.NoError(t, s.Query(fmt.Sprintf("SELECT v%d FROM %s WHERE k = 1", i, table)).Scan(t.Context(), &v), c.cql)
 		switch want := c.value.(type) {
 		case *inf.Dec:
 			require.Zero(t, want.Cmp(v.(*inf.Dec)), c.cql)
@@ -95,7 +95,7 @@ func testTypes(t *testing.T, s *vecql.Session, ks string) {
 		}
 		if c.literal != "" { // the server must decode the same value
 			var n int64
-			require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s WHERE v%d = %s ALLOW FILTERING", table, i, c.literal)).ScanContext(t.Context(), &n), c.cql)
+			require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s WHERE v%d = %s ALLOW FILTERING", table, i, c.literal)).Scan(t.Context(), &n), c.cql)
 			require.EqualValues(t, 1, n, c.cql)
 		}
 	}
@@ -104,7 +104,7 @@ func testTypes(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.guuid (k uuid PRIMARY KEY, list list<uuid>)", ks))
 	exec(t, s, fmt.Sprintf("INSERT INTO %s.guuid (k, list) VALUES (?, ?)", ks), want, []uuid.UUID{want, want})
 	var list []uuid.UUID
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT k, list FROM %s.guuid WHERE k = ?", ks), want).ScanContext(t.Context(), &got, &list))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT k, list FROM %s.guuid WHERE k = ?", ks), want).Scan(t.Context(), &got, &list))
 	require.Equal(t, want, got)
 	require.Equal(t, []uuid.UUID{want, want}, list)
 
@@ -112,7 +112,7 @@ func testTypes(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("UPDATE %s.c SET n = n + ? WHERE k = 1", ks), int64(41))
 	exec(t, s, fmt.Sprintf("UPDATE %s.c SET n = n + ? WHERE k = 1", ks), 1)
 	var n int64
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT n FROM %s.c WHERE k = 1", ks)).ScanContext(t.Context(), &n))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT n FROM %s.c WHERE k = 1", ks)).Scan(t.Context(), &n))
 	require.EqualValues(t, 42, n)
 }
 
@@ -149,7 +149,7 @@ func testVectors(t *testing.T, s *vecql.Session, ks string) {
 	for i, c := range cases {
 		exec(t, s, fmt.Sprintf("INSERT INTO %s (k, v%d) VALUES (?, ?)", table, i), 1, c.value)
 		dest := c.dest()
-		require.NoError(t, s.Query(fmt.Sprintf("SELECT v%d FROM %s WHERE k = ?", i, table), 1).ScanContext(t.Context(), dest), c.cql)
+		require.NoError(t, s.Query(fmt.Sprintf("SELECT v%d FROM %s WHERE k = ?", i, table), 1).Scan(t.Context(), dest), c.cql)
 		if got, ok := dest.(*[]float32); ok {
 			for j, f := range c.value.([]float32) {
 				require.Equal(t, math.Float32bits(f), math.Float32bits((*got)[j]), "%s element %d", c.cql, j)
@@ -159,7 +159,7 @@ func testVectors(t *testing.T, s *vecql.Session, ks string) {
 		}
 	}
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.dim (k int PRIMARY KEY, v vector<float, 3>)", ks))
-	err := s.Query(fmt.Sprintf("INSERT INTO %s.dim (k, v) VALUES (?, ?)", ks), 1, []float32{1, 2}).ExecContext(t.Context())
+	err := s.Query(fmt.Sprintf("INSERT INTO %s.dim (k, v) VALUES (?, ?)", ks), 1, []float32{1, 2}).Exec(t.Context())
 	require.ErrorIs(t, err, cql.ErrDimension)
 	var m *cql.MarshalError
 	require.ErrorAs(t, err, &m)
@@ -169,10 +169,10 @@ func testVectors(t *testing.T, s *vecql.Session, ks string) {
 	require.False(t, vecql.MayHaveApplied(err))
 	exec(t, s, fmt.Sprintf("INSERT INTO %s.dim (k, v) VALUES (?, ?)", ks), 1, [3]float32{1, 2, 3})
 	var array [3]float32
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT v FROM %s.dim", ks)).ScanContext(t.Context(), &array))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT v FROM %s.dim", ks)).Scan(t.Context(), &array))
 	require.Equal(t, [3]float32{1, 2, 3}, array)
 	var short [2]float32
-	require.ErrorIs(t, s.Query(fmt.Sprintf("SELECT v FROM %s.dim", ks)).ScanContext(t.Context(), &short), cql.ErrDimension)
+	require.ErrorIs(t, s.Query(fmt.Sprintf("SELECT v FROM %s.dim", ks)).Scan(t.Context(), &short), cql.ErrDimension)
 }
 
 func deref(p any) any {
@@ -207,23 +207,23 @@ func testNulls(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, insert, 1, nil, (*string)(nil), []float32(nil), cql.Null[[]int]{})
 	exec(t, s, insert, 2, 0, "", []float32{0, 0}, []int{})
 	row := map[string]any{}
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT * FROM %s.t WHERE k = 1", ks)).MapScanContext(t.Context(), row))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT * FROM %s.t WHERE k = 1", ks)).MapScan(t.Context(), row))
 	require.Equal(t, map[string]any{"k": 1, "i": nil, "t": nil, "v": nil, "l": nil}, row)
 
 	var i cql.Null[int]
 	var text *string
 	var v []float32
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t, v FROM %s.t WHERE k = 2", ks)).ScanContext(t.Context(), &i, &text, &v))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t, v FROM %s.t WHERE k = 2", ks)).Scan(t.Context(), &i, &text, &v))
 	require.Equal(t, cql.NullOf(0), i)
 	require.Equal(t, "", *text)
 	require.Equal(t, []float32{0, 0}, v)
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t, v FROM %s.t WHERE k = 1", ks)).ScanContext(t.Context(), &i, &text, &v))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t, v FROM %s.t WHERE k = 1", ks)).Scan(t.Context(), &i, &text, &v))
 	require.False(t, i.Valid)
 	require.Nil(t, text)
 	require.Nil(t, v)
 
 	exec(t, s, fmt.Sprintf("UPDATE %s.t SET i = ?, t = ? WHERE k = 2", ks), cql.UnsetValue, "set")
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t FROM %s.t WHERE k = 2", ks)).ScanContext(t.Context(), &i, &text))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t FROM %s.t WHERE k = 2", ks)).Scan(t.Context(), &i, &text))
 	require.True(t, i.Valid, "an unset value does not change the column")
 	require.Equal(t, "set", *text)
 }
@@ -242,16 +242,16 @@ func testUDT(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, a) VALUES (?, ?)", ks), 2, map[string]any{"street": "Side"})
 	var got address
 	var list []address
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT a, l FROM %s.t WHERE k = 1", ks)).ScanContext(t.Context(), &got, &list))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT a, l FROM %s.t WHERE k = 1", ks)).Scan(t.Context(), &got, &list))
 	require.Equal(t, a, got)
 	require.Equal(t, []address{a, a}, list)
 	var m map[string]any
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT a FROM %s.t WHERE k = 2", ks)).ScanContext(t.Context(), &m))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT a FROM %s.t WHERE k = 2", ks)).Scan(t.Context(), &m))
 	require.Equal(t, map[string]any{"street": "Side", "house_no": nil, "pos": nil}, m)
 	// Values written before the type gained a field lack that field.
 	exec(t, s, fmt.Sprintf("ALTER TYPE %s.address ADD zip text", ks))
 	m = nil
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT a FROM %s.t WHERE k = 1", ks)).SkipMetadata(false).ScanContext(t.Context(), &m))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT a FROM %s.t WHERE k = 1", ks)).SkipMetadata(false).Scan(t.Context(), &m))
 	require.Equal(t, "Main", m["street"])
 }
 
@@ -268,7 +268,7 @@ func testLarge(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, b, v) VALUES (?, ?, ?)", ks), 1, blob, vector)
 	var gotBlob []byte
 	var gotVector []float32
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT b, v FROM %s.t WHERE k = 1", ks)).ScanContext(t.Context(), &gotBlob, &gotVector))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT b, v FROM %s.t WHERE k = 1", ks)).Scan(t.Context(), &gotBlob, &gotVector))
 	require.True(t, string(blob) == string(gotBlob), "blob differs")
 	require.Equal(t, vector, gotVector)
 }
@@ -281,13 +281,13 @@ func testTimestamps(t *testing.T, s *vecql.Session, ks string) {
 		exec(t, s, fmt.Sprintf("UPDATE %s.t SET v = ? WHERE k = 1", ks), i)
 		var v int
 		var at int64
-		require.NoError(t, s.Query(fmt.Sprintf("SELECT v, writetime(v) FROM %s.t WHERE k = 1", ks)).ScanContext(t.Context(), &v, &at))
+		require.NoError(t, s.Query(fmt.Sprintf("SELECT v, writetime(v) FROM %s.t WHERE k = 1", ks)).Scan(t.Context(), &v, &at))
 		require.Equal(t, i, v)
 		require.Greater(t, at, last)
 		last = at
 	}
-	require.NoError(t, s.Query(fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (2, 2)", ks)).Timestamp(123).ExecContext(context.Background()))
+	require.NoError(t, s.Query(fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (2, 2)", ks)).Timestamp(123).Exec(context.Background()))
 	var at int64
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT writetime(v) FROM %s.t WHERE k = 2", ks)).ScanContext(t.Context(), &at))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT writetime(v) FROM %s.t WHERE k = 2", ks)).Scan(t.Context(), &at))
 	require.EqualValues(t, 123, at)
 }

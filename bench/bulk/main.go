@@ -47,20 +47,20 @@ func (b *bench) run(ctx context.Context) error {
 	if b.dir == "" {
 		return errors.New("-dir is required")
 	}
-	session, err := vecql.NewCluster(b.host).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: []string{b.host}})
 	if err != nil {
 		return err
 	}
 	defer session.Close()
 	b.session = session
 	for _, t := range b.tables { // what an earlier run left: dsbulk 1.10 fails in a cluster that has a vector anywhere
-		if err := session.Query("DROP KEYSPACE IF EXISTS " + t.keyspace()).ExecContext(ctx); err != nil {
+		if err := session.Query("DROP KEYSPACE IF EXISTS " + t.keyspace()).Exec(ctx); err != nil {
 			return err
 		}
 	}
 	for _, t := range b.tables {
 		err := session.Query("CREATE KEYSPACE " + t.keyspace() +
-			" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").ExecContext(ctx)
+			" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec(ctx)
 		if err == nil {
 			err = t.write(ctx, b.dir)
 		}
@@ -130,7 +130,7 @@ func (b *bench) create(ctx context.Context, t data) error {
 		if statement == "CREATE TABLE " {
 			text += " (" + t.columns + ")"
 		}
-		if err := b.session.Query(text).ExecContext(ctx); err != nil {
+		if err := b.session.Query(text).Exec(ctx); err != nil {
 			return err
 		}
 	}

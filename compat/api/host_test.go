@@ -31,12 +31,12 @@ func openSession(t *testing.T) *vecql.Session { return openWith(t, nil) }
 // openWith returns a session on a new cluster with the schema of package compattest.
 func openWith(t *testing.T, change func(*vecql.ClusterConfig)) *vecql.Session {
 	t.Helper()
-	cfg := vecql.NewCluster(compattest.NewCluster(t, cqltest.Config{}).Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: compattest.NewCluster(t, cqltest.Config{}).Hosts()}
 	cfg.Keyspace = "shop"
 	if change != nil {
 		change(cfg)
 	}
-	return compattest.Open(t, cfg.CreateSession)
+	return compattest.Open(t, func() (*vecql.Session, error) { return vecql.NewSession(t.Context(), *cfg) })
 }
 
 func TestHostOfAProgramHasItsProperties(t *testing.T) {

@@ -45,9 +45,9 @@ func openModule(t *testing.T) *module { return openModuleWith(t, cqltest.Config{
 func openModuleWith(t *testing.T, config cqltest.Config) *module {
 	t.Helper()
 	m := &module{cluster: compattest.NewCluster(t, config)}
-	cfg := vecql.NewCluster(m.cluster.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: m.cluster.Hosts()}
 	cfg.Keyspace, cfg.Dialer = "shop", m.cluster.Dialer()
-	m.of = compattest.Open(t, cfg.CreateSession)
+	m.of = compattest.Open(t, func() (*vecql.Session, error) { return vecql.NewSession(t.Context(), *cfg) })
 	m.core = SessionV1[string, level, host, string]{
 		Results: &Results[host, string]{
 			Dialect: compat.V1, Hosts: hostsOfModule(), Failure: func(err error, _ bool) error { return moduleErrors.Plain(err) },

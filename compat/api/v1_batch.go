@@ -158,7 +158,7 @@ func RunBatch[S, R any, C ~uint16, H, I any](
 		b.metrics = new(Metrics)
 	}
 	s.beginCounting(r, b.metrics)
-	rows := b.build(s, on, of, r).IterContext(s.context(b.Context(), b.whole()))
+	rows := b.build(s, on, of, r).Iter(s.context(b.Context(), b.whole()))
 	if rows.Attempts() == 0 {
 		if err := rows.Close(); IsUnsent(err) {
 			b.unsent(s, on, of, r, err)

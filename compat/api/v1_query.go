@@ -92,7 +92,7 @@ func Exec[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execution
 		v = s.Query(q.st.Text, BoundBy(&q.st, q.session.Results)...)
 		q.configure(v, r)
 	}
-	info, err := v.ExecInfoContext(q.session.context(q.Context(), q.whole()))
+	info, err := v.ExecInfo(q.session.context(q.Context(), q.whole()))
 	if err != nil {
 		if HasNoMarkers(err, q.st.Text) {
 			return Exec(q.withoutValues(), r)
@@ -113,7 +113,7 @@ func RunQuery[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execu
 		return
 	}
 	q.session.beginCounting(r, q.metrics)
-	of := q.build(s, r).IterContext(q.session.context(q.Context(), q.whole()))
+	of := q.build(s, r).Iter(q.session.context(q.Context(), q.whole()))
 	if of.Attempts() == 0 {
 		err := of.Close()
 		if HasNoMarkers(err, q.st.Text) {

@@ -104,7 +104,7 @@ func SchemaOf[R any, C ~uint16, H, I, K any](
 	if err != nil {
 		return nil, err
 	}
-	k, err := v.KeyspaceMetadata(keyspace)
+	k, err := v.KeyspaceMetadata(context.Background(), keyspace)
 	if err != nil {
 		return nil, s.Plain(err)
 	}

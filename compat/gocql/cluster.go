@@ -95,7 +95,7 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	if cfg.Authenticator != nil && cfg.AuthProvider != nil {
 		return nil, errors.New("gocql: ClusterConfig has both an Authenticator and an AuthProvider")
 	}
-	c := vecql.NewCluster(cfg.Hosts...)
+	c := &vecql.ClusterConfig{Hosts: cfg.Hosts}
 	c.Port, c.Keyspace, c.CQLVersion, c.ProtoVersion = cfg.Port, cfg.Keyspace, cfg.CQLVersion, protocol(cfg.ProtoVersion)
 	c.NumConns, c.MaxPreparedStmts = cfg.NumConns, cfg.MaxPreparedStmts
 	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)

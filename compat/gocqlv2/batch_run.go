@@ -24,7 +24,7 @@ func (b *Batch) Iter() *Iter { return b.IterContext(b.Context()) }
 func (b *Batch) IterContext(ctx context.Context) *Iter {
 	ctx = orBackground(ctx)
 	d, retry := b.build(ctx)
-	it := d.IterContext(b.session.picking(ctx, b))
+	it := d.Iter(b.session.picking(ctx, b))
 	if it.Attempts() == 0 {
 		b.unsent(ctx, it.Close(), retry)
 	}

@@ -42,7 +42,7 @@ func (s *Session) startPicker() {
 		if s.cfg.Metadata.CacheMode == Disabled {
 			return
 		}
-		all, err := s.driver.AllKeyspaceMetadata()
+		all, err := s.driver.AllKeyspaceMetadata(context.Background())
 		if err != nil {
 			s.log(err)
 		}

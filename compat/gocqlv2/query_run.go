@@ -31,7 +31,7 @@ func (q *Query) ExecContext(ctx context.Context) error {
 		d = s.driver.Query(st.Text, api.BoundBy(st, &s.results)...)
 		retry = q.configure(ctx, d)
 	}
-	err := d.ExecContext(s.picking(ctx, q))
+	err := d.Exec(s.picking(ctx, q))
 	if err == nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (q *Query) IterContext(ctx context.Context) *Iter {
 	}
 	ctx = orBackground(ctx)
 	d, retry := q.build(ctx)
-	it := d.IterContext(q.session.picking(ctx, q))
+	it := d.Iter(q.session.picking(ctx, q))
 	if it.Attempts() == 0 {
 		err := it.Close()
 		if api.HasNoMarkers(err, st.Text) {

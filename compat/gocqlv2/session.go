@@ -44,7 +44,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gocql: unable to create session: %w", err)
 	}
-	if s.driver, err = vecql.NewSession(c); err != nil {
+	if s.driver, err = vecql.NewSession(context.Background(), c); err != nil {
 		if errors.Is(err, vecql.ErrNoConnectionsStarted) {
 			s.log(err)
 			return nil, ErrNoConnectionsStarted
@@ -78,7 +78,7 @@ const closeTimeout = 11 * time.Second
 func (s *Session) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_ = s.driver.CloseContext(ctx)
+	_ = s.driver.Shutdown(ctx)
 }
 
 // Closed reports whether Close was called.
@@ -99,7 +99,7 @@ func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
 	if keyspace == "" && !s.Closed() {
 		return nil, ErrNoKeyspace
 	}
-	k, err := s.driver.KeyspaceMetadata(keyspace)
+	k, err := s.driver.KeyspaceMetadata(context.Background(), keyspace)
 	if err != nil {
 		return nil, plain(err)
 	}
@@ -108,7 +108,7 @@ func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
 
 // AllKeyspaceMetadata returns the metadata of all keyspaces by name.
 func (s *Session) AllKeyspaceMetadata() (map[string]*KeyspaceMetadata, error) {
-	all, err := s.driver.AllKeyspaceMetadata()
+	all, err := s.driver.AllKeyspaceMetadata(context.Background())
 	if err != nil {
 		return nil, plain(err)
 	}

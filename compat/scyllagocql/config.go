@@ -20,7 +20,7 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := vecql.NewCluster(hosts...)
+	c := &vecql.ClusterConfig{Hosts: hosts}
 	c.Port, c.Keyspace, c.CQLVersion, c.ProtoVersion = cfg.Port, cfg.Keyspace, cfg.CQLVersion, protocol(cfg.ProtoVersion)
 	c.NumConns, c.MaxPreparedStmts, c.MaxRequestsPerConn = cfg.NumConns, cfg.MaxPreparedStmts, cfg.MaxRequestsPerConn
 	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)

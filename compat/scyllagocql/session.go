@@ -98,7 +98,7 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 		if i > 0 && !s.wait(s.cfg.InitialReconnectionPolicy.GetInterval(i)) {
 			break
 		}
-		if v, s.err = vecql.NewSessionContext(s.ctx, *c); s.err == nil {
+		if v, s.err = vecql.NewSession(s.ctx, *c); s.err == nil {
 			break
 		}
 	}

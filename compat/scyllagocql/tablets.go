@@ -3,6 +3,7 @@
 package gocql
 
 import (
+	"context"
 	"errors"
 
 	"github.com/gocql/gocql/tablets"
@@ -70,7 +71,7 @@ func (s *Session) forEachTable(fn func(keyspace, table string, of []vecql.Tablet
 	if err != nil {
 		return err
 	}
-	keyspaces, err := v.AllKeyspaceMetadata()
+	keyspaces, err := v.AllKeyspaceMetadata(context.Background())
 	if err != nil {
 		return plain(err)
 	}

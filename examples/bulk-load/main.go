@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		defer cluster.Close()
 		hosts = cluster.Hosts()
 	}
-	session, err := vecql.NewCluster(hosts...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: hosts})
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		`CREATE TABLE IF NOT EXISTS examples.symbols (id bigint PRIMARY KEY, package text, symbol text, kind text,
 			synopsis text, signature text, lines int, embedding vector<float, 384>)`,
 	} {
-		if err := session.Query(ddl).ExecContext(ctx); err != nil {
+		if err := session.Query(ddl).Exec(ctx); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	var rows, signatures int64
 	count := session.Query("SELECT count(*), count(signature) FROM examples.symbols")
-	if err := count.ScanContext(ctx, &rows, &signatures); err != nil {
+	if err := count.Scan(ctx, &rows, &signatures); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "the table has %d rows, %d of them without a signature\n", rows, rows-signatures)

@@ -26,7 +26,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, run(t.Context(), append([]string{"-files", data}, cluster.Hosts()...), &out))
 	require.Equal(t, doctest.Prints(t), out.String())
 
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	files, err := parquetscan.Open(t.Context(), data)

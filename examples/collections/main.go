@@ -67,7 +67,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		defer cluster.Close()
 		hosts = cluster.Hosts()
 	}
-	session, err := vecql.NewCluster(hosts...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: hosts})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		`CREATE TABLE IF NOT EXISTS examples.people (id int PRIMARY KEY, emails set<text>, scores list<int>, phones map<text, text>,
 			seen tuple<date, text>, home frozen<address>, places map<text, frozen<address>>)`,
 	} {
-		if err := session.Query(ddl).ExecContext(ctx); err != nil {
+		if err := session.Query(ddl).Exec(ctx); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 	// Elements are added without reading the row. scores + ? is not idempotent: twice adds two elements.
 	update := session.Query("UPDATE examples.people SET emails = emails + ?, scores = scores + ?, phones[?] = ? WHERE id = ?",
 		[]string{"ada@work.example"}, []int{2}, "work", "555-0199", 1)
-	if err := update.ExecContext(ctx); err != nil {
+	if err := update.Exec(ctx); err != nil {
 		return err
 	}
 	ada, err := vecql.OneRow[Person](ctx, session.Query(vecql.SelectFrom[Person]("examples.people")+" WHERE id = ?", 1))

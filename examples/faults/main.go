@@ -45,7 +45,7 @@ var (
 // idempotent, and no policy makes the driver send it again unless it certainly was not executed.
 func sell(ctx context.Context, session *vecql.Session, item string) error {
 	err := session.Query("UPDATE shop.sales SET sold = sold + 1 WHERE item = ?", item).
-		RetryPolicy(vecql.SimpleRetryPolicy{NumRetries: 2}).ExecContext(ctx)
+		RetryPolicy(vecql.SimpleRetryPolicy{NumRetries: 2}).Exec(ctx)
 	switch {
 	case err == nil:
 		return nil
@@ -102,9 +102,9 @@ func (s *scenario) run(ctx context.Context) (r result, err error) {
 		return r, err
 	}
 	s.apply(cluster)
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Logger = slog.New(slog.DiscardHandler) // nodes that are down are expected
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		return r, err
 	}

@@ -43,7 +43,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		defer cluster.Close()
 		hosts = cluster.Hosts()
 	}
-	session, err := vecql.NewCluster(hosts...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: hosts})
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		"CREATE TABLE IF NOT EXISTS examples.accounts (id int PRIMARY KEY, owner text, balance bigint)",
 		"DELETE FROM examples.accounts WHERE id = 1 IF EXISTS", // of an earlier run
 	} {
-		if err := session.Query(ddl).ExecContext(ctx); err != nil {
+		if err := session.Query(ddl).Exec(ctx); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 func open(ctx context.Context, session *vecql.Session, owner string, out io.Writer) error {
 	insert := session.Query("INSERT INTO examples.accounts (id, owner, balance) VALUES (1, ?, 55) IF NOT EXISTS", owner)
 	current := map[string]any{} // the row that exists, if the INSERT was not applied
-	applied, err := insert.MapScanCASContext(ctx, current)
+	applied, err := insert.MapScanCAS(ctx, current)
 	switch {
 	case err != nil:
 		return err
@@ -116,7 +116,7 @@ func withdraw(ctx context.Context, session *vecql.Session, amount int64) error {
 	for err == nil && current >= amount {
 		update := session.Query("UPDATE examples.accounts SET balance = ? WHERE id = 1 IF balance = ?", current-amount, current)
 		var applied bool
-		if applied, err = update.ScanCASContext(ctx, &current); applied { // else current is the balance of another client
+		if applied, err = update.ScanCAS(ctx, &current); applied { // else current is the balance of another client
 			return nil
 		}
 	}

@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 func TestWithdrawAfterChange(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{})
 	require.NoError(t, run(t.Context(), cluster.Hosts(), &strings.Builder{})) // 5 are left
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	change := func(to string) *cqltest.Rule {

@@ -51,7 +51,7 @@ func handler(session *vecql.Session) http.Handler {
 			return
 		}
 		query := session.Query("SELECT number, item FROM examples.orders WHERE customer = ?", r.PathValue("customer"))
-		rows := query.PageSize(3).PageState(token).IterContext(r.Context()) // one page
+		rows := query.PageSize(3).PageState(token).Iter(r.Context()) // one page
 		page := Page{Orders: []Order{}, Next: rows.PageState()}
 		var order Order
 		for rows.Scan(&order.Number, &order.Item) {
@@ -83,7 +83,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		defer cluster.Close()
 		hosts = cluster.Hosts()
 	}
-	session, err := vecql.NewCluster(hosts...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: hosts})
 	if err != nil {
 		return err
 	}
@@ -92,13 +92,13 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		"CREATE KEYSPACE IF NOT EXISTS examples WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
 		"CREATE TABLE IF NOT EXISTS examples.orders (customer text, number int, item text, PRIMARY KEY (customer, number))",
 	} {
-		if err := session.Query(ddl).ExecContext(ctx); err != nil {
+		if err := session.Query(ddl).Exec(ctx); err != nil {
 			return err
 		}
 	}
 	for i, item := range []string{"lamp", "desk", "rug", "chair", "shelf"} {
 		insert := session.Query("INSERT INTO examples.orders (customer, number, item) VALUES (?, ?, ?)", "ada", i+1, item)
-		if err := insert.Idempotent(true).ExecContext(ctx); err != nil {
+		if err := insert.Idempotent(true).Exec(ctx); err != nil {
 			return err
 		}
 	}

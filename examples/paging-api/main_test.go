@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 func TestHandler(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{})
 	require.NoError(t, run(t.Context(), cluster.Hosts(), &strings.Builder{}))
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	get := func(path string) (int, string) {

@@ -95,7 +95,7 @@ func newTarget(t *testing.T, files ...string) *target {
 	c := cqltest.New(t, cqltest.Config{})
 	require.NoError(t, c.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
 		CREATE TABLE shop.items (id bigint PRIMARY KEY, embedding vector<float, 3>, name text, other int)`))
-	session, err := vecql.NewCluster(c.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: c.Hosts()})
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	progress := filepath.Join(t.TempDir(), "progress.json")

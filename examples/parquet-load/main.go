@@ -116,13 +116,13 @@ func (j *job) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cfg := vecql.NewCluster(strings.Split(j.hosts, ",")...)
+	cfg := &vecql.ClusterConfig{Hosts: strings.Split(j.hosts, ",")}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	cfg.Timeout = 30 * time.Second
 	if j.user != "" {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: j.user, Password: os.Getenv("VECQL_PASSWORD")}
 	}
-	session, err := vecql.NewSessionContext(ctx, *cfg)
+	session, err := vecql.NewSession(ctx, *cfg)
 	if err != nil {
 		return err
 	}

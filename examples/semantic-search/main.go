@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		defer cluster.Close()
 		hosts = cluster.Hosts()
 	}
-	session, err := vecql.NewCluster(hosts...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: hosts})
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		`CREATE CUSTOM INDEX IF NOT EXISTS docs_embedding ON examples.docs (embedding)
 			USING 'StorageAttachedIndex' WITH OPTIONS = {'similarity_function': 'cosine'}`,
 	} {
-		if err := session.Query(ddl).ExecContext(ctx); err != nil {
+		if err := session.Query(ddl).Exec(ctx); err != nil {
 			return err
 		}
 	}

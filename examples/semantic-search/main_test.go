@@ -23,7 +23,7 @@ func TestRun(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), append([]string{"-data", data}, cluster.Hosts()...), &out))
 	require.Equal(t, doctest.Prints(t), out.String())
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	count, err := vecql.OneRow[int64](t.Context(), session.Query("SELECT count(*) FROM examples.docs"))

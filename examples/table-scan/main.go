@@ -47,7 +47,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		defer cluster.Close()
 		hosts = cluster.Hosts()
 	}
-	session, err := vecql.NewCluster(hosts...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: hosts})
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		"CREATE KEYSPACE IF NOT EXISTS examples WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
 		"CREATE TABLE IF NOT EXISTS examples.events (id int PRIMARY KEY, kind text, amount double)",
 	} {
-		if err := session.Query(ddl).ExecContext(ctx); err != nil {
+		if err := session.Query(ddl).Exec(ctx); err != nil {
 			return err
 		}
 	}

@@ -57,10 +57,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // connect opens a session and sends a request.
 func connect(ctx context.Context, hosts []string, config *tls.Config, out io.Writer) error {
-	cluster := vecql.NewCluster(hosts...)
+	cluster := &vecql.ClusterConfig{Hosts: hosts}
 	cluster.TLS = config
 	cluster.Logger = slog.New(slog.DiscardHandler) // the error has all that is to be known
-	session, err := vecql.NewSessionContext(ctx, *cluster)
+	session, err := vecql.NewSession(ctx, *cluster)
 	if err != nil {
 		return err
 	}

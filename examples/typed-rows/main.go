@@ -61,7 +61,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		defer cluster.Close()
 		hosts = cluster.Hosts()
 	}
-	session, err := vecql.NewCluster(hosts...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: hosts})
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		`CREATE TABLE IF NOT EXISTS examples.tracks (album text, number int, title text, seconds bigint, rating float,
 			PRIMARY KEY (album, number))`,
 	} {
-		if err := session.Query(ddl).ExecContext(ctx); err != nil {
+		if err := session.Query(ddl).Exec(ctx); err != nil {
 			return err
 		}
 	}

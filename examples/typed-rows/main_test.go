@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 		require.NoError(t, run(t.Context(), hosts, &out))
 		require.Equal(t, doctest.Prints(t), out.String())
 	}
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	var tracks []Track

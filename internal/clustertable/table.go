@@ -24,7 +24,7 @@ func Find(ctx context.Context, session *vecql.Session, name string) (Table, erro
 	if err != nil {
 		return Table{}, err
 	}
-	t, err := session.TableMetadataContext(ctx, m.Keyspace, m.Table)
+	t, err := session.TableMetadata(ctx, m.Keyspace, m.Table)
 	return Table{session, t}, err
 }
 

@@ -158,7 +158,7 @@ func Config(get func(name string) string) (*vecql.ClusterConfig, error) {
 	if slices.Contains(hosts, "") {
 		return nil, fmt.Errorf("a contact point of %q has no name: want host[:port],host[:port]", value(ContactPoints))
 	}
-	cfg := vecql.NewCluster(hosts...)
+	cfg := &vecql.ClusterConfig{Hosts: hosts}
 	cfg.Keyspace = value(Keyspace)
 	cfg.Consistency, _ = cql.ParseConsistency(value("consistency")) // the values are checked
 	cfg.Timeout, _ = time.ParseDuration(value("timeout"))

@@ -127,7 +127,7 @@ func awaitNodes(ctx context.Context, session *vecql.Session, timeout time.Durati
 
 // readKeyspaces reads the keyspaces of programs, and the tablets of their tables.
 func (r *Report) readKeyspaces(ctx context.Context, session *vecql.Session) {
-	all, err := session.AllKeyspaceMetadataContext(ctx)
+	all, err := session.AllKeyspaceMetadata(ctx)
 	if err != nil {
 		r.SchemaError = errorText(err)
 		return

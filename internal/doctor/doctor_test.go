@@ -20,12 +20,12 @@ import (
 // open returns a cluster and a session that logs nothing.
 func open(t *testing.T, cfg cqltest.Config, set func(*vecql.ClusterConfig)) (*cqltest.Cluster, *vecql.Session) {
 	cluster := cqltest.New(t, cfg)
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Logger = slog.New(slog.DiscardHandler)
 	if set != nil {
 		set(config)
 	}
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *config)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	return cluster, session
@@ -145,7 +145,7 @@ func TestTablets(t *testing.T) {
 		CREATE TABLE shop.items (id int PRIMARY KEY)`))
 	insert := session.Query("INSERT INTO shop.items (id) VALUES (?)")
 	for id := range 100 { // the answers have the tablets
-		require.NoError(t, insert.Bind(id).ExecContext(t.Context()))
+		require.NoError(t, insert.Bind(id).Exec(t.Context()))
 	}
 	require.NoError(t, session.Ready(t.Context()))
 	r := Examine(t.Context(), session, Options{Probes: 2})

@@ -82,7 +82,7 @@ func (n *Node) probe(ctx context.Context, session *vecql.Session, o Options, mea
 	q := session.Query(probeText).HostID(n.HostID).Consistency(cql.One).RequestTimeout(o.Timeout).
 		RetryPolicy(noRetry{})
 	began := time.Now()
-	err := q.ScanContext(ctx, &schema, &n.Version, &now)
+	err := q.Scan(ctx, &schema, &n.Version, &now)
 	took := time.Since(began)
 	if err != nil {
 		return err

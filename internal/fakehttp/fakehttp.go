@@ -256,7 +256,7 @@ func (h *Handler) query(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	it := h.session.Query(strings.TrimSuffix(string(bytes.TrimSpace(stmt)), ";")).IterContext(r.Context())
+	it := h.session.Query(strings.TrimSuffix(string(bytes.TrimSpace(stmt)), ";")).Iter(r.Context())
 	rows, err := it.SliceMap()
 	if err != nil {
 		return nil, err

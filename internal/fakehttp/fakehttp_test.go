@@ -35,9 +35,9 @@ func newClient(t *testing.T, cfg cqltest.Config) *client {
 	require.NoError(t, cluster.Exec(`
 		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};
 		CREATE TABLE shop.items (id int PRIMARY KEY, name text)`))
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Logger = slog.New(slog.DiscardHandler)
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *config)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	server := httptest.NewServer(New(cluster, session, log))
@@ -68,7 +68,7 @@ func (c *client) ok(method, path, body string) string {
 
 func (c *client) insert(id int, name string) error {
 	return c.session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", id, name).Idempotent(true).
-		ExecContext(c.t.Context())
+		Exec(c.t.Context())
 }
 
 func TestNodes(t *testing.T) {

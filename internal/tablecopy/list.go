@@ -202,7 +202,7 @@ func (w *listWriter) writeTime(row *column.Batch) int64 {
 // isPresent reports whether the target has elements that a write of this row has written. Without write times it
 // compares the lists.
 func (w *listWriter) isPresent(ctx context.Context, p preparedList, row *column.Batch) (bool, error) {
-	it := p.read.Query(row, 0).Idempotent(true).IterContext(ctx)
+	it := p.read.Query(row, 0).Idempotent(true).Iter(ctx)
 	var list []byte
 	var times []int64
 	found := false

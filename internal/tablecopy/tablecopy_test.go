@@ -29,16 +29,16 @@ func newCluster(t *testing.T, cfg cqltest.Config, cql string) (*cqltest.Cluster,
 	cluster := cqltest.New(t, cfg)
 	require.NoError(t, cluster.Exec(`
 		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3}; USE shop; `+cql))
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Logger = slog.New(slog.DiscardHandler)
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *config)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	return cluster, session
 }
 
 func tableOf(t *testing.T, session *vecql.Session, table string) clustertable.Table {
-	metadata, err := session.TableMetadata("shop", table)
+	metadata, err := session.TableMetadata(t.Context(), "shop", table)
 	require.NoError(t, err)
 	return clustertable.Table{Session: session, Metadata: metadata}
 }
@@ -65,7 +65,7 @@ func requireEqual(t *testing.T, from, to *vecql.Session) {
 
 // rowsOf returns the rows of a statement as JSON.
 func rowsOf(t *testing.T, session *vecql.Session, stmt string) string {
-	rows, err := session.Query(stmt).Iter().SliceMap()
+	rows, err := session.Query(stmt).Iter(t.Context()).SliceMap()
 	require.NoError(t, err)
 	text, err := json.Marshal(rows)
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestCellsAreCopied(t *testing.T) {
 	copyTable(t, session, session, Config{})
 	requireEqual(t, session, session)
 	for i, table := range []string{"shop.a", "shop.b"} {
-		it := session.Query("SELECT n, i, v, d, x, l, s FROM " + table + " WHERE id = 1").Iter()
+		it := session.Query("SELECT n, i, v, d, x, l, s FROM " + table + " WHERE id = 1").Iter(t.Context())
 		cells := make([][]byte, 7)
 		require.True(t, it.NextRaw(cells), i)
 		for k, cell := range cells {

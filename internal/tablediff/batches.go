@@ -238,7 +238,7 @@ func (r *rowDiff) add(ctx context.Context, row, first int, skip bool) error {
 
 // compare reads the row of the table and compares its values.
 func (r *rowDiff) compare(ctx context.Context, row int, query rowQuery) (found bool, err error) {
-	it := query.statement.Query(r.batch, row).IterContext(ctx)
+	it := query.statement.Query(r.batch, row).Iter(ctx)
 	r.found = slices.Grow(r.found[:0], len(it.Columns()))[:len(it.Columns())]
 	if !it.NextRaw(r.found) {
 		return false, it.Close()

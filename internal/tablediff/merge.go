@@ -57,7 +57,7 @@ func readRange(ctx context.Context, s *vecql.Session, text string, r vecql.Token
 	if set != nil {
 		set(q)
 	}
-	x := &rows{it: q.PageSize(pages.rows()).IterContext(ctx), token: r.Start}
+	x := &rows{it: q.PageSize(pages.rows()).Iter(ctx), token: r.Start}
 	x.cells = make([][]byte, len(x.it.Columns()))
 	x.next()
 	return x

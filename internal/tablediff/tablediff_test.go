@@ -27,16 +27,16 @@ func newCluster(t *testing.T, cql string) (*cqltest.Cluster, *vecql.Session) {
 	cluster := cqltest.New(t, cqltest.Config{VNodes: 4})
 	require.NoError(t, cluster.Exec(`
 		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3}; USE shop; `+cql))
-	config := vecql.NewCluster(cluster.Hosts()...)
+	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Logger = slog.New(slog.DiscardHandler)
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(t.Context(), *config)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)
 	return cluster, session
 }
 
 func tableOf(t *testing.T, session *vecql.Session, table string) clustertable.Table {
-	metadata, err := session.TableMetadata("shop", table)
+	metadata, err := session.TableMetadata(t.Context(), "shop", table)
 	require.NoError(t, err)
 	return clustertable.Table{Session: session, Metadata: metadata}
 }

@@ -128,7 +128,7 @@ func (c *consistencyFlag) Type() string { return "level" }
 
 // clusterConfig returns the configuration of a session. The driver's log goes to log if --verbose is set.
 func (f *clusterFlags) clusterConfig(log io.Writer) (*vecql.ClusterConfig, error) {
-	cfg := vecql.NewCluster(f.hosts...)
+	cfg := &vecql.ClusterConfig{Hosts: f.hosts}
 	cfg.Keyspace, cfg.ProtoVersion = f.keyspace, f.protocol
 	cfg.Consistency, cfg.SerialConsistency = f.consistency.level, f.serial.level
 	if f.serial.isSet && !cfg.SerialConsistency.IsSerial() {

@@ -25,7 +25,7 @@ type schemaNames map[string]map[string][]string
 func readNames(ctx context.Context, session *vecql.Session) (schemaNames, error) {
 	names := schemaNames{}
 	it := session.Query("SELECT keyspace_name, table_name, column_name FROM system_schema.columns").
-		Consistency(cql.One).IterContext(ctx)
+		Consistency(cql.One).Iter(ctx)
 	var keyspace, table, column string
 	for it.Scan(&keyspace, &table, &column) {
 		if names[keyspace] == nil {

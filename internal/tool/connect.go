@@ -76,7 +76,7 @@ func (e *env) otherConfig(profile string, hosts []string) (*vecql.ClusterConfig,
 
 // open opens a session.
 func (e *env) open(ctx context.Context, cfg *vecql.ClusterConfig) (*vecql.Session, error) {
-	session, err := vecql.NewSessionContext(ctx, *cfg)
+	session, err := vecql.NewSession(ctx, *cfg)
 	if err != nil {
 		return nil, connectError(cfg.Hosts, err)
 	}

@@ -180,7 +180,7 @@ func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func()
 		hosts, stop = cluster.Hosts(), func() error { cluster.Close(); return nil }
 	}
 	if hosts != nil { // flags, environment and profile are those of other servers
-		cfg = vecql.NewCluster(hosts...)
+		cfg = &vecql.ClusterConfig{Hosts: hosts}
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	} else if cfg, err = d.readConfig(); err != nil {
 		return nil, nil, err
@@ -207,7 +207,7 @@ func (d *demo) create(ctx context.Context) error {
 		fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, package text, symbol text, kind text, synopsis text, signature text, "+
 			"lines int, embedding vector<float, %d>)", d.table(), dimension),
 	} {
-		err := d.session.Query(stmt).ExecContext(ctx)
+		err := d.session.Query(stmt).Exec(ctx)
 		if errors.Is(err, cql.CodeAlreadyExists) {
 			return advise(fmt.Errorf("keyspace %s exists", d.keyspace),
 				"choose another --keyspace, or lose its data with --drop")
@@ -221,7 +221,7 @@ func (d *demo) create(ctx context.Context) error {
 
 // dropKeyspace drops the keyspace if it exists, and prints what is lost.
 func (d *demo) dropKeyspace(ctx context.Context) error {
-	metadata, err := d.session.KeyspaceMetadataContext(ctx, d.keyspace)
+	metadata, err := d.session.KeyspaceMetadata(ctx, d.keyspace)
 	if errors.Is(err, vecql.ErrKeyspaceDoesNotExist) {
 		return nil
 	}
@@ -229,7 +229,7 @@ func (d *demo) dropKeyspace(ctx context.Context) error {
 		return err
 	}
 	tables := slices.Sorted(maps.Keys(metadata.Tables))
-	if err := d.session.Query("DROP KEYSPACE " + d.keyspace).ExecContext(ctx); err != nil {
+	if err := d.session.Query("DROP KEYSPACE " + d.keyspace).Exec(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintf(d.out, "Dropped keyspace %s with its tables: %s.\n", d.keyspace, strings.Join(tables, ", "))
@@ -261,7 +261,7 @@ func (d *demo) load(ctx context.Context) error {
 				}
 				r := &d.symbols[i]
 				err := d.session.Query(insert, r.ID, r.Package, r.Symbol, r.Kind, r.Synopsis, r.Signature, r.Lines, r.Embedding).
-					Idempotent(true).ExecContext(ctx)
+					Idempotent(true).Exec(ctx)
 				if err != nil {
 					cancel(fmt.Errorf("insert row %d: %w", r.ID, err)) // the first error is the cause
 					return

@@ -162,14 +162,14 @@ func (x *fakeServer) fill(ctx context.Context) error {
 			return fmt.Errorf("--file %s: %w", name, err)
 		}
 	}
-	cfg := vecql.NewCluster(x.cluster.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: x.cluster.Hosts()}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	cfg.Consistency = cql.One
 	for name, password := range x.users {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: name, Password: password}
 	}
 	var err error
-	if x.session, err = vecql.NewSessionContext(ctx, *cfg); err != nil {
+	if x.session, err = vecql.NewSession(ctx, *cfg); err != nil {
 		return err
 	}
 	for _, load := range x.load {

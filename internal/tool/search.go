@@ -52,7 +52,7 @@ func (d *demo) index(ctx context.Context) error {
 	fmt.Fprintln(d.out, "Building the vector index ...")
 	began := time.Now()
 	if err := d.session.Query(fmt.Sprintf("CREATE CUSTOM INDEX IF NOT EXISTS symbols_embedding ON %s (embedding) USING 'StorageAttachedIndex' "+
-		"WITH OPTIONS = {'similarity_function': 'cosine'}", d.table())).ExecContext(ctx); err != nil {
+		"WITH OPTIONS = {'similarity_function': 'cosine'}", d.table())).Exec(ctx); err != nil {
 		return fmt.Errorf("CREATE CUSTOM INDEX: %w", err)
 	}
 	for {
@@ -127,7 +127,7 @@ func (d *demo) search(ctx context.Context, stored []symbol) error {
 // ask returns the rows that the server's index finds nearest to query.
 func (d *demo) ask(ctx context.Context, query []float32) ([]answer, error) {
 	it := d.session.Query(fmt.Sprintf("SELECT id, package, symbol, similarity_cosine(embedding, ?) FROM %s ORDER BY embedding ANN OF ? LIMIT %d",
-		d.table(), neighbors), query, query).Consistency(cql.One).Idempotent(true).IterContext(ctx)
+		d.table(), neighbors), query, query).Consistency(cql.One).Idempotent(true).Iter(ctx)
 	var answers []answer
 	var a answer
 	var pkg, name string

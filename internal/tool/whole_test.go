@@ -61,17 +61,17 @@ type wholeTester struct {
 
 func newWholeTester(t *testing.T) *wholeTester {
 	w := &wholeTester{x: realTester(t), keyspace: fmt.Sprint("vecql_whole_", os.Getpid())}
-	cfg := vecql.NewCluster(w.x.env["VECQL_HOSTS"])
+	cfg := &vecql.ClusterConfig{Hosts: []string{w.x.env["VECQL_HOSTS"]}}
 	cfg.Logger, cfg.Timeout = slog.New(slog.DiscardHandler), 30*time.Second
 	if user := w.x.env["VECQL_USER"]; user != "" {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: user, Password: w.x.env["VECQL_PASSWORD"]}
 	}
 	var err error
-	w.session, err = cfg.CreateSession()
+	w.session, err = vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(w.session.Close)
 	w.exec(t, "CREATE KEYSPACE "+w.keyspace+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { _ = w.session.Query("DROP KEYSPACE " + w.keyspace).ExecContext(context.Background()) })
+	t.Cleanup(func() { _ = w.session.Query("DROP KEYSPACE " + w.keyspace).Exec(context.Background()) })
 	for _, udt := range randomUDTs {
 		w.exec(t, "CREATE TYPE "+w.keyspace+"."+udt)
 	}
@@ -80,7 +80,7 @@ func newWholeTester(t *testing.T) *wholeTester {
 
 func (w *wholeTester) exec(t *testing.T, stmt string) {
 	t.Helper()
-	require.NoError(t, w.session.Query(stmt).ExecContext(t.Context()), stmt)
+	require.NoError(t, w.session.Query(stmt).Exec(t.Context()), stmt)
 }
 
 // check makes the table of a seed and carries its rows to two others.
@@ -96,7 +96,7 @@ func (w *wholeTester) check(t *testing.T, seed uint64) {
 		defer w.exec(t, "DROP TABLE "+table) // the server keeps a megabyte for each
 	}
 	t.Log(format, r.create("t"))
-	metadata, err := w.session.TableMetadata(w.keyspace, fmt.Sprintf("T%dA", seed))
+	metadata, err := w.session.TableMetadata(t.Context(), w.keyspace, fmt.Sprintf("T%dA", seed))
 	require.NoError(t, err)
 	w.fill(t, r, tables[0], metadata)
 	want := w.read(t, tables[0], metadata)
@@ -245,7 +245,7 @@ func (w *wholeTester) read(t *testing.T, table string, m *cql.TableMetadata) (ro
 			selectors = append(selectors, "WRITETIME("+name+")", "TTL("+name+")")
 		}
 	}
-	it := w.session.Query("SELECT " + strings.Join(selectors, ", ") + " FROM " + table).IterContext(t.Context())
+	it := w.session.Query("SELECT " + strings.Join(selectors, ", ") + " FROM " + table).Iter(t.Context())
 	cells := make([][]byte, len(selectors))
 	for it.NextRaw(cells) {
 		var row wholeRow

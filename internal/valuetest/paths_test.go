@@ -38,13 +38,13 @@ type path struct {
 
 var paths = []path{
 	{"query", func(ctx context.Context, s *vecql.Session, text string, id int, v any) error {
-		return s.Query(text, id, v).ExecContext(ctx)
+		return s.Query(text, id, v).Exec(ctx)
 	}},
 	{"named", func(ctx context.Context, s *vecql.Session, text string, id int, v any) error {
-		return s.Query(text, cql.NamedValue("v", v), cql.NamedValue("id", id)).ExecContext(ctx)
+		return s.Query(text, cql.NamedValue("v", v), cql.NamedValue("id", id)).Exec(ctx)
 	}},
 	{"batch", func(ctx context.Context, s *vecql.Session, text string, id int, v any) error {
-		return s.Batch(vecql.UnloggedBatch).Query(text, id, v).ExecContext(ctx)
+		return s.Batch(vecql.UnloggedBatch).Query(text, id, v).Exec(ctx)
 	}},
 	{"Prepare", func(ctx context.Context, s *vecql.Session, text string, id int, v any) error {
 		st, err := vecql.Prepare[bound](ctx, s.Query(text))
@@ -188,7 +188,7 @@ func TestOnServerRefusesUnfitValues(t *testing.T) {
 		})
 	}
 	var n int
-	require.NoError(t, s.session.Query("SELECT count(*) FROM v").ScanContext(t.Context(), &n))
+	require.NoError(t, s.session.Query("SELECT count(*) FROM v").Scan(t.Context(), &n))
 	require.Zero(t, n)
 }
 
@@ -203,7 +203,7 @@ func (s *server) difference(c cell, id int) string {
 	if err := c.write(s.Context(), s.session, text, id); err != nil {
 		return fmt.Sprintf("%v", err)
 	}
-	it := s.session.Query(fmt.Sprintf("SELECT %s FROM v WHERE id = ?", name), id).IterContext(s.Context())
+	it := s.session.Query(fmt.Sprintf("SELECT %s FROM v WHERE id = ?", name), id).Iter(s.Context())
 	raw := make([][]byte, 1)
 	if !it.NextRaw(raw) {
 		return fmt.Sprintf("no row: %v", it.Close())

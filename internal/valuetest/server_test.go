@@ -3,6 +3,7 @@
 package valuetest_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -51,7 +52,7 @@ type server struct {
 }
 
 func newServer(t *testing.T) *server {
-	cfg := vecql.NewCluster(strings.Split(os.Getenv("VECQL_TEST_HOSTS"), ",")...)
+	cfg := &vecql.ClusterConfig{Hosts: strings.Split(os.Getenv("VECQL_TEST_HOSTS"), ",")}
 	cfg.Timeout = 60 * time.Second
 	if os.Getenv("VECQL_TEST_HOSTS") == "" {
 		shared, err := cassandra.Shared(t.Context())
@@ -68,13 +69,13 @@ func newServer(t *testing.T) *server {
 	}
 	for _, cfg.Keyspace = range []string{"", keyspace} {
 		var err error
-		s.session, err = cfg.CreateSession()
+		s.session, err = vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		t.Cleanup(s.session.Close)
 		if cfg.Keyspace == "" {
 			s.run("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 			dropper := s.session
-			t.Cleanup(func() { require.NoError(t, dropper.Query("DROP KEYSPACE "+keyspace).Exec()) })
+			t.Cleanup(func() { require.NoError(t, dropper.Query("DROP KEYSPACE "+keyspace).Exec(context.Background())) })
 		}
 	}
 	for _, text := range valuetest.CreateTypes(keyspace) {
@@ -90,7 +91,7 @@ func newServer(t *testing.T) *server {
 }
 
 func (s *server) run(text string) {
-	require.NoError(s, s.session.Query(text).ExecContext(s.Context()), text)
+	require.NoError(s, s.session.Query(text).Exec(s.Context()), text)
 }
 
 // store writes a value by its literal and returns its bytes.
@@ -101,13 +102,13 @@ func (s *server) store(id int, v valuetest.Value) valuetest.Record {
 		table, column = "n", "c"
 		write = fmt.Sprintf("UPDATE n SET c = c + %s WHERE id = %d", v.Literal, id)
 	}
-	if err := s.session.Query(write).ExecContext(s.Context()); err != nil {
+	if err := s.session.Query(write).Exec(s.Context()); err != nil {
 		var refused *cql.ServerError
 		require.True(s, errors.As(err, &refused), "%s: %v", v.Name(), err)
 		s.Logf("%s: %s", v.Name(), refused.Message)
 		return valuetest.Record{Refused: true}
 	}
-	it := s.session.Query(fmt.Sprintf("SELECT %s FROM %s WHERE id = %d", column, table, id)).IterContext(s.Context())
+	it := s.session.Query(fmt.Sprintf("SELECT %s FROM %s WHERE id = %d", column, table, id)).Iter(s.Context())
 	cells := make([][]byte, 1)
 	require.True(s, it.NextRaw(cells), v.Name())
 	cell := slices.Clone(cells[0])

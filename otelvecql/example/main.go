@@ -84,13 +84,13 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 	meters := metric.NewMeterProvider(metric.WithReader(reader))
 	defer func() { _ = meters.Shutdown(ctx) }()
 
-	config := vecql.NewCluster(hosts...)
+	config := &vecql.ClusterConfig{Hosts: hosts}
 	telemetry, err := otelvecql.Instrument(config, otelvecql.Config{TracerProvider: tracers, MeterProvider: meters})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = telemetry.Close() }()
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		return err
 	}
@@ -102,12 +102,12 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		"CREATE KEYSPACE IF NOT EXISTS examples WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
 		"CREATE TABLE IF NOT EXISTS examples.sales (id int PRIMARY KEY, item text)",
 	} {
-		if err := session.Query(ddl).ExecContext(ctx); err != nil {
+		if err := session.Query(ddl).Exec(ctx); err != nil {
 			return err
 		}
 	}
 	ctx, span := tracers.Tracer("shop").Start(ctx, "place order") // the parent of the spans of the requests
-	err = session.Query("INSERT INTO examples.sales (id, item) VALUES (?, ?)", 1, "lamp").Idempotent(true).ExecContext(ctx)
+	err = session.Query("INSERT INTO examples.sales (id, item) VALUES (?, ?)", 1, "lamp").Idempotent(true).Exec(ctx)
 	span.End()
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, run(t.Context(), cluster.Hosts(), &out)) // nothing is refused
 	require.Equal(t, strings.NewReplacer("span INSERT examples.sales: overloaded\n", "", ", retry 1", "", "retries 1", "retries 0").
 		Replace(doctest.Prints(t)), out.String())
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	item, err := vecql.OneRow[string](t.Context(), session.Query("SELECT item FROM examples.sales WHERE id = ?", 1))

@@ -5,7 +5,7 @@
 //
 //	c, err := cassandra.Start(ctx, cassandra.Options{Nodes: 3, Log: t.Log})
 //	defer c.Close()
-//	cluster := vecql.NewCluster(c.Hosts()...)
+//	cluster := &vecql.ClusterConfig{Hosts: c.Hosts()}
 //
 // The first start on a machine resolves about a hundred jars (67 MB) and records a class-data archive. Both are cached
 // in [os.UserCacheDir]/vecql or the folder named by VECQL_CACHE. Later starts take seconds. A node needs 300 to 450 MB

@@ -6,6 +6,7 @@
 package interop
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -77,11 +78,11 @@ func start(t *testing.T, version primitive.ProtocolVersion) *server {
 }
 
 func (s *server) connect(compressor vecql.Compressor) *vecql.Session {
-	cfg := vecql.NewCluster(s.addr)
+	cfg := &vecql.ClusterConfig{Hosts: []string{s.addr}}
 	cfg.ProtoVersion, cfg.Compressor, cfg.NumConns = int(s.version), compressor, 1
 	cfg.Authenticator = vecql.PasswordAuthenticator{Username: "u", Password: "p"}
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	session, err := cfg.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *cfg)
 	require.NoError(s.t, err)
 	s.t.Cleanup(session.Close)
 	s.last()
@@ -264,7 +265,7 @@ func testExecute(t *testing.T, s *server, session *vecql.Session) {
 	if s.version == 5 {
 		q.NowInSeconds(77)
 	}
-	require.NoError(t, q.ExecContext(t.Context()))
+	require.NoError(t, q.Exec(t.Context()))
 	seen := s.last()
 	require.Len(t, seen, 2, "want PREPARE and EXECUTE")
 	require.Equal(t, q.Statement(), seen[0].Body.Message.(*message.Prepare).Query)
@@ -291,7 +292,7 @@ func (t *tracer) Trace(id []byte) { t.id = id }
 
 func testRows(t *testing.T, s *server, session *vecql.Session) {
 	trace := &tracer{}
-	it := session.Query("SELECT everything FROM ks.t WHERE id = ?", cql.UUID(id)).PageSize(3).Trace(trace).IterContext(t.Context())
+	it := session.Query("SELECT everything FROM ks.t WHERE id = ?", cql.UUID(id)).PageSize(3).Trace(trace).Iter(t.Context())
 	if s.version == 4 {
 		require.Equal(t, []string{"careful", "really"}, it.Warnings())
 	} else {
@@ -343,7 +344,7 @@ func testBatch(t *testing.T, s *server, session *vecql.Session) {
 	require.NoError(t, session.Batch(vecql.UnloggedBatch).
 		Query("INSERT INTO ks.t (id, v, txt) VALUES (?, ?, ?)", cql.UUID(id), []float32{1, -2}, "x").
 		Query("DELETE FROM ks.t WHERE id = 1").
-		Consistency(cql.Two).Timestamp(9).ExecContext(t.Context()))
+		Consistency(cql.Two).Timestamp(9).Exec(t.Context()))
 	seen := s.last()
 	m := seen[len(seen)-1].Body.Message.(*message.Batch)
 	require.Equal(t, primitive.BatchTypeUnlogged, m.Type)
@@ -377,7 +378,7 @@ var failures = map[string]message.Message{
 }
 
 func testErrors(t *testing.T, s *server, session *vecql.Session) {
-	get := func(name string) error { return session.Query(name).ExecContext(t.Context()) }
+	get := func(name string) error { return session.Query(name).Exec(t.Context()) }
 	require.NoError(t, get("CREATE TABLE ks.t (id uuid)"))
 	var unavailable *cql.UnavailableError
 	require.ErrorAs(t, get("unavailable"), &unavailable)

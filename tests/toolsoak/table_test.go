@@ -79,9 +79,9 @@ func startNodes(t *testing.T) (*cassandra.Cluster, *vecql.Session) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	cfg := vecql.NewCluster(c.Hosts()...)
+	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 	cfg.Timeout, cfg.Logger = time.Minute, slog.New(slog.DiscardHandler)
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	for _, stmt := range []string{
@@ -89,7 +89,7 @@ func startNodes(t *testing.T) (*cassandra.Cluster, *vecql.Session) {
 		fmt.Sprintf("CREATE TABLE soak.items (id uuid PRIMARY KEY, text text, v vector<float, %d>) WITH compaction = "+
 			"{'class': 'SizeTieredCompactionStrategy', 'enabled': 'false'}", dim),
 	} {
-		require.NoError(t, s.Query(stmt).ExecContext(ctx))
+		require.NoError(t, s.Query(stmt).Exec(ctx))
 	}
 	return c, s
 }
@@ -100,7 +100,7 @@ func writesOf(t *testing.T, s *vecql.Session, n *cassandra.Node) (writes int64) 
 	for _, h := range s.GetHosts() {
 		if h.ConnectAddressAndPort() == n.Addr() {
 			q := s.Query("SELECT count FROM system_views.local_write_latency WHERE keyspace_name = 'soak' AND table_name = 'items'")
-			require.NoError(t, q.HostID(h.HostID()).ScanContext(t.Context(), &writes))
+			require.NoError(t, q.HostID(h.HostID()).Scan(t.Context(), &writes))
 			return writes
 		}
 	}

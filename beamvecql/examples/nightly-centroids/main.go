@@ -85,7 +85,7 @@ func run(ctx context.Context, hosts string, out io.Writer) error {
 	if _, err := beam.Run(ctx, cmp.Or(*runners.Runner, "prism"), p); err != nil {
 		return err
 	}
-	session, err := vecql.NewCluster(strings.Split(hosts, ",")...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: strings.Split(hosts, ",")})
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func fill(cluster *cqltest.Cluster) error {
 		itemsTable + ";" + centroidsTable); err != nil {
 		return err
 	}
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func fill(cluster *cqltest.Cluster) error {
 	labels := strings.Fields("news sports news science news sports news weather news science sports news")
 	for i := range 1200 {
 		vector := []float32{float32(i%100) * float32(len(labels[i%12])) / 1000, 0.5, 0.25}
-		err := session.Query("INSERT INTO shop.items (id, label, embedding) VALUES (?, ?, ?)", i, labels[i%12], vector).Exec()
+		err := session.Query("INSERT INTO shop.items (id, label, embedding) VALUES (?, ?, ?)", i, labels[i%12], vector).Exec(context.Background())
 		if err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func store(t *testing.T, p Peer, cluster *cqltest.Cluster) []stored {
 	exec := func(stmt string) { require.NoError(t, cluster.Exec(stmt), stmt) }
 	exec(`CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`)
 	exec(`CREATE TYPE ks.person (name text, age int, "Name" inet)`)
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
 	var cells []stored
@@ -96,7 +96,7 @@ func store(t *testing.T, p Peer, cluster *cqltest.Cluster) []stored {
 		exec(fmt.Sprintf("CREATE TABLE %s (k int PRIMARY KEY, v %s)", table, text))
 		for k, cell := range some(cellsOf(info)) {
 			insert := session.Query("INSERT INTO "+table+" (k, v) VALUES (?, ?)", k, bytesOf(cell))
-			if insert.ExecContext(t.Context()) == nil {
+			if insert.Exec(t.Context()) == nil {
 				cells = append(cells, stored{info, table, k, cell})
 			}
 		}

@@ -394,13 +394,13 @@ func TestGenerated(t *testing.T) {
 
 // compareGenerated executes statements on a Cassandra node and on an engine, and fails where the answers differ.
 func compareGenerated(t *testing.T, lines []string) {
-	cfg := vecql.NewCluster(*compareWith)
+	cfg := &vecql.ClusterConfig{Hosts: []string{*compareWith}}
 	cfg.Timeout = 30 * time.Second
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()
-	require.NoError(t, s.Query("DROP KEYSPACE IF EXISTS ks").Exec())
-	require.NoError(t, s.Query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec())
+	require.NoError(t, s.Query("DROP KEYSPACE IF EXISTS ks").Exec(t.Context()))
+	require.NoError(t, s.Query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec(t.Context()))
 	e, _ := newEngine(t)
 	for _, text := range lines {
 		got, like := answers(t, e, parseLine(text))

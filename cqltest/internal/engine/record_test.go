@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"flag"
@@ -146,12 +147,12 @@ func ask(s *vecql.Session, l line, like *Result) string {
 	}
 	var pages []string
 	for {
-		it := q.Iter()
+		it := q.Iter(context.Background())
 		for range 10 {
 			if it.NumRows() > 0 || !errors.Is(it.Close(), cql.CodeUnprepared) { // evicted by many other statements
 				break
 			}
-			it = q.Iter()
+			it = q.Iter(context.Background())
 		}
 		state := it.PageState()
 		pages = append(pages, askPage(it, like))
@@ -300,17 +301,17 @@ func sameAnswer(want, got string) bool {
 }
 
 func recordAnswers(t *testing.T, text, golden string) {
-	cfg := vecql.NewCluster(*record)
+	cfg := &vecql.ClusterConfig{Hosts: []string{*record}}
 	cfg.Timeout = 30 * time.Second
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()
 	for _, ks := range []string{"ks", "ks2", "bad"} {
-		require.NoError(t, s.Query("DROP KEYSPACE IF EXISTS "+ks).Exec())
+		require.NoError(t, s.Query("DROP KEYSPACE IF EXISTS "+ks).Exec(t.Context()))
 	}
-	require.NoError(t, s.Query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec())
+	require.NoError(t, s.Query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec(t.Context()))
 	cfg.Keyspace = "ks" // of the connections: DESCRIBE ignores that of a prepared statement
-	connected, err := cfg.CreateSession()
+	connected, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer connected.Close()
 	s = connected

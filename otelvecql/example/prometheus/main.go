@@ -76,13 +76,13 @@ func run(ctx context.Context, hosts []string, use func(http.Handler) error) erro
 	meters := metric.NewMeterProvider(metric.WithReader(reader))
 	defer func() { _ = meters.Shutdown(context.Background()) }()
 
-	config := vecql.NewCluster(hosts...)
+	config := &vecql.ClusterConfig{Hosts: hosts}
 	config.MemoryBudget = 256 << 20
 	telemetry, err := otelvecql.Instrument(config, otelvecql.Config{MeterProvider: meters})
 	if err != nil {
 		return err
 	}
-	session, err := config.CreateSession()
+	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		return err
 	}
@@ -119,12 +119,12 @@ func work(ctx context.Context, session *vecql.Session) error {
 		"CREATE KEYSPACE IF NOT EXISTS examples WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
 		"CREATE TABLE IF NOT EXISTS examples.sales (id int PRIMARY KEY, item text)",
 	} {
-		if err := session.Query(ddl).ExecContext(ctx); err != nil {
+		if err := session.Query(ddl).Exec(ctx); err != nil {
 			return err
 		}
 	}
 	for id := range 100 {
-		if err := session.Query("INSERT INTO examples.sales (id, item) VALUES (?, 'lamp')", id).ExecContext(ctx); err != nil {
+		if err := session.Query("INSERT INTO examples.sales (id, item) VALUES (?, 'lamp')", id).Exec(ctx); err != nil {
 			return err
 		}
 	}

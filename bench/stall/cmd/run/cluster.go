@@ -78,10 +78,10 @@ func (n embedded) Resume() error { n.Node.Resume(); return nil }
 
 // fill creates the table and inserts its rows.
 func fill(ctx context.Context, c *cluster, keys int) error {
-	cfg := vecql.NewCluster(c.hosts...)
+	cfg := &vecql.ClusterConfig{Hosts: c.hosts}
 	cfg.Timeout, cfg.Consistency = 30*time.Second, cql.All
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(context.Background(), *cfg)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func fill(ctx context.Context, c *cluster, keys int) error {
 		"CREATE KEYSPACE stall WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3}",
 		"CREATE TABLE " + table + " (k int PRIMARY KEY, v int)",
 	} {
-		if err := s.Query(text).ExecContext(ctx); err != nil {
+		if err := s.Query(text).Exec(ctx); err != nil {
 			return fmt.Errorf("%s: %w", text, err)
 		}
 	}
@@ -98,7 +98,7 @@ func fill(ctx context.Context, c *cluster, keys int) error {
 	g.SetLimit(16)
 	for k := range keys {
 		g.Go(func() error {
-			return s.Query("INSERT INTO "+table+" (k, v) VALUES (?, ?)", k, k).Idempotent(true).ExecContext(ctx)
+			return s.Query("INSERT INTO "+table+" (k, v) VALUES (?, ?)", k, k).Idempotent(true).Exec(ctx)
 		})
 	}
 	return g.Wait()

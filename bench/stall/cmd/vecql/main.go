@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/vecql/vecql"
@@ -19,22 +20,24 @@ type client struct {
 }
 
 func connect(o load.Options) (load.Client, error) {
-	cfg := vecql.NewCluster(o.Hosts...)
+	cfg := &vecql.ClusterConfig{Hosts: o.Hosts}
 	cfg.Timeout, cfg.Consistency = o.Timeout, cql.LocalQuorum
 	cfg.TLS = o.TLS
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	s, err := cfg.CreateSession()
+	s, err := vecql.NewSession(context.Background(), *cfg)
 	return client{s, o.ReadStatement(), o.InsertStatement(), o.VectorStatement()}, err
 }
 
 func (c client) Read(key int) (v int, err error) {
-	err = c.Query(c.read, key).Scan(&v)
+	err = c.Query(c.read, key).Scan(context.Background(), &v)
 	return v, err
 }
 
 func (c client) ReadVector(key int) (v []float32, err error) {
-	err = c.Query(c.vector, key).Scan(&v)
+	err = c.Query(c.vector, key).Scan(context.Background(), &v)
 	return v, err
 }
 
-func (c client) Insert(key, value int) error { return c.Query(c.insert, key, value).Exec() }
+func (c client) Insert(key, value int) error {
+	return c.Query(c.insert, key, value).Exec(context.Background())
+}
