@@ -166,9 +166,21 @@ type ClusterConfig struct {
 	StreamObserver      StreamObserver
 	// Events disables events of the server. Default none disabled.
 	Events EventsConfig
-	// Metadata sets how much of the schema the session caches, and the listeners of changes. The default caches each
-	// keyspace that was requested, and has no listeners.
-	Metadata MetadataConfig
+	// Metadata sets how much of the schema the session caches. Default MetadataFull: each keyspace that was requested.
+	Metadata MetadataMode
+	// OnNodeChange and OnSchemaChange are called after changes of nodes and of the schema. Default none.
+	//
+	// One goroutine of the session makes all calls, one at a time, in the order of the changes. A function may block, use
+	// the session, and close it; a panic in it is logged. While it runs, changes are merged, not queued: the next call
+	// reports the difference to the last reported state. A node that went down and came up in between, or a table that
+	// was created and dropped, is not reported. Nodes known at the start count as up; NodeDown is reported for each that
+	// was not reached. There is no call after Close has returned, but one that was running then may still run.
+	//
+	// With OnSchemaChange the session reads the whole schema at its start, and the changed parts after changes. The
+	// objects of a created or dropped keyspace are reported too: created after the keyspace, dropped before it. Metadata
+	// must not be MetadataNone; with MetadataKeyspaces only changes of keyspaces are reported.
+	OnNodeChange   func(NodeChange)
+	OnSchemaChange func(SchemaChange)
 
 	// Logger receives one record per change of state, never one per request. The attribute "node" is the address,
 	// host:port, of a node. Of equal records (level, message, node) Logger receives one in 30 seconds; the attribute
@@ -284,13 +296,8 @@ func (c *ClusterConfig) validate() error {
 		wrong := p.check()
 		fault(wrong != "", "Profiles[%q]: %s", name, wrong)
 	}
-	m := &c.Metadata
-	fault(m.CacheMode < Full || m.CacheMode > Disabled, "Metadata.CacheMode is %d, must be Full, KeyspaceOnly or Disabled",
-		m.CacheMode)
-	fault(m.CacheMode == Disabled && m.SchemaListener.any(),
-		"Metadata.CacheMode is Disabled, schema listeners need Full or KeyspaceOnly")
-	fault(m.CacheMode == KeyspaceOnly && m.SchemaListener.inKeyspaces(),
-		"Metadata.CacheMode is KeyspaceOnly, listeners other than KeyspaceChangeListener need Full")
+	fault(c.Metadata > MetadataNone, "Metadata is %d, must be MetadataFull, MetadataKeyspaces or MetadataNone", c.Metadata)
+	fault(c.Metadata == MetadataNone && c.OnSchemaChange != nil, "Metadata is MetadataNone, OnSchemaChange needs a cache")
 	errs = append(errs, validatePolicy(c.PoolConfig.HostSelectionPolicy), validateFilter(c.HostFilter))
 	_, snappy := c.Compressor.(SnappyCompressor)
 	fault(snappy && c.ProtoVersion == 5,

@@ -137,7 +137,7 @@ func TestConfigString(t *testing.T) {
 		"ReconnectionPolicy":   "vecql.ExponentialReconnectionPolicy" + fmt.Sprintf("%+v", ExponentialReconnectionPolicy{}),
 		"Dialer":               "vecql.dialerOfProgram",
 		"Logger":               "*slog.Logger",
-		"Metadata.CacheMode":   settingText(Full),
+		"Metadata":             settingText(MetadataFull),
 		"Throttle.MaxRequests": "7", `Profiles["slow"].RequestTimeout`: "1m0s", `Profiles["slow"].Consistency`: "ALL",
 		`Profiles["fast"].PageSize`:  "10",
 		"SpeculativeExecutionPolicy": "*vecql.SimpleSpeculativeExecution{NumAttempts:1 TimeoutDelay:50ms}",

@@ -38,7 +38,7 @@ func TestZeroConfigHasTheDefaults(t *testing.T) {
 	require.Equal(t, 5000, zero.PageSize)
 	require.Equal(t, 0.25, zero.NextPagePrefetch)
 	require.Equal(t, 32768, zero.MaxRequestsPerConn)
-	require.Equal(t, Full, zero.Metadata.CacheMode)
+	require.Equal(t, MetadataFull, zero.Metadata)
 }
 
 func TestZeroConfigOpensASession(t *testing.T) {

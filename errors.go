@@ -51,7 +51,8 @@ var (
 	ErrKeyspaceDoesNotExist = errors.New("vecql: keyspace does not exist")
 	// ErrNoTable means that the keyspace has no table of that name.
 	ErrNoTable = errors.New("vecql: table does not exist")
-	// ErrNoMetadata means that the session does not cache the metadata (MetadataConfig), or that no node returned it.
+	// ErrNoMetadata means that the session does not cache the metadata (ClusterConfig.Metadata), or that no node returned
+	// it.
 	ErrNoMetadata = errors.New("vecql: no metadata available")
 	// ErrUseStmt means that a query is a USE statement, which would change one connection of many. Set
 	// ClusterConfig.Keyspace or Query.Keyspace.

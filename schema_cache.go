@@ -18,17 +18,14 @@ import (
 // requested. A change marks a table, a keyspace or the whole schema stale; it is read again when it is requested next.
 // A session that never requests metadata pays nothing, and a burst of events costs a few words of memory.
 
-// A MetadataCacheMode sets how much of the schema a session caches.
-type MetadataCacheMode int
+// A MetadataMode sets how much of the schema a session caches.
+type MetadataMode uint8
 
-// The modes. In every mode a session without schema listeners reads nothing until metadata is requested.
+// The modes. In every mode a session without OnSchemaChange reads nothing until metadata is requested.
 const (
-	// Full caches keyspaces with all their objects.
-	Full MetadataCacheMode = iota
-	// KeyspaceOnly caches keyspaces without tables, types, functions and aggregates.
-	KeyspaceOnly
-	// Disabled caches nothing: every call reads the system tables.
-	Disabled
+	MetadataFull      MetadataMode = iota // keyspaces with all their objects
+	MetadataKeyspaces                     // keyspaces without tables, types, functions and aggregates
+	MetadataNone                          // nothing: every call reads the system tables
 )
 
 // schemaSnapshot is the part of the schema read so far. It is immutable.
@@ -49,7 +46,7 @@ func (s *schemaSnapshot) has(keyspace string) bool {
 // schemaCache reads the schema on demand, by singleflight: one read runs at a time, shared by all callers that wait for
 // it. It is canceled when the last caller has left.
 type schemaCache struct {
-	mode MetadataCacheMode
+	mode MetadataMode
 	ctx  context.Context // of the session
 	pick func() *conn    // returns a connection for reads; nil means that there is none
 	snap atomic.Pointer[schemaSnapshot]
@@ -63,7 +60,7 @@ type schemaCache struct {
 	wg     sync.WaitGroup
 }
 
-func newSchemaCache(ctx context.Context, mode MetadataCacheMode, pick func() *conn) *schemaCache {
+func newSchemaCache(ctx context.Context, mode MetadataMode, pick func() *conn) *schemaCache {
 	c := &schemaCache{mode: mode, ctx: ctx, pick: pick}
 	c.snap.Store(&schemaSnapshot{})
 	return c
@@ -133,7 +130,7 @@ func (s *staleSchema) merge(other staleSchema) {
 // changed marks the target of an event stale, or everything if the event names no keyspace. Servers report changes of
 // views as events of tables.
 func (c *schemaCache) changed(e schemaEvent) {
-	if c.mode == Disabled || c.mode == KeyspaceOnly && e.keyspace != "" && e.target != "KEYSPACE" {
+	if c.mode == MetadataNone || c.mode == MetadataKeyspaces && e.keyspace != "" && e.target != "KEYSPACE" {
 		return
 	}
 	if e.keyspace == "" {
@@ -295,7 +292,7 @@ func (c *schemaCache) readKeyspace(ctx context.Context, next *schemaSnapshot, ke
 // readScope reads a scope into next. If its connection is closed meanwhile, it retries on another one, up to 3 times in
 // all.
 func (c *schemaCache) readScope(ctx context.Context, next *schemaSnapshot, scope schema.Scope) error {
-	scope.KeyspacesOnly = c.mode == KeyspaceOnly
+	scope.KeyspacesOnly = c.mode == MetadataKeyspaces
 	err := ErrNoConnections
 	for range 3 {
 		conn := c.pick()
@@ -336,7 +333,7 @@ func (c *schemaCache) keyspace(ctx context.Context, name string) (*cql.KeyspaceM
 	}
 	var snap *schemaSnapshot
 	var err error
-	if c.mode == Disabled {
+	if c.mode == MetadataNone {
 		snap = &schemaSnapshot{keyspaces: map[string]*schema.Keyspace{}}
 		err = c.readKeyspace(ctx, snap, name, nil)
 	} else {
@@ -355,7 +352,7 @@ func (c *schemaCache) keyspace(ctx context.Context, name string) (*cql.KeyspaceM
 func (c *schemaCache) all(ctx context.Context) (map[string]*schema.Keyspace, error) {
 	var snap *schemaSnapshot
 	var err error
-	if c.mode == Disabled {
+	if c.mode == MetadataNone {
 		snap, err = c.read(ctx, &schemaSnapshot{}, &schemaFlight{})
 	} else {
 		snap, err = c.get(ctx, "")

@@ -114,7 +114,7 @@ func TestSchemaNotCached(t *testing.T) {
 	f := richSchema()
 	c := newFakeCluster(t, protoV4, 1)
 	c.On(f.Answer)
-	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata.CacheMode = Disabled })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata = MetadataNone })
 	for range 2 {
 		ks, err := s.KeyspaceMetadata(t.Context(), "ks")
 		require.NoError(t, err)

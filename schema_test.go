@@ -135,7 +135,7 @@ func TestSystemQueryReadsAllPages(t *testing.T) {
 	f.Page = systemPageSize
 	c := newFakeCluster(t, protoV4, 1)
 	c.On(f.Answer)
-	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata.CacheMode = KeyspaceOnly })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata = MetadataKeyspaces })
 	all, err := s.AllKeyspaceMetadata(t.Context())
 	require.NoError(t, err)
 	require.Len(t, all, n+1)

@@ -100,7 +100,7 @@ func NewSession(ctx context.Context, cfg ClusterConfig) (*Session, error) {
 		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1),
 		onSchema: s.schemaChanged, settled: s.schemaSettled,
 	}
-	s.schema = newSchemaCache(s.ctx, cfg.Metadata.CacheMode, s.anyConn)
+	s.schema = newSchemaCache(s.ctx, cfg.Metadata, s.anyConn)
 	s.notify = newNotifier(s)
 	err = s.connect(ctx)
 	if err == nil {
@@ -418,14 +418,14 @@ func (s *Session) AllKeyspaceMetadata(ctx context.Context) (map[string]*cql.Keys
 }
 
 // TableMetadata returns the metadata of a table; see KeyspaceMetadata. Errors are those of KeyspaceMetadata,
-// ErrNoTable, and ErrNoMetadata if MetadataConfig.CacheMode is KeyspaceOnly.
+// ErrNoTable, and ErrNoMetadata if ClusterConfig.Metadata is MetadataKeyspaces.
 func (s *Session) TableMetadata(ctx context.Context, keyspace, table string) (*cql.TableMetadata, error) {
 	ks, err := s.KeyspaceMetadata(ctx, keyspace)
 	if err != nil {
 		return nil, err
 	}
-	if s.cfg.Metadata.CacheMode == KeyspaceOnly {
-		return nil, errorf("%w: table %q.%q: MetadataConfig.CacheMode is KeyspaceOnly", ErrNoMetadata, keyspace, table)
+	if s.cfg.Metadata == MetadataKeyspaces {
+		return nil, errorf("%w: table %q.%q: ClusterConfig.Metadata is MetadataKeyspaces", ErrNoMetadata, keyspace, table)
 	}
 	if t := ks.Tables[table]; t != nil {
 		return t, nil

@@ -229,7 +229,7 @@ func TestCloseWithinALogger(t *testing.T) {
 				cfg.Timeout = time.Second
 				cfg.Logger = slog.New(closingHandler{slog.DiscardHandler, &session})
 				if listeners {
-					cfg.Metadata.SchemaListener.KeyspaceChangeListener = SchemaListenersMux{}
+					cfg.OnSchemaChange = func(SchemaChange) {}
 				}
 				s := openSession(t, cfg)
 				session.Store(s)

@@ -15,14 +15,13 @@ import (
 	"github.com/vecql/vecql/internal/schema"
 )
 
-// The goroutine that calls listeners. It has no queue: it stores the state last reported, compares it with the current
-// state when something may have changed, and reports the difference. Its memory does not depend on the number of
-// changes.
+// The goroutine that calls OnNodeChange and OnSchemaChange. It has no queue: it stores the state last reported,
+// compares it with the current state when something may have changed, and reports the difference. Its memory does not
+// depend on the number of changes.
 
-// A notifier calls the listeners of a session. The methods of a nil notifier do nothing.
+// A notifier calls the functions of the program. The methods of a nil notifier do nothing.
 type notifier struct {
 	s         *Session
-	cfg       *MetadataConfig
 	wake      chan struct{}
 	schemaDue atomic.Bool // the schema may have changed
 	done      chan struct{}
@@ -33,28 +32,26 @@ type notifier struct {
 	mu      sync.Mutex
 	started bool
 	stopped bool
-	busy    bool // a listener is running
+	busy    bool // a function of the program is running
 }
 
-// reportedHost is the state of a node last reported to listeners.
+// reportedHost is the state of a node last reported.
 type reportedHost struct {
 	info *HostInfo
 	up   bool
 }
 
 func newNotifier(s *Session) *notifier {
-	m := &s.cfg.Metadata
-	if m.HostListener.HostStateChangeListener == nil && m.HostListener.TopologyChangeListener == nil &&
-		!m.SchemaListener.any() && m.SessionReadyListener == nil {
+	if s.cfg.OnNodeChange == nil && s.cfg.OnSchemaChange == nil {
 		return nil
 	}
 	return &notifier{
-		s: s, cfg: m, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		s: s, wake: make(chan struct{}, 1), done: make(chan struct{}),
 		reported: map[cql.UUID]reportedHost{},
 	}
 }
 
-// start takes the initial snapshot without notifying listeners, then starts the goroutine.
+// start takes the initial snapshot without reporting it, then starts the goroutine.
 func (n *notifier) start(ctx context.Context) error {
 	if n == nil {
 		return nil
@@ -62,10 +59,10 @@ func (n *notifier) start(ctx context.Context) error {
 	for _, node := range n.s.topo.Load().nodes {
 		n.reported[node.info.id] = reportedHost{info: node.info, up: true}
 	}
-	if n.cfg.SchemaListener.any() {
+	if n.s.cfg.OnSchemaChange != nil {
 		var err error
 		if n.schemas, err = n.s.schema.all(ctx); err != nil {
-			return errorf("read the schema for listeners: %w", err)
+			return errorf("read the schema for OnSchemaChange: %w", err)
 		}
 	}
 	n.mu.Lock()
@@ -75,7 +72,7 @@ func (n *notifier) start(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the goroutine and waits for it until ctx ends. It does not wait for a running listener, which may be the
+// stop ends the goroutine and waits for it until ctx ends. It does not wait for a running function, which may be the
 // caller of stop.
 func (n *notifier) stop(ctx context.Context) error {
 	if n == nil {
@@ -104,18 +101,15 @@ func (n *notifier) hosts() {
 
 // schema wakes the goroutine to report changes of the schema. It does not block.
 func (n *notifier) schema() {
-	if n != nil && n.cfg.SchemaListener.any() {
+	if n != nil && n.s.cfg.OnSchemaChange != nil {
 		n.schemaDue.Store(true)
 		n.hosts()
 	}
 }
 
-// run reports changes to listeners until ctx ends.
+// run reports changes until ctx ends.
 func (n *notifier) run(ctx context.Context) {
 	defer close(n.done)
-	if l := n.cfg.SessionReadyListener; l != nil {
-		n.call(func() { l.OnSessionReady(n.s) })
-	}
 	wait := reconnectMin
 	again := time.NewTimer(0) // fires for the first comparison, and to retry reading the schema
 	defer again.Stop()
@@ -133,7 +127,7 @@ func (n *notifier) run(ctx context.Context) {
 		now, err := n.s.schema.all(ctx)
 		if err != nil {
 			if ctx.Err() == nil && wait == reconnectMin { // one record, not one for each attempt
-				n.s.log.Warn("reading the schema for listeners, retrying", "err", err)
+				n.s.log.Warn("reading the schema for OnSchemaChange, retrying", "err", err)
 			}
 			n.schemaDue.Store(true)
 			again.Reset(background.Jitter(wait))
@@ -147,7 +141,7 @@ func (n *notifier) run(ctx context.Context) {
 	}
 }
 
-// call calls a listener, unless the session is closed.
+// call calls a function of the program, unless the session is closed.
 func (n *notifier) call(f func()) {
 	n.mu.Lock()
 	if n.stopped {
@@ -158,7 +152,7 @@ func (n *notifier) call(f func()) {
 	n.mu.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
-			n.s.log.Error("panic in a listener", "panic", r, "stack", string(debug.Stack()))
+			n.s.log.Error("panic in OnNodeChange or OnSchemaChange", "panic", r, "stack", string(debug.Stack()))
 		}
 		n.mu.Lock()
 		n.busy = false
@@ -169,16 +163,6 @@ func (n *notifier) call(f func()) {
 
 // reportHosts reports the differences between the reported and the current state of nodes.
 func (n *notifier) reportHosts() {
-	status, topology := n.cfg.HostListener.HostStateChangeListener, n.cfg.HostListener.TopologyChangeListener
-	reportStatus := func(info *HostInfo, up bool) {
-		switch {
-		case status == nil:
-		case up:
-			n.call(func() { status.OnHostUp(HostUpEvent{Host: info}) })
-		default:
-			n.call(func() { status.OnHostDown(HostDownEvent{Host: info}) })
-		}
-	}
 	topo := n.s.topo.Load()
 	for id, old := range n.reported {
 		if topo.nodeByID(id) != nil {
@@ -186,94 +170,66 @@ func (n *notifier) reportHosts() {
 		}
 		delete(n.reported, id)
 		if old.up {
-			reportStatus(old.info, false)
+			n.reportHost(NodeDown, old.info)
 		}
-		if topology != nil {
-			n.call(func() { topology.OnRemovedHost(RemovedHostEvent{Host: old.info}) })
-		}
+		n.reportHost(NodeRemoved, old.info)
 	}
 	for _, node := range topo.nodes {
 		old, known := n.reported[node.info.id]
-		if !known && topology != nil {
-			n.call(func() { topology.OnNewHost(NewHostEvent{Host: node.info}) })
+		if !known {
+			n.reportHost(NodeAdded, node.info)
 		}
 		now := reportedHost{info: node.info, up: node.pool.isUp()}
 		n.reported[node.info.id] = now
-		if now.up != old.up {
-			reportStatus(now.info, now.up)
+		switch {
+		case now.up && !old.up:
+			n.reportHost(NodeUp, now.info)
+		case !now.up && old.up:
+			n.reportHost(NodeDown, now.info)
 		}
+	}
+}
+
+// reportHost reports a change of a node.
+func (n *notifier) reportHost(kind NodeChangeKind, info *HostInfo) {
+	if f := n.s.cfg.OnNodeChange; f != nil {
+		n.call(func() { f(NodeChange{Kind: kind, Host: info}) })
 	}
 }
 
 // reportSchema reports changes of the schema. A keyspace is created before its objects and dropped after them, a type
 // likewise before and after the objects that use it.
 func (n *notifier) reportSchema(c *schema.Changes) {
-	keyspaces, tables := n.cfg.SchemaListener.KeyspaceChangeListener, n.cfg.SchemaListener.TableChangeListener
-	types, functions := n.cfg.SchemaListener.UserTypeChangeListener, n.cfg.SchemaListener.FunctionChangeListener
-	aggregates := n.cfg.SchemaListener.AggregateChangeListener
-	if tables != nil {
-		report(n, c.Tables.Dropped, func(t *cql.TableMetadata) { tables.OnTableDropped(OnTableDroppedEvent{t}) })
-	}
-	if aggregates != nil {
-		report(n, c.Aggregates.Dropped, func(a *cql.AggregateMetadata) {
-			aggregates.OnAggregateDropped(OnAggregateDroppedEvent{a})
-		})
-	}
-	if functions != nil {
-		report(n, c.Functions.Dropped, func(f *cql.FunctionMetadata) {
-			functions.OnFunctionDropped(OnFunctionDroppedEvent{f})
-		})
-	}
-	if types != nil {
-		report(n, c.UserTypes.Dropped, func(t *cql.UserTypeMetadata) { types.OnUserTypeDropped(OnUserTypeDroppedEvent{t}) })
-	}
-	if keyspaces != nil {
-		report(n, c.Keyspaces.Dropped, func(k *cql.KeyspaceMetadata) {
-			keyspaces.OnKeyspaceDropped(OnKeyspaceDroppedEvent{k})
-		})
-		report(n, c.Keyspaces.Created, func(k *cql.KeyspaceMetadata) {
-			keyspaces.OnKeyspaceCreated(OnKeyspaceCreatedEvent{k})
-		})
-		report(n, c.Keyspaces.Updated, func(u schema.Update[*cql.KeyspaceMetadata]) {
-			keyspaces.OnKeyspaceUpdated(OnKeyspaceUpdatedEvent{u.Old, u.New})
-		})
-	}
-	if types != nil {
-		report(n, c.UserTypes.Created, func(t *cql.UserTypeMetadata) { types.OnUserTypeCreated(OnUserTypeCreatedEvent{t}) })
-		report(n, c.UserTypes.Updated, func(u schema.Update[*cql.UserTypeMetadata]) {
-			types.OnUserTypeUpdated(OnUserTypeUpdatedEvent{u.Old, u.New})
-		})
-	}
-	if functions != nil {
-		report(n, c.Functions.Created, func(f *cql.FunctionMetadata) {
-			functions.OnFunctionCreated(OnFunctionCreatedEvent{f})
-		})
-		report(n, c.Functions.Updated, func(u schema.Update[*cql.FunctionMetadata]) {
-			functions.OnFunctionUpdated(OnFunctionUpdatedEvent{u.Old, u.New})
-		})
-	}
-	if aggregates != nil {
-		report(n, c.Aggregates.Created, func(a *cql.AggregateMetadata) {
-			aggregates.OnAggregateCreated(OnAggregateCreatedEvent{a})
-		})
-		report(n, c.Aggregates.Updated, func(u schema.Update[*cql.AggregateMetadata]) {
-			aggregates.OnAggregateUpdated(OnAggregateUpdatedEvent{u.Old, u.New})
-		})
-	}
-	if tables != nil {
-		report(n, c.Tables.Created, func(t *cql.TableMetadata) { tables.OnTableCreated(OnTableCreatedEvent{t}) })
-		report(n, c.Tables.Updated, func(u schema.Update[*cql.TableMetadata]) {
-			tables.OnTableUpdated(OnTableUpdatedEvent{u.Old, u.New})
-		})
+	reportDropped(n, c.Tables.Dropped)
+	reportDropped(n, c.Aggregates.Dropped)
+	reportDropped(n, c.Functions.Dropped)
+	reportDropped(n, c.UserTypes.Dropped)
+	reportDropped(n, c.Keyspaces.Dropped)
+	reportOthers(n, &c.Keyspaces)
+	reportOthers(n, &c.UserTypes)
+	reportOthers(n, &c.Functions)
+	reportOthers(n, &c.Aggregates)
+	reportOthers(n, &c.Tables)
+}
+
+// reportDropped reports objects that were dropped.
+func reportDropped[T any](n *notifier, objects []T) {
+	for _, object := range objects {
+		n.reportObject(SchemaChange{Old: object})
 	}
 }
 
-// report calls a listener for each change.
-func report[T any](n *notifier, changes []T, listener func(T)) {
-	for _, c := range changes {
-		n.call(func() { listener(c) })
+// reportOthers reports objects that were created or updated.
+func reportOthers[T any](n *notifier, d *schema.Difference[T]) {
+	for _, object := range d.Created {
+		n.reportObject(SchemaChange{New: object})
+	}
+	for _, u := range d.Updated {
+		n.reportObject(SchemaChange{Old: u.Old, New: u.New})
 	}
 }
+
+func (n *notifier) reportObject(c SchemaChange) { n.call(func() { n.s.cfg.OnSchemaChange(c) }) }
 
 // anyConn returns a connection for the session's own statements. nil means that there is none.
 func (s *Session) anyConn() *conn { return s.answeringConn(s.control.current()) }

@@ -54,82 +54,54 @@ func (r *listenerLog) take() string {
 	return events
 }
 
-func (r *listenerLog) OnSessionReady(*Session)    { r.record("ready") }
-func (r *listenerLog) OnHostUp(e HostUpEvent)     { r.record("up %s", e.Host.ConnectAddress()) }
-func (r *listenerLog) OnHostDown(e HostDownEvent) { r.record("down %s", e.Host.ConnectAddress()) }
-func (r *listenerLog) OnNewHost(e NewHostEvent)   { r.record("new %s", e.Host.ConnectAddress()) }
-func (r *listenerLog) OnRemovedHost(e RemovedHostEvent) {
-	r.record("removed %s", e.Host.ConnectAddress())
+func (r *listenerLog) node(c NodeChange) { r.record("%v %s", c.Kind, c.Host.ConnectAddress()) }
+
+func (r *listenerLog) schema(c SchemaChange) {
+	switch {
+	case c.Old == nil:
+		r.record("+%s", objectName(c.New))
+	case c.New == nil:
+		r.record("-%s", objectName(c.Old))
+	default:
+		r.record("~%s %s", objectName(c.New), difference(c))
+	}
 }
 
-func (r *listenerLog) OnKeyspaceCreated(e OnKeyspaceCreatedEvent) { r.record("+%s", e.Keyspace.Name) }
-
-func (r *listenerLog) OnKeyspaceUpdated(e OnKeyspaceUpdatedEvent) {
-	r.record("~%s %v %v", e.New.Name, e.Old.DurableWrites, e.New.DurableWrites)
+// objectName returns the name of an object of the schema, and its kind unless it is a keyspace or a table.
+func objectName(object any) string {
+	switch o := object.(type) {
+	case *cql.KeyspaceMetadata:
+		return o.Name
+	case *cql.TableMetadata:
+		return o.Keyspace + "." + o.Name
+	case *cql.UserTypeMetadata:
+		return "type " + o.Name
+	case *cql.FunctionMetadata:
+		return "function " + o.Name
+	case *cql.AggregateMetadata:
+		return "aggregate " + o.Name
+	}
+	return fmt.Sprintf("%T", object)
 }
 
-func (r *listenerLog) OnKeyspaceDropped(e OnKeyspaceDroppedEvent) { r.record("-%s", e.Keyspace.Name) }
-
-func (r *listenerLog) OnTableCreated(e OnTableCreatedEvent) {
-	r.record("+%s.%s", e.Table.Keyspace, e.Table.Name)
+// difference returns a property of an object before and after a change.
+func difference(c SchemaChange) string {
+	switch old := c.Old.(type) {
+	case *cql.KeyspaceMetadata:
+		return fmt.Sprint(old.DurableWrites, c.New.(*cql.KeyspaceMetadata).DurableWrites)
+	case *cql.TableMetadata:
+		return fmt.Sprint(len(old.Columns), len(c.New.(*cql.TableMetadata).Columns))
+	case *cql.UserTypeMetadata:
+		return fmt.Sprint(len(old.FieldNames), len(c.New.(*cql.UserTypeMetadata).FieldNames))
+	case *cql.AggregateMetadata:
+		return old.InitCond + ", " + c.New.(*cql.AggregateMetadata).InitCond
+	}
+	return fmt.Sprintf("%T", c.Old)
 }
 
-func (r *listenerLog) OnTableUpdated(e OnTableUpdatedEvent) {
-	r.record("~%s.%s %d %d", e.New.Keyspace, e.New.Name, len(e.Old.Columns), len(e.New.Columns))
-}
-
-func (r *listenerLog) OnTableDropped(e OnTableDroppedEvent) {
-	r.record("-%s.%s", e.Table.Keyspace, e.Table.Name)
-}
-
-func (r *listenerLog) OnUserTypeCreated(e OnUserTypeCreatedEvent) {
-	r.record("+type %s", e.UserType.Name)
-}
-
-func (r *listenerLog) OnUserTypeUpdated(e OnUserTypeUpdatedEvent) {
-	r.record("~type %s %d", e.New.Name, len(e.New.FieldNames))
-}
-
-func (r *listenerLog) OnUserTypeDropped(e OnUserTypeDroppedEvent) {
-	r.record("-type %s", e.UserType.Name)
-}
-
-func (r *listenerLog) OnFunctionCreated(e OnFunctionCreatedEvent) {
-	r.record("+function %s", e.Function.Name)
-}
-
-func (r *listenerLog) OnFunctionUpdated(e OnFunctionUpdatedEvent) {
-	r.record("~function %s", e.New.Name)
-}
-
-func (r *listenerLog) OnFunctionDropped(e OnFunctionDroppedEvent) {
-	r.record("-function %s", e.Function.Name)
-}
-
-func (r *listenerLog) OnAggregateCreated(e OnAggregateCreatedEvent) {
-	r.record("+aggregate %s", e.Aggregate.Name)
-}
-
-func (r *listenerLog) OnAggregateUpdated(e OnAggregateUpdatedEvent) {
-	r.record("~aggregate %s", e.New.Name)
-}
-
-func (r *listenerLog) OnAggregateDropped(e OnAggregateDroppedEvent) {
-	r.record("-aggregate %s", e.Aggregate.Name)
-}
-
-// listen sets r as every listener, some through a mux.
+// listen makes r receive all changes.
 func (r *listenerLog) listen(cfg *ClusterConfig) {
-	schema := SchemaListenersMux{
-		Keyspaces: []KeyspaceChangeListener{r}, Tables: []TableChangeListener{r}, UserTypes: []UserTypeChangeListener{r},
-		Functions: []FunctionChangeListener{r}, Aggregates: []AggregateChangeListener{r},
-	}
-	hosts := HostListenersMux{HostStateChangeListeners: []HostStatusChangeListener{r}, TopologyChangeListeners: []TopologyChangeListener{r}}
-	cfg.Metadata = MetadataConfig{
-		HostListener:         HostListenersConfig{HostStateChangeListener: hosts, TopologyChangeListener: hosts},
-		SchemaListener:       SchemaListenersConfig{schema, schema, schema, schema, schema},
-		SessionReadyListener: SessionReadyListenersMux{SessionReady: []SessionReadyListener{r}},
-	}
+	cfg.OnNodeChange, cfg.OnSchemaChange = r.node, r.schema
 }
 
 // after sleeps for d and waits until all goroutines are idle.
@@ -145,7 +117,7 @@ func TestListenersOfSchema(t *testing.T) {
 		var r listenerLog
 		sessionOn(c, r.listen)
 		after(2 * time.Second)
-		require.Equal(t, "ready", r.take(), "the state at the start is not reported")
+		require.Empty(t, r.take(), "the state at the start is not reported")
 		event := func(fields ...any) string {
 			c.Event(eventSchema, fields...)
 			after(2 * eventDelay)
@@ -156,7 +128,7 @@ func TestListenersOfSchema(t *testing.T) {
 		require.Equal(t, "~ks.t2 1 2", event("UPDATED", "TABLE", "ks", "t2"))
 		f.Drop("ks", "zip")
 		f.UserType("ks", "zip", "code text", "country text")
-		require.Equal(t, "~type zip 2", event("UPDATED", "TYPE", "ks", "zip"))
+		require.Equal(t, "~type zip 1 2", event("UPDATED", "TYPE", "ks", "zip"))
 		f.Add("indexes", fakecql.Row{"keyspace_name": "ks", "table_name": "t2", "index_name": "i", "kind": "KEYS", "options": map[string]string{"target": "more"}})
 		require.Equal(t, "~ks.t2 2 2", event("UPDATED", "TABLE", "ks", "t2"))
 		f.Keyspace("new", "SimpleStrategy", nil)
@@ -170,7 +142,7 @@ func TestListenersOfSchema(t *testing.T) {
 		f.Rows["functions"] = f.Rows["functions"][1:]
 		f.Rows["aggregates"][0]["initcond"] = "5"
 		f.Mu.Unlock()
-		require.Equal(t, "-function f, ~ks true false, ~aggregate agg", event("UPDATED", "KEYSPACE", "ks"))
+		require.Equal(t, "-function f, ~ks true false, ~aggregate agg 0, 5", event("UPDATED", "KEYSPACE", "ks"))
 
 		// This change has no event. The next read of the schema version reveals it.
 		f.Drop("ks", "t2")
@@ -190,9 +162,9 @@ func TestListenersOfHosts(t *testing.T) {
 		c.Peers = c.Nodes[:3]
 		c.Nodes[2].Stop()
 		var r listenerLog
-		sessionOn(c, r.listen, func(cfg *ClusterConfig) { cfg.Metadata.SchemaListener = SchemaListenersConfig{} })
+		sessionOn(c, r.listen, func(cfg *ClusterConfig) { cfg.OnSchemaChange = nil })
 		after(time.Second)
-		require.Equal(t, "ready, down 127.0.0.3", r.take())
+		require.Equal(t, "down 127.0.0.3", r.take())
 		c.Nodes[2].Start()
 		after(10 * time.Second)
 		require.Equal(t, "up 127.0.0.3", r.take(), "found without an event")
@@ -202,7 +174,7 @@ func TestListenersOfHosts(t *testing.T) {
 		c.Peers = []*fakecql.Node{c.Nodes[0], c.Nodes[2], c.Nodes[3]}
 		c.Event(eventTopology, "NEW_NODE", net.IP{127, 0, 0, 4})
 		after(2 * eventDelay)
-		require.Equal(t, "removed 127.0.0.2, new 127.0.0.4, up 127.0.0.4", r.take())
+		require.Equal(t, "removed 127.0.0.2, added 127.0.0.4, up 127.0.0.4", r.take())
 		c.Nodes[2].MoveTo("127.0.0.9") // the same host id
 		c.Nodes[2].Stop()
 		c.Event(eventStatus, "DOWN", net.IP{127, 0, 0, 3})
@@ -222,12 +194,10 @@ func TestListenersMisbehave(t *testing.T) {
 		f := richSchema()
 		c.On(f.Answer)
 		var s *Session
-		ready := make(chan struct{})
 		r := listenerLog{block: make(chan struct{}, 1000)}
 		r.then = func(events string) {
 			switch events {
-			case "ready":
-				<-ready
+			case "+ks.t2a":
 				panic("in a listener")
 			case "+ks.t3":
 				if _, err := s.TableMetadata(t.Context(), "ks", "t3"); err != nil {
@@ -242,14 +212,15 @@ func TestListenersMisbehave(t *testing.T) {
 			r.block <- struct{}{}
 		}
 		s = sessionOn(c, r.listen)
-		close(ready)
 		event := func(change, table string) {
 			c.Event(eventSchema, change, "TABLE", "ks", table)
 			after(2 * eventDelay)
 		}
+		f.Table("ks", "t2a", "id int partition_key")
+		event("CREATED", "t2a")
 		f.Table("ks", "t3", "id int partition_key")
 		event("CREATED", "t3")
-		require.Equal(t, "ready, +ks.t3", r.take())
+		require.Equal(t, "+ks.t2a, +ks.t3", r.take())
 		f.Table("ks", "t4", "id int partition_key")
 		event("CREATED", "t4") // the listener blocks in this call
 		for i := range 100 {   // these are merged
@@ -270,23 +241,15 @@ func TestListenersMisbehave(t *testing.T) {
 	})
 }
 
-func TestListenersNeedTheirCache(t *testing.T) {
+func TestSchemaChangesNeedACache(t *testing.T) {
 	var r listenerLog
-	for _, m := range []struct {
-		name string
-		cfg  MetadataConfig
-		want string
-	}{
-		{"nothing kept", MetadataConfig{CacheMode: Disabled, SchemaListener: SchemaListenersConfig{KeyspaceChangeListener: &r}}, "Disabled"},
-		{"keyspaces kept", MetadataConfig{CacheMode: KeyspaceOnly, SchemaListener: SchemaListenersConfig{TableChangeListener: &r}}, "KeyspaceOnly"},
-		{"invalid mode", MetadataConfig{CacheMode: 7}, "CacheMode is 7"},
+	for want, cfg := range map[string]ClusterConfig{
+		"OnSchemaChange needs a cache": {Metadata: MetadataNone, OnSchemaChange: r.schema},
+		"Metadata is 7, must be":       {Metadata: 7},
 	} {
-		t.Run(m.name, func(t *testing.T) {
-			cfg := &ClusterConfig{Hosts: []string{"127.0.0.1"}}
-			cfg.Metadata = m.cfg
-			_, err := NewSession(t.Context(), *cfg)
-			require.ErrorContains(t, err, m.want)
-		})
+		cfg.Hosts = []string{"127.0.0.1"}
+		_, err := NewSession(t.Context(), cfg)
+		require.ErrorContains(t, err, want)
 	}
 }
 
@@ -296,7 +259,7 @@ func TestListenersOfKeyspacesOnly(t *testing.T) {
 		c.On(f.Answer)
 		var r listenerLog
 		sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.Metadata = MetadataConfig{CacheMode: KeyspaceOnly, SchemaListener: SchemaListenersConfig{KeyspaceChangeListener: &r}}
+			cfg.Metadata, cfg.OnSchemaChange = MetadataKeyspaces, r.schema
 		})
 		f.Keyspace("new", "SimpleStrategy", nil)
 		c.Event(eventSchema, "CREATED", "KEYSPACE", "new")
@@ -324,7 +287,7 @@ func TestFault22EventStorm(t *testing.T) {
 		var r listenerLog
 		s := sessionOn(c, r.listen)
 		after(2 * eventDelay)
-		require.Equal(t, "ready", r.take())
+		require.Empty(t, r.take())
 		f.Reads()
 		reads.Store(0)
 		storm := 100_000

@@ -204,10 +204,7 @@ func (p *ownHosts) set(h *HostInfo, up bool) {
 	}
 }
 
-func (p *ownHosts) OnHostUp(e HostUpEvent)           { p.set(e.Host, true) }
-func (p *ownHosts) OnHostDown(e HostDownEvent)       { p.set(e.Host, false) }
-func (p *ownHosts) OnNewHost(e NewHostEvent)         { p.set(e.Host, true) }
-func (p *ownHosts) OnRemovedHost(e RemovedHostEvent) { p.set(e.Host, false) }
+func (p *ownHosts) changed(c NodeChange) { p.set(c.Host, c.Kind == NodeUp || c.Kind == NodeAdded) }
 
 func (p *ownHosts) Pick(context.Context, RouteInfo, []*HostInfo) NextHost {
 	p.mu.Lock()
@@ -215,16 +212,16 @@ func (p *ownHosts) Pick(context.Context, RouteInfo, []*HostInfo) NextHost {
 	return HostsInOrder(slices.Collect(maps.Values(p.hosts))...)
 }
 
-// TestHostPickerWithListeners requires that the hosts of a new session, and the listeners after it, are all that a
+// TestHostPickerWithChanges requires that the hosts of a new session, and the changes after it, are all that a
 // HostPicker with nodes of its own needs.
-func TestHostPickerWithListeners(t *testing.T) {
+func TestHostPickerWithChanges(t *testing.T) {
 	bubble(t, 4, func(t *testing.T, c *fakecql.Cluster) {
 		c.Peers = c.Nodes[:3]
 		c.Nodes[2].Stop()
 		p := &ownHosts{hosts: map[string]*HostInfo{}}
 		s := sessionOn(c, func(cfg *ClusterConfig) {
 			cfg.PoolConfig.HostSelectionPolicy = p
-			cfg.Metadata.HostListener = HostListenersConfig{HostStateChangeListener: p, TopologyChangeListener: p}
+			cfg.OnNodeChange = p.changed
 		})
 		for _, h := range s.GetHosts() {
 			p.set(h, true)

@@ -16,24 +16,7 @@ import (
 // HostInfo, and the rows of the system tables that describe nodes. A row may be half-written, stale, or NULL in parts.
 // parseHost reads what is there, and whole drops unusable rows.
 
-// NodeState is the state of a node: up or down.
-type NodeState int
-
-// States of a node.
-const (
-	NodeUp   NodeState = iota // a connection takes requests
-	NodeDown                  // no connection takes requests
-)
-
-// String returns "UP" or "DOWN".
-func (s NodeState) String() string {
-	if s == NodeUp {
-		return "UP"
-	}
-	return "DOWN"
-}
-
-// A HostInfo describes a node as of the last reading of the system tables. Only IsUp and State change. A field is zero
+// A HostInfo describes a node as of the last reading of the system tables. Only IsUp changes. A field is zero
 // if its column is NULL or missing.
 type HostInfo struct {
 	id                                      cql.UUID
@@ -126,14 +109,6 @@ func (h *HostInfo) Tokens() []string {
 func (h *HostInfo) IsUp() bool {
 	p := h.pool.Load()
 	return p != nil && p.isUp()
-}
-
-// State returns NodeUp if IsUp, else NodeDown.
-func (h *HostInfo) State() NodeState {
-	if h.IsUp() {
-		return NodeUp
-	}
-	return NodeDown
 }
 
 // Equal reports whether both are the same node: by host id, or by address if an id is unknown.

@@ -148,8 +148,6 @@ func TestHostInfo(t *testing.T) {
 	require.True(t, h.Graph())
 	require.Equal(t, "10.0.0.2:9999 (dc1)", h.String())
 	require.False(t, h.IsUp())
-	require.Equal(t, "DOWN", h.State().String())
-	require.Equal(t, "UP", NodeUp.String())
 
 	_, err = NewTestHostInfoFromRow(map[string]any{"host_id": hostID(1)})
 	require.ErrorContains(t, err, "the row has no address")
@@ -323,16 +321,16 @@ func TestHostInfoOfAddrPort(t *testing.T) {
 	require.Error(t, err)
 	h := &HostInfo{}
 	require.False(t, h.IsUp())
-	require.Equal(t, NodeDown, h.State())
+	require.False(t, h.IsUp())
 	h.pool.Store(emptyPool())
 	require.False(t, h.IsUp())
-	require.Equal(t, NodeDown, h.State())
+	require.False(t, h.IsUp())
 	open := newIdleConn()
 	h.pool.Load().open.Store(newPoolView([]*conn{open}))
 	require.True(t, h.IsUp())
-	require.Equal(t, NodeUp, h.State())
+	require.True(t, h.IsUp())
 	open.draining.Store(true)
-	require.Equal(t, NodeDown, h.State())
+	require.False(t, h.IsUp())
 }
 
 // TestErrorsOfNodes requires that the error of a request without connections has that of each node, by its address.

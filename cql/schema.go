@@ -23,8 +23,7 @@ type KeyspaceMetadata struct {
 	// StrategyOptions are the other entries of the replication map. All values are strings.
 	StrategyOptions map[string]any
 
-	// The objects of the keyspace by name. The maps are nil in a session that reads keyspaces only (MetadataCacheMode
-	// KeyspaceOnly).
+	// The objects of the keyspace by name. The maps are nil in a session that reads keyspaces only (MetadataKeyspaces).
 	Tables            map[string]*TableMetadata
 	MaterializedViews map[string]*MaterializedViewMetadata
 	UserTypes         map[string]*UserTypeMetadata

@@ -200,7 +200,7 @@ func sessionSituations() []situation {
 		{"vecql.ErrNoMetadata", "read metadata that is not cached", is(vecql.ErrNoMetadata), inShop(func(t *testing.T, s *shop) error {
 			_, err := s.TableMetadata(t.Context(), "shop", "items")
 			return err
-		}, func(cfg *vecql.ClusterConfig) { cfg.Metadata.CacheMode = vecql.KeyspaceOnly })},
+		}, func(cfg *vecql.ClusterConfig) { cfg.Metadata = vecql.MetadataKeyspaces })},
 		{"vecql.ErrUseStmt", "execute USE", is(vecql.ErrUseStmt), inShop(func(t *testing.T, s *shop) error {
 			return s.Query("USE shop").Exec(t.Context())
 		})},

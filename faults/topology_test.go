@@ -347,16 +347,16 @@ func TestFault27NullsOverTheWire(t *testing.T) {
 	require.Len(t, all, 2)
 }
 
-// A hostLog is a listener of hosts that records its calls.
+// A hostLog records the changes of nodes.
 type hostLog struct {
 	mu    sync.Mutex
 	calls []string
 }
 
-func (r *hostLog) record(what string, h *vecql.HostInfo) {
+func (r *hostLog) record(c vecql.NodeChange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.calls = append(r.calls, what+" "+h.ConnectAddress().String())
+	r.calls = append(r.calls, c.Kind.String()+" "+c.Host.ConnectAddress().String())
 }
 
 // take returns the calls since the last take.
@@ -368,11 +368,6 @@ func (r *hostLog) take() string {
 	return calls
 }
 
-func (r *hostLog) OnHostUp(e vecql.HostUpEvent)           { r.record("up", e.Host) }
-func (r *hostLog) OnHostDown(e vecql.HostDownEvent)       { r.record("down", e.Host) }
-func (r *hostLog) OnNewHost(e vecql.NewHostEvent)         { r.record("new", e.Host) }
-func (r *hostLog) OnRemovedHost(e vecql.RemovedHostEvent) { r.record("removed", e.Host) }
-
 // after waits for d, then until all other goroutines of the bubble are blocked.
 func after(d time.Duration) {
 	time.Sleep(d)
@@ -380,13 +375,13 @@ func after(d time.Duration) {
 }
 
 // TestFault23FalseEvents: UP and NEW_NODE arrive for a node that does not listen yet, DOWN for a node that responds.
-// Listeners must not be called.
+// No change must be reported.
 func TestFault23FalseEvents(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		c.Nodes[2].Stop()
 		var r hostLog
 		s := sessionOn(c, func(cfg *vecql.ClusterConfig) {
-			cfg.Metadata.HostListener = vecql.HostListenersConfig{HostStateChangeListener: &r, TopologyChangeListener: &r}
+			cfg.OnNodeChange = r.record
 		})
 		after(time.Minute) // by now the attempts to reach the third node are far apart
 		require.Equal(t, "down 127.0.0.3", r.take())

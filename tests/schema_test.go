@@ -39,16 +39,17 @@ func (l *tableLog) String() string {
 	return strings.Join(l.records, ", ")
 }
 
-func (l *tableLog) OnTableCreated(e vecql.OnTableCreatedEvent) {
-	l.record(e.Table.Keyspace, "+%s", e.Table.Name)
-}
-
-func (l *tableLog) OnTableUpdated(e vecql.OnTableUpdatedEvent) {
-	l.record(e.New.Keyspace, "~%s %d %d", e.New.Name, len(e.Old.Columns), len(e.New.Columns))
-}
-
-func (l *tableLog) OnTableDropped(e vecql.OnTableDroppedEvent) {
-	l.record(e.Table.Keyspace, "-%s", e.Table.Name)
+func (l *tableLog) changed(c vecql.SchemaChange) {
+	old, _ := c.Old.(*cql.TableMetadata)
+	now, _ := c.New.(*cql.TableMetadata)
+	switch {
+	case old != nil && now != nil:
+		l.record(now.Keyspace, "~%s %d %d", now.Name, len(old.Columns), len(now.Columns))
+	case now != nil:
+		l.record(now.Keyspace, "+%s", now.Name)
+	case old != nil:
+		l.record(old.Keyspace, "-%s", old.Name)
+	}
 }
 
 func testSchema(t *testing.T, s *vecql.Session, ks string) {
@@ -115,7 +116,7 @@ func TestListeners(t *testing.T) {
 	s := connect(t, cfg)
 	ks := keyspace(t, s, 1)
 	log := &tableLog{keyspace: ks}
-	cfg.Metadata.SchemaListener.TableChangeListener = log
+	cfg.OnSchemaChange = log.changed
 	listening, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer listening.Close()

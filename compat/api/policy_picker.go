@@ -89,17 +89,19 @@ func (p *Picker[H]) StartKeyspace(keyspace string) {
 // Tier implements vecql.HostSelectionPolicy: the policy orders the nodes, so they are all equally near.
 func (p *Picker[H]) Tier(*vecql.HostInfo) int { return 0 }
 
-// OnNewHost implements vecql.TopologyChangeListener.
-func (p *Picker[H]) OnNewHost(e vecql.NewHostEvent) { p.tell(p.policy.AddHost, e.Host) }
-
-// OnRemovedHost implements vecql.TopologyChangeListener.
-func (p *Picker[H]) OnRemovedHost(e vecql.RemovedHostEvent) { p.tell(p.policy.RemoveHost, e.Host) }
-
-// OnHostUp implements vecql.HostStatusChangeListener.
-func (p *Picker[H]) OnHostUp(e vecql.HostUpEvent) { p.tell(p.policy.HostUp, e.Host) }
-
-// OnHostDown implements vecql.HostStatusChangeListener.
-func (p *Picker[H]) OnHostDown(e vecql.HostDownEvent) { p.tell(p.policy.HostDown, e.Host) }
+// NodeChanged passes a change of a node to the policy.
+func (p *Picker[H]) NodeChanged(c vecql.NodeChange) {
+	switch c.Kind {
+	case vecql.NodeAdded:
+		p.tell(p.policy.AddHost, c.Host)
+	case vecql.NodeRemoved:
+		p.tell(p.policy.RemoveHost, c.Host)
+	case vecql.NodeUp:
+		p.tell(p.policy.HostUp, c.Host)
+	case vecql.NodeDown:
+		p.tell(p.policy.HostDown, c.Host)
+	}
+}
 
 func (p *Picker[H]) tell(method func(H), node *vecql.HostInfo) {
 	if <-p.done; p.started.Load() {
@@ -107,19 +109,18 @@ func (p *Picker[H]) tell(method func(H), node *vecql.HostInfo) {
 	}
 }
 
-// OnKeyspaceCreated implements vecql.KeyspaceChangeListener.
-func (p *Picker[H]) OnKeyspaceCreated(e vecql.OnKeyspaceCreatedEvent) {
-	p.keyspaceChanged(e.Keyspace, "CREATED")
-}
-
-// OnKeyspaceUpdated implements vecql.KeyspaceChangeListener.
-func (p *Picker[H]) OnKeyspaceUpdated(e vecql.OnKeyspaceUpdatedEvent) {
-	p.keyspaceChanged(e.New, "UPDATED")
-}
-
-// OnKeyspaceDropped implements vecql.KeyspaceChangeListener.
-func (p *Picker[H]) OnKeyspaceDropped(e vecql.OnKeyspaceDroppedEvent) {
-	p.keyspaceChanged(e.Keyspace, "DROPPED")
+// SchemaChanged passes a change of a keyspace to the policy, and ignores those of other objects.
+func (p *Picker[H]) SchemaChanged(c vecql.SchemaChange) {
+	old, _ := c.Old.(*cql.KeyspaceMetadata)
+	now, _ := c.New.(*cql.KeyspaceMetadata)
+	switch {
+	case old != nil && now != nil:
+		p.keyspaceChanged(now, "UPDATED")
+	case now != nil:
+		p.keyspaceChanged(now, "CREATED")
+	case old != nil:
+		p.keyspaceChanged(old, "DROPPED")
+	}
 }
 
 func (p *Picker[H]) keyspaceChanged(k *cql.KeyspaceMetadata, change string) {

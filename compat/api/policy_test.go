@@ -75,13 +75,14 @@ func newPicker(t *testing.T, policy PickingPolicy[string]) (*Picker[string], *ve
 // tellAll passes an event of each kind.
 func tellAll(p *Picker[string], node *vecql.HostInfo) {
 	k := &cql.KeyspaceMetadata{Name: "shop"}
-	p.OnNewHost(vecql.NewHostEvent{Host: node})
-	p.OnRemovedHost(vecql.RemovedHostEvent{Host: node})
-	p.OnHostUp(vecql.HostUpEvent{Host: node})
-	p.OnHostDown(vecql.HostDownEvent{Host: node})
-	p.OnKeyspaceCreated(vecql.OnKeyspaceCreatedEvent{Keyspace: k})
-	p.OnKeyspaceUpdated(vecql.OnKeyspaceUpdatedEvent{Old: &cql.KeyspaceMetadata{Name: "old"}, New: k})
-	p.OnKeyspaceDropped(vecql.OnKeyspaceDroppedEvent{Keyspace: k})
+	p.NodeChanged(vecql.NodeChange{Kind: vecql.NodeAdded, Host: node})
+	p.NodeChanged(vecql.NodeChange{Kind: vecql.NodeRemoved, Host: node})
+	p.NodeChanged(vecql.NodeChange{Kind: vecql.NodeUp, Host: node})
+	p.NodeChanged(vecql.NodeChange{Kind: vecql.NodeDown, Host: node})
+	p.SchemaChanged(vecql.SchemaChange{New: k})
+	p.SchemaChanged(vecql.SchemaChange{Old: &cql.KeyspaceMetadata{Name: "old"}, New: k})
+	p.SchemaChanged(vecql.SchemaChange{Old: k})
+	p.SchemaChanged(vecql.SchemaChange{New: &cql.TableMetadata{}})
 }
 
 var toldAll = []string{

@@ -47,9 +47,9 @@ func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
 	p := api.NewPicker[*HostInfo](policy, s.hosts.Of, s.pick)
 	s.picker = p
 	c.PoolConfig.HostSelectionPolicy = p
-	c.Metadata.HostListener = vecql.HostListenersConfig{HostStateChangeListener: p, TopologyChangeListener: p}
+	c.OnNodeChange = p.NodeChanged
 	if !s.cfg.Events.DisableSchemaEvents {
-		c.Metadata.SchemaListener.KeyspaceChangeListener = p
+		c.OnSchemaChange = p.SchemaChanged
 	}
 }
 

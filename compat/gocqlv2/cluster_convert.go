@@ -26,6 +26,10 @@ func (cfg *ClusterConfig) check() error {
 			cfg.SerialConsistency)
 	case m.CacheMode == Disabled && m.SchemaListener != (SchemaListenersConfig{}):
 		return errors.New("gocql: ClusterConfig: Metadata: listeners for the schema need a cache")
+	case m.CacheMode < Full || m.CacheMode > Disabled:
+		return fmt.Errorf("gocql: ClusterConfig: Metadata: CacheMode is %d", m.CacheMode)
+	case m.CacheMode == KeyspaceOnly && m.SchemaListener.inKeyspaces():
+		return errors.New("gocql: ClusterConfig: Metadata: listeners other than KeyspaceChangeListener need CacheMode Full")
 	}
 	return nil
 }
@@ -46,7 +50,7 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 		PoolConfig:               vecql.PoolConfig{HostSelectionPolicy: s.adaptPolicy()},
 		DisableInitialHostLookup: cfg.DisableInitialHostLookup,
 	}
-	c.Metadata = s.adaptMetadata(cfg.Metadata)
+	s.adaptMetadata(&c)
 	if c.ProtoVersion == 3 {
 		c.ProtoVersion = 4 // every server that has v3 and a supported release has v4 too
 	}

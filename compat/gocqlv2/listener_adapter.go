@@ -2,149 +2,147 @@
 
 package gocql
 
-import "github.com/vecql/vecql"
+import (
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
+)
 
 // Adapters of the listeners of a program to vecql. Nodes and metadata are converted for each event.
 
-// adaptMetadata returns the listeners and the cache mode of a session. A policy of the program hears of changes before
-// its listeners.
-func (s *Session) adaptMetadata(c MetadataConfig) vecql.MetadataConfig {
-	m := vecql.MetadataConfig{CacheMode: vecql.MetadataCacheMode(c.CacheMode)}
-	var hosts vecql.HostListenersMux
-	var keyspaces vecql.SchemaListenersMux
-	if s.picker != nil {
-		hosts.HostStateChangeListeners = append(hosts.HostStateChangeListeners, s.picker)
-		hosts.TopologyChangeListeners = append(hosts.TopologyChangeListeners, s.picker)
-		if c.CacheMode != Disabled {
-			keyspaces.Keyspaces = append(keyspaces.Keyspaces, s.picker)
+// adaptMetadata sets the cache mode, and the functions that call the listeners. A policy of the program receives a
+// change before its listeners.
+func (s *Session) adaptMetadata(c *vecql.ClusterConfig) {
+	m := &s.cfg.Metadata
+	c.Metadata = vecql.MetadataMode(m.CacheMode)
+	if s.picker != nil || m.HostListener != (HostListenersConfig{}) {
+		c.OnNodeChange = func(change vecql.NodeChange) {
+			if s.picker != nil {
+				s.picker.NodeChanged(change)
+			}
+			m.HostListener.call(change.Kind, s.hosts.Of(change.Host))
 		}
 	}
-	if l := c.HostListener.HostStateChangeListener; l != nil {
-		hosts.HostStateChangeListeners = append(hosts.HostStateChangeListeners, statusListener{s, l})
+	if m.SchemaListener != (SchemaListenersConfig{}) || s.picker != nil && m.CacheMode != Disabled {
+		c.OnSchemaChange = func(change vecql.SchemaChange) {
+			if s.picker != nil {
+				s.picker.SchemaChanged(change)
+			}
+			m.SchemaListener.call(change)
+		}
 	}
-	if l := c.HostListener.TopologyChangeListener; l != nil {
-		hosts.TopologyChangeListeners = append(hosts.TopologyChangeListeners, topologyListener{s, l})
+}
+
+// call calls the listener of a change of a node.
+func (l *HostListenersConfig) call(kind vecql.NodeChangeKind, host *HostInfo) {
+	status, topology := l.HostStateChangeListener, l.TopologyChangeListener
+	switch {
+	case kind == vecql.NodeUp && status != nil:
+		status.OnHostUp(HostUpEvent{host})
+	case kind == vecql.NodeDown && status != nil:
+		status.OnHostDown(HostDownEvent{host})
+	case kind == vecql.NodeAdded && topology != nil:
+		topology.OnNewHost(NewHostEvent{host})
+	case kind == vecql.NodeRemoved && topology != nil:
+		topology.OnRemovedHost(RemovedHostEvent{host})
 	}
-	if len(hosts.HostStateChangeListeners) > 0 {
-		m.HostListener.HostStateChangeListener = hosts
+}
+
+// inKeyspaces reports whether there is a listener for objects of keyspaces.
+func (l SchemaListenersConfig) inKeyspaces() bool {
+	l.KeyspaceChangeListener = nil
+	return l != SchemaListenersConfig{}
+}
+
+// call calls the listener of a change of the schema.
+func (l *SchemaListenersConfig) call(c vecql.SchemaChange) {
+	object := c.New
+	if object == nil {
+		object = c.Old
 	}
-	if len(hosts.TopologyChangeListeners) > 0 {
-		m.HostListener.TopologyChangeListener = hosts
+	switch object.(type) {
+	case *cql.KeyspaceMetadata:
+		callKeyspace(l.KeyspaceChangeListener, objects(c, keyspaceOf))
+	case *cql.TableMetadata:
+		callTable(l.TableChangeListener, objects(c, tableOf))
+	case *cql.UserTypeMetadata:
+		callUserType(l.UserTypeChangeListener, objects(c, userTypeOf))
+	case *cql.FunctionMetadata:
+		callFunction(l.FunctionChangeListener, objects(c, functionOf))
+	case *cql.AggregateMetadata:
+		callAggregate(l.AggregateChangeListener, objects(c, aggregateOf))
 	}
-	schema := &m.SchemaListener
-	if l := c.SchemaListener.KeyspaceChangeListener; l != nil {
-		keyspaces.Keyspaces = append(keyspaces.Keyspaces, keyspaceListener{l})
+}
+
+// A change has the metadata of an object before and after it. nil means that the object did not exist.
+type change[T any] struct{ old, now *T }
+
+// objects converts the metadata of a change.
+func objects[V, T any](c vecql.SchemaChange, convert func(*V) *T) (to change[T]) {
+	if old, ok := c.Old.(*V); ok {
+		to.old = convert(old)
 	}
-	if len(keyspaces.Keyspaces) > 0 {
-		schema.KeyspaceChangeListener = keyspaces
+	if now, ok := c.New.(*V); ok {
+		to.now = convert(now)
 	}
-	if l := c.SchemaListener.TableChangeListener; l != nil {
-		schema.TableChangeListener = tableListener{l}
+	return to
+}
+
+func callKeyspace(l KeyspaceChangeListener, c change[KeyspaceMetadata]) {
+	switch {
+	case l == nil:
+	case c.old == nil:
+		l.OnKeyspaceCreated(OnKeyspaceCreatedEvent{c.now})
+	case c.now == nil:
+		l.OnKeyspaceDropped(OnKeyspaceDroppedEvent{c.old})
+	default:
+		l.OnKeyspaceUpdated(OnKeyspaceUpdatedEvent{c.old, c.now})
 	}
-	if l := c.SchemaListener.UserTypeChangeListener; l != nil {
-		schema.UserTypeChangeListener = userTypeListener{l}
+}
+
+func callTable(l TableChangeListener, c change[TableMetadata]) {
+	switch {
+	case l == nil:
+	case c.old == nil:
+		l.OnTableCreated(OnTableCreatedEvent{c.now})
+	case c.now == nil:
+		l.OnTableDropped(OnTableDroppedEvent{c.old})
+	default:
+		l.OnTableUpdated(OnTableUpdatedEvent{c.old, c.now})
 	}
-	if l := c.SchemaListener.FunctionChangeListener; l != nil {
-		schema.FunctionChangeListener = functionListener{l}
+}
+
+func callUserType(l UserTypeChangeListener, c change[UserTypeMetadata]) {
+	switch {
+	case l == nil:
+	case c.old == nil:
+		l.OnUserTypeCreated(OnUserTypeCreatedEvent{c.now})
+	case c.now == nil:
+		l.OnUserTypeDropped(OnUserTypeDroppedEvent{c.old})
+	default:
+		l.OnUserTypeUpdated(OnUserTypeUpdatedEvent{c.old, c.now})
 	}
-	if l := c.SchemaListener.AggregateChangeListener; l != nil {
-		schema.AggregateChangeListener = aggregateListener{l}
+}
+
+func callFunction(l FunctionChangeListener, c change[FunctionMetadata]) {
+	switch {
+	case l == nil:
+	case c.old == nil:
+		l.OnFunctionCreated(OnFunctionCreatedEvent{c.now})
+	case c.now == nil:
+		l.OnFunctionDropped(OnFunctionDroppedEvent{c.old})
+	default:
+		l.OnFunctionUpdated(OnFunctionUpdatedEvent{c.old, c.now})
 	}
-	return m
 }
 
-type statusListener struct {
-	s *Session
-	l HostStatusChangeListener
-}
-
-func (a statusListener) OnHostUp(e vecql.HostUpEvent) {
-	a.l.OnHostUp(HostUpEvent{a.s.hosts.Of(e.Host)})
-}
-
-func (a statusListener) OnHostDown(e vecql.HostDownEvent) {
-	a.l.OnHostDown(HostDownEvent{a.s.hosts.Of(e.Host)})
-}
-
-type topologyListener struct {
-	s *Session
-	l TopologyChangeListener
-}
-
-func (a topologyListener) OnNewHost(e vecql.NewHostEvent) {
-	a.l.OnNewHost(NewHostEvent{a.s.hosts.Of(e.Host)})
-}
-
-func (a topologyListener) OnRemovedHost(e vecql.RemovedHostEvent) {
-	a.l.OnRemovedHost(RemovedHostEvent{a.s.hosts.Of(e.Host)})
-}
-
-type keyspaceListener struct{ l KeyspaceChangeListener }
-
-func (a keyspaceListener) OnKeyspaceCreated(e vecql.OnKeyspaceCreatedEvent) {
-	a.l.OnKeyspaceCreated(OnKeyspaceCreatedEvent{keyspaceOf(e.Keyspace)})
-}
-
-func (a keyspaceListener) OnKeyspaceUpdated(e vecql.OnKeyspaceUpdatedEvent) {
-	a.l.OnKeyspaceUpdated(OnKeyspaceUpdatedEvent{keyspaceOf(e.Old), keyspaceOf(e.New)})
-}
-
-func (a keyspaceListener) OnKeyspaceDropped(e vecql.OnKeyspaceDroppedEvent) {
-	a.l.OnKeyspaceDropped(OnKeyspaceDroppedEvent{keyspaceOf(e.Keyspace)})
-}
-
-type tableListener struct{ l TableChangeListener }
-
-func (a tableListener) OnTableCreated(e vecql.OnTableCreatedEvent) {
-	a.l.OnTableCreated(OnTableCreatedEvent{tableOf(e.Table)})
-}
-
-func (a tableListener) OnTableUpdated(e vecql.OnTableUpdatedEvent) {
-	a.l.OnTableUpdated(OnTableUpdatedEvent{tableOf(e.Old), tableOf(e.New)})
-}
-
-func (a tableListener) OnTableDropped(e vecql.OnTableDroppedEvent) {
-	a.l.OnTableDropped(OnTableDroppedEvent{tableOf(e.Table)})
-}
-
-type userTypeListener struct{ l UserTypeChangeListener }
-
-func (a userTypeListener) OnUserTypeCreated(e vecql.OnUserTypeCreatedEvent) {
-	a.l.OnUserTypeCreated(OnUserTypeCreatedEvent{userTypeOf(e.UserType)})
-}
-
-func (a userTypeListener) OnUserTypeUpdated(e vecql.OnUserTypeUpdatedEvent) {
-	a.l.OnUserTypeUpdated(OnUserTypeUpdatedEvent{userTypeOf(e.Old), userTypeOf(e.New)})
-}
-
-func (a userTypeListener) OnUserTypeDropped(e vecql.OnUserTypeDroppedEvent) {
-	a.l.OnUserTypeDropped(OnUserTypeDroppedEvent{userTypeOf(e.UserType)})
-}
-
-type functionListener struct{ l FunctionChangeListener }
-
-func (a functionListener) OnFunctionCreated(e vecql.OnFunctionCreatedEvent) {
-	a.l.OnFunctionCreated(OnFunctionCreatedEvent{functionOf(e.Function)})
-}
-
-func (a functionListener) OnFunctionUpdated(e vecql.OnFunctionUpdatedEvent) {
-	a.l.OnFunctionUpdated(OnFunctionUpdatedEvent{functionOf(e.Old), functionOf(e.New)})
-}
-
-func (a functionListener) OnFunctionDropped(e vecql.OnFunctionDroppedEvent) {
-	a.l.OnFunctionDropped(OnFunctionDroppedEvent{functionOf(e.Function)})
-}
-
-type aggregateListener struct{ l AggregateChangeListener }
-
-func (a aggregateListener) OnAggregateCreated(e vecql.OnAggregateCreatedEvent) {
-	a.l.OnAggregateCreated(OnAggregateCreatedEvent{aggregateOf(e.Aggregate)})
-}
-
-func (a aggregateListener) OnAggregateUpdated(e vecql.OnAggregateUpdatedEvent) {
-	a.l.OnAggregateUpdated(OnAggregateUpdatedEvent{aggregateOf(e.Old), aggregateOf(e.New)})
-}
-
-func (a aggregateListener) OnAggregateDropped(e vecql.OnAggregateDroppedEvent) {
-	a.l.OnAggregateDropped(OnAggregateDroppedEvent{aggregateOf(e.Aggregate)})
+func callAggregate(l AggregateChangeListener, c change[AggregateMetadata]) {
+	switch {
+	case l == nil:
+	case c.old == nil:
+		l.OnAggregateCreated(OnAggregateCreatedEvent{c.now})
+	case c.now == nil:
+		l.OnAggregateDropped(OnAggregateDroppedEvent{c.old})
+	default:
+		l.OnAggregateUpdated(OnAggregateUpdatedEvent{c.old, c.now})
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/gocql/gocql/events"
 	"github.com/gocql/gocql/internal/eventbus"
 	"github.com/vecql/vecql"
-	api "github.com/vecql/vecql/compat/api"
 )
 
 // Events of a session: nodes that come, go, and change their state. Changes of the schema are not published, because a
@@ -20,54 +19,28 @@ func (s *Session) SubscribeToEvents(
 	return s.events.Subscribe(queueSize, filter)
 }
 
-// hostEvents publishes the events of nodes, and passes them to the HostSelectionPolicy of the program.
-type hostEvents struct {
-	bus    *eventbus.Bus[events.Event]
-	policy *api.Picker[*HostInfo] // nil means none
-}
-
-// configureEvents sets the listeners.
+// configureEvents publishes the changes of nodes, after the HostSelectionPolicy of the program has received them.
 func (s *Session) configureEvents(c *vecql.ClusterConfig) {
-	l := hostEvents{&s.events, s.picker}
-	c.Metadata.HostListener = vecql.HostListenersConfig{HostStateChangeListener: l, TopologyChangeListener: l}
-}
-
-// OnNewHost implements vecql.TopologyChangeListener.
-func (l hostEvents) OnNewHost(e vecql.NewHostEvent) {
-	if l.policy != nil {
-		l.policy.OnNewHost(e)
+	bus, policy := &s.events, s.picker
+	c.OnNodeChange = func(change vecql.NodeChange) {
+		if policy != nil {
+			policy.NodeChanged(change)
+		}
+		publish(bus, change)
 	}
-	l.topology("NEW_NODE", e.Host)
 }
 
-// OnRemovedHost implements vecql.TopologyChangeListener.
-func (l hostEvents) OnRemovedHost(e vecql.RemovedHostEvent) {
-	if l.policy != nil {
-		l.policy.OnRemovedHost(e)
+// publish publishes a change of a node.
+func publish(bus *eventbus.Bus[events.Event], c vecql.NodeChange) {
+	address, port := c.Host.ConnectAddress(), c.Host.Port()
+	switch c.Kind {
+	case vecql.NodeAdded:
+		bus.Publish(&events.TopologyChangeEvent{Change: "NEW_NODE", Host: address, Port: port})
+	case vecql.NodeRemoved:
+		bus.Publish(&events.TopologyChangeEvent{Change: "REMOVED_NODE", Host: address, Port: port})
+	case vecql.NodeUp:
+		bus.Publish(&events.StatusChangeEvent{Change: "UP", Host: address, Port: port})
+	case vecql.NodeDown:
+		bus.Publish(&events.StatusChangeEvent{Change: "DOWN", Host: address, Port: port})
 	}
-	l.topology("REMOVED_NODE", e.Host)
-}
-
-// OnHostUp implements vecql.HostStatusChangeListener.
-func (l hostEvents) OnHostUp(e vecql.HostUpEvent) {
-	if l.policy != nil {
-		l.policy.OnHostUp(e)
-	}
-	l.status("UP", e.Host)
-}
-
-// OnHostDown implements vecql.HostStatusChangeListener.
-func (l hostEvents) OnHostDown(e vecql.HostDownEvent) {
-	if l.policy != nil {
-		l.policy.OnHostDown(e)
-	}
-	l.status("DOWN", e.Host)
-}
-
-func (l hostEvents) topology(change string, h *vecql.HostInfo) {
-	l.bus.Publish(&events.TopologyChangeEvent{Change: change, Host: h.ConnectAddress(), Port: h.Port()})
-}
-
-func (l hostEvents) status(change string, h *vecql.HostInfo) {
-	l.bus.Publish(&events.StatusChangeEvent{Change: change, Host: h.ConnectAddress(), Port: h.Port()})
 }

@@ -89,7 +89,7 @@ func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
 	s.picker = api.NewPicker[*HostInfo](policy, s.hosts.Of, s.pick)
 	c.PoolConfig.HostSelectionPolicy = s.picker
 	if !s.cfg.Events.DisableSchemaEvents {
-		c.Metadata.SchemaListener.KeyspaceChangeListener = s.picker
+		c.OnSchemaChange = s.picker.SchemaChanged
 	}
 }
 
