@@ -237,7 +237,7 @@
 //     query runs.
 //   - Batches: [Batch.Iter], [Batch.ExecCAS], [Batch.MapExecCAS], [Batch.Bind].
 //   - Rows: [Iter.Scan], [Iter.MapScan], [Iter.SliceMap], [Iter.RowData], [Iter.Scanner].
-//   - Retry policies with two methods: [AdaptRetryPolicy]. Traces as text: [NewTraceWriter].
+//   - Traces as text: [NewTraceWriter].
 //
 // Programs written for gocql keep its names with the modules in compat.
 package vecql

@@ -92,11 +92,6 @@ type AddressTranslatorFunc func(addr net.IP, port int) (net.IP, int)
 // Translate implements AddressTranslator.
 func (f AddressTranslatorFunc) Translate(addr net.IP, port int) (net.IP, int) { return f(addr, port) }
 
-// IdentityTranslator returns every address unchanged.
-func IdentityTranslator() AddressTranslator {
-	return AddressTranslatorFunc(func(addr net.IP, port int) (net.IP, int) { return addr, port })
-}
-
 // translateFunc is an AddressTranslator on comparable addresses. An invalid result means that the node cannot be
 // reached.
 type translateFunc func(netip.AddrPort) (netip.AddrPort, error)

@@ -199,53 +199,6 @@ func (p DowngradingConsistencyRetryPolicy) Decide(_ context.Context, a Attempt) 
 	return d
 }
 
-// RetryableQuery describes a request to a LegacyRetryPolicy.
-type RetryableQuery interface {
-	// Attempts returns the number of attempts so far, from 1.
-	Attempts() int
-	// SetConsistency sets the consistency of further attempts.
-	SetConsistency(c cql.Consistency)
-	// GetConsistency returns the consistency of the last attempt.
-	GetConsistency() cql.Consistency
-	// Context returns the request's context.
-	Context() context.Context
-}
-
-// A LegacyRetryPolicy is a retry policy in gocql's form: Attempt reports whether to retry, GetRetryType returns where.
-type LegacyRetryPolicy interface {
-	Attempt(q RetryableQuery) bool
-	GetRetryType(err error) RetryType
-}
-
-// AdaptRetryPolicy adapts p to RetryPolicy. A sleep in p.Attempt ignores the request's context; the Wait of a Decision
-// does not.
-func AdaptRetryPolicy(p LegacyRetryPolicy) RetryPolicy { return adaptedRetryPolicy{p} }
-
-type adaptedRetryPolicy struct{ policy LegacyRetryPolicy }
-
-func (p adaptedRetryPolicy) Decide(ctx context.Context, a Attempt) Decision {
-	q := retryableQuery{ctx: ctx, attempts: a.Number, consistency: a.Consistency}
-	if !p.policy.Attempt(&q) {
-		return Decision{}
-	}
-	return Decision{
-		Type: p.policy.GetRetryType(a.Err), Consistency: q.consistency,
-		SetConsistency: q.consistency != a.Consistency,
-	}
-}
-
-// retryableQuery passes an attempt to a policy and stores the consistency that the policy sets.
-type retryableQuery struct {
-	ctx         context.Context
-	attempts    int
-	consistency cql.Consistency
-}
-
-func (q *retryableQuery) Attempts() int                    { return q.attempts }
-func (q *retryableQuery) SetConsistency(c cql.Consistency) { q.consistency = c }
-func (q *retryableQuery) GetConsistency() cql.Consistency  { return q.consistency }
-func (q *retryableQuery) Context() context.Context         { return q.ctx }
-
 // askRetryPolicy calls a policy and returns a panic in it as an error.
 func askRetryPolicy(ctx context.Context, p RetryPolicy, a Attempt) (d Decision, err error) {
 	defer background.Recover(&err)

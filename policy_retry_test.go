@@ -4,7 +4,6 @@ package vecql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -105,52 +104,31 @@ func TestRetryPolicies(t *testing.T) {
 		return &cql.UnavailableError{ServerError: serverError(cql.CodeUnavailable), Alive: alive}
 	}
 	down := DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []cql.Consistency{cql.Two, cql.One}}
-	legacy := &legacyPolicy{levels: []cql.Consistency{cql.Quorum, cql.One}}
 	for name, c := range map[string]struct {
 		policy RetryPolicy
 		err    error
 		want   []Decision
 	}{
-		"simple":                       {SimpleRetryPolicy{NumRetries: 2}, plain(cql.CodeServer), []Decision{next, next, {}}},
-		"simple, never":                {SimpleRetryPolicy{}, plain(cql.CodeServer), []Decision{{}}},
-		"simple, of no use":            {SimpleRetryPolicy{NumRetries: 2}, plain(cql.CodeSyntax), []Decision{{}}},
-		"backoff":                      {ExponentialBackoffRetryPolicy{NumRetries: 3, Min: 2, Max: 7}, ErrTimeoutNoResponse, []Decision{after(2), after(4), after(7), {}}},
-		"backoff, defaults":            {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(cql.CodeServer), []Decision{after(100 * time.Millisecond), {}}},
-		"backoff, of no use":           {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(cql.CodeInvalid), []Decision{{}}},
-		"downgrading, replicas alive":  {down, unavailable(1), []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
-		"downgrading, none alive":      {down, unavailable(0), []Decision{{}}},
-		"downgrading, read timeout":    {down, &cql.ReadTimeoutError{ServerError: serverError(cql.CodeReadTimeout)}, []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
-		"downgrading, written once":    {down, writeTimeout("SIMPLE", 1), []Decision{{Type: Ignore}}},
-		"downgrading, not written":     {down, writeTimeout("COUNTER", 0), []Decision{{}}},
-		"downgrading, unlogged batch":  {down, writeTimeout("UNLOGGED_BATCH", 0), []Decision{to(Retry, cql.Two)}},
-		"downgrading, batch log":       {down, writeTimeout("BATCH_LOG", 1), []Decision{{}}},
-		"downgrading, other error":     {down, plain(cql.CodeServer), []Decision{to(RetryNextHost, cql.Two)}},
-		"downgrading, of no use":       {down, plain(cql.CodeUnauthorized), []Decision{{}}},
-		"adapted, consistency changes": {AdaptRetryPolicy(legacy), plain(cql.CodeServer), []Decision{{Type: RetryNextHost, Consistency: cql.Quorum}, to(RetryNextHost, cql.One), {}}},
-		"adapted, ignores the error":   {AdaptRetryPolicy(legacy), plain(cql.CodeOverloaded), []Decision{{Type: Ignore, Consistency: cql.Quorum}}},
+		"simple":                      {SimpleRetryPolicy{NumRetries: 2}, plain(cql.CodeServer), []Decision{next, next, {}}},
+		"simple, never":               {SimpleRetryPolicy{}, plain(cql.CodeServer), []Decision{{}}},
+		"simple, of no use":           {SimpleRetryPolicy{NumRetries: 2}, plain(cql.CodeSyntax), []Decision{{}}},
+		"backoff":                     {ExponentialBackoffRetryPolicy{NumRetries: 3, Min: 2, Max: 7}, ErrTimeoutNoResponse, []Decision{after(2), after(4), after(7), {}}},
+		"backoff, defaults":           {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(cql.CodeServer), []Decision{after(100 * time.Millisecond), {}}},
+		"backoff, of no use":          {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(cql.CodeInvalid), []Decision{{}}},
+		"downgrading, replicas alive": {down, unavailable(1), []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
+		"downgrading, none alive":     {down, unavailable(0), []Decision{{}}},
+		"downgrading, read timeout":   {down, &cql.ReadTimeoutError{ServerError: serverError(cql.CodeReadTimeout)}, []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
+		"downgrading, written once":   {down, writeTimeout("SIMPLE", 1), []Decision{{Type: Ignore}}},
+		"downgrading, not written":    {down, writeTimeout("COUNTER", 0), []Decision{{}}},
+		"downgrading, unlogged batch": {down, writeTimeout("UNLOGGED_BATCH", 0), []Decision{to(Retry, cql.Two)}},
+		"downgrading, batch log":      {down, writeTimeout("BATCH_LOG", 1), []Decision{{}}},
+		"downgrading, other error":    {down, plain(cql.CodeServer), []Decision{to(RetryNextHost, cql.Two)}},
+		"downgrading, of no use":      {down, plain(cql.CodeUnauthorized), []Decision{{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, decisions(c.policy, c.err, len(c.want)))
 		})
 	}
-}
-
-// legacyPolicy is a policy in gocql's form.
-type legacyPolicy struct{ levels []cql.Consistency }
-
-func (p *legacyPolicy) Attempt(q RetryableQuery) bool {
-	if q.Attempts() > len(p.levels) || q.Context() == nil || q.GetConsistency() != cql.Quorum {
-		return false
-	}
-	q.SetConsistency(p.levels[q.Attempts()-1])
-	return true
-}
-
-func (p *legacyPolicy) GetRetryType(err error) RetryType {
-	if errors.Is(err, cql.CodeOverloaded) {
-		return Ignore
-	}
-	return RetryNextHost
 }
 
 func TestErrorClassOf(t *testing.T) {

@@ -100,7 +100,9 @@ func WrapTLS(ctx context.Context, conn net.Conn, addr string, tlsConfig *tls.Con
 }
 
 // IdentityTranslator returns every address unchanged.
-func IdentityTranslator() AddressTranslator { return vecql.IdentityTranslator() }
+func IdentityTranslator() AddressTranslator {
+	return AddressTranslatorFunc(func(addr net.IP, port int) (net.IP, int) { return addr, port })
+}
 
 // AcceptAllFilter accepts every node.
 func AcceptAllFilter() HostFilter { return api.FilterAll[*HostInfo](true) }
