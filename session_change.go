@@ -24,7 +24,16 @@ const (
 
 // String returns "added", "up", "down" or "removed".
 func (k NodeChangeKind) String() string {
-	return [...]string{NodeAdded: "added", NodeUp: "up", NodeDown: "down", NodeRemoved: "removed"}[k&3]
+	switch k {
+	case NodeAdded:
+		return "added"
+	case NodeUp:
+		return "up"
+	case NodeDown:
+		return "down"
+	default:
+		return "removed"
+	}
 }
 
 // A SchemaChange is a change of one object of the schema: of a keyspace itself, a table with its columns, options and
