@@ -296,6 +296,51 @@ func TestRowPlanCheck(t *testing.T) {
 	require.ErrorIs(t, err, cql.ErrDimension)
 }
 
+// TestRowPlanChecksNestedFields passes columns to a plan whose parameters or fields differ from those of its schema.
+func TestRowPlanChecksNestedFields(t *testing.T) {
+	typed := func(c column.Column, typ column.Type) column.Column {
+		c, err := c.WithType(typ)
+		require.NoError(t, err)
+		return c
+	}
+	at := func(u column.Unit) column.Column {
+		return typed(column.Of("v", []int64{1000}), column.Type{Kind: column.Timestamp, Unit: u, UTC: true})
+	}
+	text, small, wide := column.Strings("street", []string{"a"}), column.Of("number", []int16{1}), column.Of("number", []int32{1})
+	one := []int32{0, 1}
+	maps := func(value column.Column) column.Column { return column.Maps("v", one, text, value) }
+	for name, c := range map[string]struct {
+		typ   string
+		good  column.Column
+		other []column.Column
+	}{
+		"unit":    {"timestamp", at(column.Millis), []column.Column{at(column.Micros)}},
+		"width":   {"uuid", column.FixedBytes("v", make([]byte, 16), 16), []column.Column{column.FixedBytes("v", make([]byte, 15), 15)}},
+		"element": {"list<int>", column.Lists("v", one, small), []column.Column{column.Lists("v", one, wide), column.Lists("v", one, text)}},
+		"value":   {"map<text, int>", maps(small), []column.Column{maps(wide)}},
+		"field": {"udt", column.Structs("v", text, small), []column.Column{
+			column.Structs("v", text, wide), column.Structs("v", text), column.Structs("v", text, small, at(column.Millis)),
+			column.Structs("v", small, text), column.Structs("v", text, small.As("nr")),
+		}},
+		"position": {"tuple<text, int>", column.Tuples("v", text, small), []column.Column{
+			column.Tuples("v", text, wide), column.Tuples("v", small, text), column.Tuples("v", text), column.Structs("v", text, small),
+		}},
+	} {
+		b := column.NewBatch(c.good)
+		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, c.typ)}}, b.Schema())
+		require.NoError(t, err, name)
+		require.NoError(t, plan.Check(b), name)
+		for i, other := range c.other {
+			require.ErrorIs(t, plan.Check(column.NewBatch(other)), cql.ErrConversion, "%s %d", name, i)
+		}
+	}
+	renamed := column.Tuples("v", text, small)
+	plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, "tuple<text, int>")}}, column.NewBatch(renamed).Schema())
+	require.NoError(t, err)
+	renamed.Children[0].Name = "street"
+	require.NoError(t, plan.Check(column.NewBatch(renamed)), "fields of tuples have positions, not names")
+}
+
 // TestMappedAddressTakesFourBytes binds an IPv4 address mapped to IPv6, by columns of each kind that inet accepts,
 // alone and inside collections: it takes the 4 bytes of the server's literal.
 func TestMappedAddressTakesFourBytes(t *testing.T) {

@@ -94,6 +94,18 @@ func TestColumnsOfStructFields(t *testing.T) {
 	}
 }
 
+// TestFieldsOfATypeAreRemembered looks up the fields of a type again, which allocates nothing.
+func TestFieldsOfATypeAreRemembered(t *testing.T) {
+	type row struct {
+		ID int
+		innerFields
+	}
+	first, err := RowFields(reflect.TypeFor[row]())
+	require.NoError(t, err)
+	require.Len(t, first, 3)
+	allocs(t, 0, func() { _, _ = RowFields(reflect.TypeFor[row]()) })
+}
+
 // TestLenientStructMayEmbedAPointer leaves out fields that cannot be reached, where a struct is lenient.
 func TestLenientStructMayEmbedAPointer(t *testing.T) {
 	type Extra struct{ Nick string }
@@ -332,21 +344,28 @@ func TestBoundRows(t *testing.T) {
 		"matrix as list":      {cql.NewListType(native(cql.TypeBigInt)), column.Matrix("v", []int32{1, 2, 3, 4}, 2), []string{"0000001c" + "00000002" + "000000080000000000000001" + "000000080000000000000002", "0000001c" + "00000002" + "000000080000000000000003" + "000000080000000000000004"}},
 		"matrix as vector":    {vectorOf(native(cql.TypeSmallInt), 2), column.Matrix("v", []int32{1, 2, 3, 70000}, 2), []string{"00000006" + "020001" + "020002", "!element 1: value out of range"}},
 	} {
-		b := column.NewBatch(c.column.As("v"))
-		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: c.info}}, b.Schema())
-		require.NoError(t, err, name)
-		require.NoError(t, plan.Check(b))
-		require.Len(t, c.want, b.Rows)
-		for row, want := range c.want {
-			got, err := plan.Append([]byte{9}, b, row, 0, wire.Null)
-			if part, fails := strings.CutPrefix(want, "!"); fails {
-				require.ErrorContains(t, err, part, name)
-				require.Equal(t, []byte{9}, got, name)
-				continue
-			}
-			require.NoError(t, err, name)
-			require.Equal(t, "09"+want, hex.EncodeToString(got), name)
+		requireRows(t, name, c.info, c.column, c.want)
+	}
+}
+
+// requireRows binds the rows of a column. want has the bytes of each value with their length, in hexadecimal, or part
+// of its error after an exclamation mark.
+func requireRows(t *testing.T, name string, info cql.TypeInfo, c column.Column, want []string) {
+	t.Helper()
+	b := column.NewBatch(c.As("v"))
+	plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: info}}, b.Schema())
+	require.NoError(t, err, name)
+	require.NoError(t, plan.Check(b))
+	require.Len(t, want, b.Rows)
+	for row, want := range want {
+		got, err := plan.Append([]byte{9}, b, row, 0, wire.Null)
+		if part, fails := strings.CutPrefix(want, "!"); fails {
+			require.ErrorContains(t, err, part, name)
+			require.Equal(t, []byte{9}, got, name)
+			continue
 		}
+		require.NoError(t, err, name)
+		require.Equal(t, "09"+want, hex.EncodeToString(got), name)
 	}
 }
 
