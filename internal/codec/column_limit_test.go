@@ -5,6 +5,7 @@ package codec
 import (
 	"encoding/hex"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -135,6 +136,16 @@ func TestVectorsOfElementsWithoutBytes(t *testing.T) {
 	b := new(column.Batch)
 	require.NoError(t, NewColumnPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: vectorOf(nothing, 0)}}).Decode(wire.AppendInt(nil, 0), 1, b))
 	require.Equal(t, 1, b.Columns[0].Len)
+}
+
+// TestFewElementsWithoutBytes decodes such vectors into Go values, whose memory is bounded by their number.
+func TestFewElementsWithoutBytes(t *testing.T) {
+	info := vectorOf(vectorOf(cqlFloat, 0), 2)
+	decodings(info, []byte{}, reflect.TypeFor[[][]float32](), func(got any, err error) {
+		require.NoError(t, err)
+		require.Equal(t, [][]float32{{}, {}}, got)
+	})
+	decodings(info, []byte{0}, reflect.TypeFor[[][]float32](), func(_ any, err error) { require.ErrorIs(t, err, cql.ErrTrailing) })
 }
 
 // TestColumnsOfASmallPageAreLimited decodes a page of vectors that has no bytes left. Columns of as many bytes as the

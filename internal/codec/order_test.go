@@ -4,7 +4,9 @@ package codec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -64,6 +66,53 @@ func TestTuplesAndVectorsAreSorted(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, n, 4)
+}
+
+// TestTimeUUIDsAreSortedByTime sorts UUIDs of version 1, whose times differ in each of their 60 bits.
+func TestTimeUUIDsAreSortedByTime(t *testing.T) {
+	var times []uint64
+	for bit := range 60 {
+		times = append(times, 1<<bit-1, 1<<bit)
+	}
+	times = append(slices.Compact(times), 1<<60-1)
+	cell := func(times []uint64) []byte {
+		content := wire.AppendInt(nil, int32(len(times)))
+		for _, at := range times {
+			content = wire.AppendInt(content, 16)
+			content = binary.BigEndian.AppendUint32(content, uint32(at))
+			content = binary.BigEndian.AppendUint16(content, uint16(at>>32))
+			content = binary.BigEndian.AppendUint16(content, uint16(at>>48)|1<<12)
+			content = append(content, 0x80, 0, 0, 0, 0, 0, 0, 1)
+		}
+		return content
+	}
+	mixed := slices.Clone(times)
+	rand.New(rand.NewPCG(5, 5)).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+	for _, typ := range []cql.Type{cql.TypeTimeUUID, cql.TypeUUID} {
+		require.Equal(t, cell(times), sortedCell(cql.NewSetType(native(typ)), cell(mixed)), typ)
+	}
+}
+
+// TestSetsWithoutAPlanAreSorted encodes tuples and user-defined types whose sets only the reference encodes.
+func TestSetsWithoutAPlanAreSorted(t *testing.T) {
+	set := ptr(ptr([]int32{2, 1}))
+	info := cql.NewSetType(cqlInt)
+	require.Nil(t, PlanEncode(info, reflect.TypeOf(&set)))
+	const sorted = "00000014" + "00000002" + "0000000400000001" + "0000000400000002"
+	type fields struct{ S ***[]int32 }
+	for _, c := range []struct {
+		info cql.TypeInfo
+		v    any
+	}{
+		{cql.TupleTypeInfo{Elems: []cql.TypeInfo{info}}, fields{&set}},
+		{cql.TupleTypeInfo{Elems: []cql.TypeInfo{info}}, []***[]int32{&set}},
+		{cql.UDTTypeInfo{Name: "u", Elements: []cql.UDTField{{Name: "s", Type: info}}}, fields{&set}},
+		{cql.UDTTypeInfo{Name: "u", Elements: []cql.UDTField{{Name: "s", Type: info}}}, map[string]***[]int32{"s": &set}},
+	} {
+		for _, got := range encodings(t, c.info, c.v) {
+			require.Equal(t, sorted, hex.EncodeToString(got), "%v from %T", c.info, c.v)
+		}
+	}
 }
 
 // FuzzSorter sorts random cells: a cell that is malformed stays as it is, and a sorted cell is not changed again.

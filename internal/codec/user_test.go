@@ -5,6 +5,7 @@ package codec
 import (
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -315,5 +316,79 @@ func TestUnmarshaler(t *testing.T) {
 		var e *cql.UnmarshalError
 		require.ErrorAs(t, err, &e)
 		require.ErrorContains(t, err, "boom")
+	}
+}
+
+// TestNullOfAUDTCallsNoMethod decodes NULL into a value that decodes itself field by field: it becomes zero.
+func TestNullOfAUDTCallsNoMethod(t *testing.T) {
+	for name, decode := range map[string]Decoder{
+		"Unmarshal": Unmarshal, "plan": DecoderOf(personType, reflect.TypeFor[*fieldCoded]()), "reference": ReferenceDecode,
+	} {
+		old := fieldCoded{names: []string{"old"}}
+		require.NoError(t, decode(personType, nil, &old), name)
+		require.Equal(t, fieldCoded{}, old, name)
+		require.NoError(t, decode(personType, []byte{}, &old), name)
+		require.Equal(t, []string{"name", "age", "vec"}, old.names, "%s: a value without fields is not NULL", name)
+	}
+	var list []fieldCoded
+	require.NoError(t, Unmarshal(cql.NewListType(personType), hexBytes(t, "00000001"+"ffffffff"), &list))
+	require.Equal(t, []fieldCoded{{}}, list)
+}
+
+// TestStructsWithAFieldValidAreNotNull has a struct of the form of sql.Null in another package: it holds the fields of
+// a user-defined type, and Valid is one of them.
+func TestStructsWithAFieldValidAreNotNull(t *testing.T) {
+	type reading struct {
+		Value int32
+		Valid bool
+	}
+	info := cql.UDTTypeInfo{Name: "reading", Elements: []cql.UDTField{{Name: "value", Type: cqlInt}, {Name: "valid", Type: native(cql.TypeBoolean)}}}
+	v := reading{Value: 7}
+	const cell = "00000004" + "00000007" + "00000001" + "00"
+	for _, got := range encodings(t, info, v) {
+		require.Equal(t, cell, hex.EncodeToString(got))
+	}
+	decodings(info, hexBytes(t, cell), reflect.TypeOf(v), func(got any, err error) {
+		require.NoError(t, err)
+		require.Equal(t, v, got)
+	})
+	require.True(t, IsRowStruct(reflect.TypeOf(v)))
+	require.False(t, IsNull(reflect.TypeOf(v)))
+	_, err := Marshal(cqlInt, v)
+	require.ErrorIs(t, err, cql.ErrConversion)
+}
+
+// A degree is a number with a method.
+type degree int64
+
+func (d degree) String() string { return fmt.Sprint(int64(d), " degrees") }
+
+// TestInterfacesWithMethods encodes the values within interfaces that have methods, and decodes into none.
+func TestInterfacesWithMethods(t *testing.T) {
+	list := cql.NewListType(native(cql.TypeBigInt))
+	for _, v := range []any{[]fmt.Stringer{degree(1), ptr(degree(2))}, [2]fmt.Stringer{degree(1), degree(2)}, []any{degree(1), degree(2)}} {
+		for _, got := range encodings(t, list, v) {
+			require.Equal(t, "00000002"+"000000080000000000000001"+"000000080000000000000002", hex.EncodeToString(got), "%T", v)
+		}
+	}
+	_, err := Marshal(list, []fmt.Stringer{nil})
+	require.ErrorIs(t, err, cql.ErrNull)
+	decodings(list, hexBytes(t, "00000001"+"000000080000000000000001"), reflect.TypeFor[[]fmt.Stringer](), func(_ any, err error) {
+		require.ErrorIs(t, err, cql.ErrConversion)
+	})
+}
+
+// TestMapsOfEmptyTexts codes maps whose entries have no bytes beside their lengths.
+func TestMapsOfEmptyTexts(t *testing.T) {
+	for _, v := range []any{map[string]string{"": ""}, map[string][]byte{"": {}}, map[myString]string{"": ""}, map[string]any{"": ""}} {
+		info := cql.NewMapType(cqlText, cqlText)
+		const cell = "00000001" + "00000000" + "00000000"
+		for _, got := range encodings(t, info, v) {
+			require.Equal(t, cell, hex.EncodeToString(got), "%T", v)
+		}
+		decodings(info, hexBytes(t, cell), reflect.TypeOf(v), func(got any, err error) {
+			require.NoError(t, err, "%T", v)
+			require.Equal(t, v, got)
+		})
 	}
 }
