@@ -24,8 +24,9 @@ func TestCellsAreThoseOfNextRaw(t *testing.T) {
 	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	require.NoError(t, err)
 	defer session.Close()
-	scan, err := tablescan.New(t.Context(), session, "SELECT id, n, i, l FROM ks.a", tablescan.Config{Cells: true})
+	scan, err := tablescan.New(t.Context(), session, "SELECT id, n, i, l FROM ks.a", tablescan.Config{Cells: true, Workers: 1})
 	require.NoError(t, err)
+	checkpoint := scan.Checkpoint()
 	rows := 0
 	require.NoError(t, scan.Run(t.Context(), func(_ int, b *column.Batch) error {
 		rows += b.Rows
@@ -50,6 +51,16 @@ func TestCellsAreThoseOfNextRaw(t *testing.T) {
 		require.NoError(t, it.Close())
 		return all
 	}
+	again, err := tablescan.New(t.Context(), session, "SELECT id, n, i, l FROM ks.a", tablescan.Config{Cells: true, Checkpoint: &checkpoint})
+	require.NoError(t, err)
+	for b, err := range again.Batches(t.Context()) {
+		require.NoError(t, err)
+		rows -= b.Rows
+		for i := range b.Columns {
+			require.Equal(t, column.Binary, b.Columns[i].Type.Kind, "also in a loop")
+		}
+	}
+	require.Zero(t, rows)
 	require.Len(t, read("ks.a"), 12)
 	require.Equal(t, read("ks.a"), read("ks.b"))
 }

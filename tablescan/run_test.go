@@ -190,3 +190,58 @@ func TestOtherKeyspace(t *testing.T) {
 		require.NoError(t, err)
 	})
 }
+
+// TestSizesRefuseWhatScansRefuse asks for the sizes of statements and tables that a scan cannot have.
+func TestSizesRefuseWhatScansRefuse(t *testing.T) {
+	onFake(t, configs["tablets"], func(t *testing.T, c *fake) {
+		for text, want := range map[string]error{
+			"SELECT none FROM t": cql.CodeInvalid, "SELECT v FROM none": vecql.ErrNoTable, "SELECT v FROM none.t": vecql.ErrKeyspaceDoesNotExist,
+		} {
+			sizes, err := tablescan.Sizes(t.Context(), c.session, text)
+			require.ErrorIs(t, err, want, text)
+			require.Nil(t, sizes)
+		}
+		c.Inject(cqltest.Fault{Op: cqltest.OpPrepare, Statement: "system.tablets", Drop: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		sizes, err := tablescan.Sizes(ctx, c.session, selectAll)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "read the tablets of ks.t")
+		require.Nil(t, sizes)
+	})
+}
+
+// TestContextThatEndsAfterTheLastPage ends the context while the program has the last page. The scan is done.
+func TestContextThatEndsAfterTheLastPage(t *testing.T) {
+	onFake(t, configs["one"], func(t *testing.T, c *fake) {
+		c.insert(t, keyOf(5), 3)
+		s := c.scan(t, selectAll, tablescan.Config{Ranges: oneToken})
+		require.Zero(t, s.Progress().Done, "a single token is not read yet")
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		require.NoError(t, s.Run(ctx, func(int, *column.Batch) error { calls++; cancel(); return nil }))
+		require.Equal(t, 1, calls)
+		require.Empty(t, s.Checkpoint().Left)
+		require.InDelta(t, 1, s.Progress().Done, 0)
+		require.NoError(t, s.Run(ctx, nil), "no page is left that a context could end")
+	})
+}
+
+// TestStatesRefusedInAnyWay refuses states of pages by each code of servers, which older and newer nodes do.
+func TestStatesRefusedInAnyWay(t *testing.T) {
+	onFake(t, configs["one"], func(t *testing.T, c *fake) {
+		c.insert(t, keyOf(5), 60)
+		for _, code := range []int32{cqltest.CodeInvalid, cqltest.CodeProtocol, cqltest.CodeServer} {
+			rule := c.Inject(cqltest.Fault{
+				Op: cqltest.OpExecute, Statement: "token", Times: 2, Error: &cqltest.Error{Code: code},
+				Match: func(r cqltest.Request) bool { return r.Paged },
+			})
+			want, got := c.all(t), &rows{}
+			s := c.scan(t, selectAll, tablescan.Config{Workers: 1, PageBytes: 300})
+			require.NoError(t, s.Run(t.Context(), func(_ int, b *column.Batch) error { got.add(t, b); return nil }), code)
+			requireSame(t, want, got)
+			require.Equal(t, 2, rule.Hits())
+			require.Positive(t, s.Progress().Failures)
+		}
+	})
+}

@@ -146,6 +146,13 @@ func TestNewErrors(t *testing.T) {
 		requireReason("SELECT v FROM t", "it has 0 bind markers, Config.Values has 1 values", 1)
 		requireReason("SELECT v FROM t WHERE n = ? PER PARTITION LIMIT ? ALLOW FILTERING",
 			"it has 2 bind markers, Config.Values has 3 values", 1, 2, 3)
+		for _, text := range []string{"SELECT v FROM ?.t", "SELECT v FROM ks.?", "SELECT v FROM ?", "SELECT v FROM 7.t"} {
+			requireReason(text, "no table follows FROM")
+		}
+		for _, restriction := range []string{"n IN (1, 2)", "n = {1: 2, 3: 4}", "n = [1, 2]", "n = {[(1)]}", "n = ((1))"} {
+			requireReason("SELECT v FROM t WHERE "+restriction+" LIMIT 3", "it has LIMIT")
+			requireReason("SELECT v FROM t WHERE "+restriction+" AND token(id) > 0", "it restricts the token")
+		}
 		for text, want := range map[string]error{
 			"SELECT v FROM none":      vecql.ErrNoTable,
 			"SELECT v FROM none.t":    vecql.ErrKeyspaceDoesNotExist,
