@@ -255,3 +255,24 @@ func TestTableOrdersEqualRowsByAllColumns(t *testing.T) {
 		union.require(pipe.Union(pipe.Batches(some), source.Where("shop = 's1'")).OrderBy(pipe.Ascending("shop")), "union")
 	})
 }
+
+// TestPartitionsAreReadByPages has partitions of more rows than a page: they are read by their keys, to the last page.
+func TestPartitionsAreReadByPages(t *testing.T) {
+	onCluster(t, func(t *testing.T, cluster *cqltest.Cluster, _ *vecql.Session, _ pipe.Pipe, _ *table) {
+		conf := vecql.ClusterConfig{Hosts: cluster.Hosts()}
+		conf.Dialer, conf.Logger, conf.PageSize = cluster.Dialer(), slog.New(slog.NewTextHandler(io.Discard, nil)), 2
+		session, err := vecql.NewSession(t.Context(), conf)
+		require.NoError(t, err)
+		defer session.Close()
+		ranges := cluster.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "token("})
+		for text, rows := range map[string]int{"shop = 's1'": 6, "shop in ('s1', 's2', 's5')": 17, "shop = 's1' and n > 8": 4, "shop = 'none'": 0} {
+			got, err := pipe.Table(session, `ks."T"`).Where(text).Batch(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, rows, got.Rows, text)
+		}
+		require.Zero(t, ranges.Hits())
+		_, err = pipe.Table(session, `ks."T"`).Batch(t.Context())
+		require.NoError(t, err)
+		require.Positive(t, ranges.Hits())
+	})
+}

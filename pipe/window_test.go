@@ -47,3 +47,31 @@ func TestWindowPassesLateErrors(t *testing.T) {
 	})
 	require.ErrorIs(t, err, broken)
 }
+
+// A partsNode passes on parts of some numbers of rows, at their positions, in any order.
+type partsNode [][2]int64
+
+func (n partsNode) workers() int { return 1 }
+
+func (n partsNode) run(_ context.Context, f emit) error {
+	for _, p := range n {
+		b := column.NewBatch(column.Of("n", make([]int64, p[1])))
+		b.Source.FirstRow = p[0]
+		if err := f(0, part{b: b}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestUnionNumbersRowsOfPartsInAnyOrder has members whose goroutines are done in another order than that of the rows.
+func TestUnionNumbersRowsOfPartsInAnyOrder(t *testing.T) {
+	n := &unionNode{[]node{partsNode{{20, 10}, {0, 20}}, partsNode{{5, 5}, {0, 5}, {10, 1}}, partsNode{{0, 1}}}, &meter{}}
+	var first []int64
+	require.NoError(t, n.run(t.Context(), func(_ int, p part) error {
+		first = append(first, p.b.Source.FirstRow)
+		return nil
+	}))
+	require.Equal(t, []int64{20, 0, 35, 30, 40, 41}, first)
+	require.EqualValues(t, 42, n.meter.rows.Load())
+}
