@@ -136,7 +136,10 @@ func TestRaggedLists(t *testing.T) {
 		"not null":   func(p pipe.Pipe) pipe.Pipe { return p.Where("v is not null and id < 4") },
 		"count":      func(p pipe.Pipe) pipe.Pipe { return p.Aggregate(groupby.CountOf("v")) },
 		"after late": func(p pipe.Pipe) pipe.Pipe { return p.OrderBy(pipe.Descending("id")).Limit(4).With("w", "v is null") },
-		"union":      func(p pipe.Pipe) pipe.Pipe { return pipe.Union(p, p.Where("id > 2")) },
+		"late, of vectors beside lists": func(p pipe.Pipe) pipe.Pipe {
+			return pipe.Union(p, p.OrderBy(pipe.Ascending("id")).Limit(2))
+		},
+		"union": func(p pipe.Pipe) pipe.Pipe { return pipe.Union(p, p.Where("id > 2")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, err := chain(pipe.Batches(lists...)).Batch(t.Context())

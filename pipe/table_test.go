@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/expr"
 	"github.com/vecql/vecql/groupby"
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/pipe"
 )
 
@@ -275,4 +276,27 @@ func TestPartitionsAreReadByPages(t *testing.T) {
 		require.NoError(t, err)
 		require.Positive(t, ranges.Hits())
 	})
+}
+
+// TestViewsHaveColumnsAndKeysOfTheirOwn plans a materialized view: by its columns, and by its partition key.
+func TestViewsHaveColumnsAndKeysOfTheirOwn(t *testing.T) {
+	f := fakecql.NewSchema()
+	f.Keyspace("ks", "SimpleStrategy", map[string]string{"replication_factor": "1"})
+	f.Table("ks", "t", "a int partition_key", "b text", "c double")
+	f.Add("views", fakecql.Row{"keyspace_name": "ks", "view_name": "by_b", "base_table_name": "t", "id": [16]byte{9}})
+	f.Columns("ks", "by_b", "b text partition_key", "a int clustering")
+	c := fakecql.NewOnSockets(t, fakecql.V5, 1)
+	c.On(f.Answer)
+	conf := vecql.ClusterConfig{Hosts: []string{c.Nodes[0].IP}}
+	conf.Port, conf.Logger = c.Port, slog.New(slog.DiscardHandler)
+	session, err := vecql.NewSession(t.Context(), conf)
+	require.NoError(t, err)
+	defer session.Close()
+	view := pipe.Table(session, "ks.by_b")
+	schema, err := view.Schema(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"b", "a"}, schema.Names())
+	require.Contains(t, planOf(t, view.Where("b = 'x' and a > 3")), `by partitions: SELECT "b", "a" FROM "ks"."by_b" WHERE "b" = ? AND "a" > ?`)
+	require.Contains(t, planOf(t, view.Where("a = 3")), "by token ranges")
+	require.Contains(t, planOf(t, pipe.Table(session, "ks.t").Where("a = 3")), `by partitions: SELECT "a", "b", "c" FROM "ks"."t" WHERE "a" = ?`)
 }

@@ -99,3 +99,29 @@ func TestReadTabletSizes(t *testing.T) {
 	require.True(t, hasTablets([]vecql.TokenRange{{}, {Replicas: []vecql.TokenReplica{{Shard: 0}}}}))
 	require.False(t, hasTablets([]vecql.TokenRange{{}, {Replicas: []vecql.TokenReplica{{Shard: -1}}}}))
 }
+
+// TestViewsAreScannedByTheirKeys scans a materialized view by the tokens of its own partition key.
+func TestViewsAreScannedByTheirKeys(t *testing.T) {
+	f := fakecql.NewSchema()
+	f.Keyspace("ks", "SimpleStrategy", map[string]string{"replication_factor": "1"})
+	f.Table("ks", "t", "a int partition_key", "b int")
+	id := cql.UUID{7, 8, 9}
+	f.Add("views", fakecql.Row{"keyspace_name": "ks", "view_name": "by_b", "base_table_name": "t", "id": [16]byte(id)})
+	f.Columns("ks", "by_b", "b int partition_key", "a int clustering")
+	c := fakecql.NewOnSockets(t, fakecql.V5, 1)
+	const text = `SELECT "b", "a", token("b") FROM ks.by_b WHERE token("b") > ? AND token("b") <= ?`
+	c.Prepare(text, fakecql.Prepared{Bind: fakecql.Columns("above bigint", "to bigint"), Result: fakecql.Columns("b int", "a int", "token bigint")})
+	c.On(f.Answer)
+	cfg := vecql.ClusterConfig{Hosts: []string{c.Nodes[0].IP}}
+	cfg.Port, cfg.Logger = c.Port, slog.New(slog.DiscardHandler)
+	session, err := vecql.NewSession(t.Context(), cfg)
+	require.NoError(t, err)
+	defer session.Close()
+	src, err := parse("SELECT * FROM ks.by_b")
+	require.NoError(t, err)
+	s := &Scan{session: session}
+	got, err := s.setText(t.Context(), src, "ks")
+	require.NoError(t, err)
+	require.Equal(t, id, got)
+	require.Equal(t, text, s.text)
+}
