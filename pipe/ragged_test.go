@@ -142,7 +142,7 @@ func TestRaggedLists(t *testing.T) {
 		"union": func(p pipe.Pipe) pipe.Pipe { return pipe.Union(p, p.Where("id > 2")) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			want, err := chain(pipe.Batches(lists...)).Batch(t.Context())
+			want, err := chain(pipe.Batches(lists...)).Configure(pipe.Config{Workers: 1}).Batch(t.Context())
 			require.NoError(t, err)
 			for _, source := range []pipe.Pipe{pipe.Parquet(path), pipe.Dataset(d)} {
 				p := chain(source).Configure(pipe.Config{Workers: 1})
