@@ -197,6 +197,13 @@ func TestFirstGroupsByDistinctValues(t *testing.T) {
 	}
 }
 
+// TestCountsNamedAsTheirArgument gives the number of distinct values the name of their column.
+func TestCountsNamedAsTheirArgument(t *testing.T) {
+	got, err := pipe.Batches(numbers(60)).GroupBy("w").Aggregate(groupby.CountDistinct("v").As("v")).OrderBy(pipe.Ascending("w")).Batch(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, slices.Repeat([]int64{6}, 10), values64(t, got, "v"))
+}
+
 // TestWideDecimalsAreOrdered orders decimals that differ in each of their words.
 func TestWideDecimalsAreOrdered(t *testing.T) {
 	for kind, words := range map[column.Kind]int{column.Decimal128: 2, column.Decimal256: 4} {
