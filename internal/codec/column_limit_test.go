@@ -61,15 +61,20 @@ func TestRowsThatDoNotFitAreNamed(t *testing.T) {
 		column column.Column
 		want   []string
 	}{
-		"bytes as uuid": {native(cql.TypeUUID), column.Binaries("v", [][]byte{bytes(16), bytes(15), bytes(17)}),
-			[]string{"00000010" + uuid, "!15 bytes, want 16", "!17 bytes, want 16"}},
+		"bytes as uuid": {
+			native(cql.TypeUUID), column.Binaries("v", [][]byte{bytes(16), bytes(15), bytes(17)}),
+			[]string{"00000010" + uuid, "!15 bytes, want 16", "!17 bytes, want 16"},
+		},
 		"bytes as custom": {cql.CustomType{Class: "x"}, column.Binaries("v", [][]byte{bytes(2), {}}), []string{"00000002abab", "00000000"}},
 		"key":             {cql.NewMapType(tiny, cqlInt), pairs(numbers, small), []string{"!key 1: value out of range"}},
 		"value":           {cql.NewMapType(cqlInt, tiny), pairs(small, numbers), []string{"!value 1: value out of range"}},
 		"element":         {cql.NewListType(tiny), column.Lists("v", []int32{0, 2}, numbers), []string{"!element 1: value out of range"}},
 		"position":        {cql.TupleTypeInfo{Elems: []cql.TypeInfo{tiny}}, column.Tuples("v", numbers), []string{"000000050000000107", `!field "0": value out of range`}},
-		"field": {cql.UDTTypeInfo{Name: "u", Elements: []cql.UDTField{{Name: "n", Type: tiny}}}, column.Structs("v", numbers),
-			[]string{"000000050000000107", `!field "n": value out of range`}},
+		"field": {
+			cql.UDTTypeInfo{Name: "u", Elements: []cql.UDTField{{Name: "n", Type: tiny}}},
+			column.Structs("v", numbers),
+			[]string{"000000050000000107", `!field "n": value out of range`},
+		},
 		"duration": {native(cql.TypeDuration), durations, []string{"00000003020406", "00000003010300", "!differ in sign", "!differ in sign"}},
 	} {
 		requireRows(t, name, c.info, c.column, c.want)
