@@ -241,6 +241,8 @@ func TestRowPlanNested(t *testing.T) {
 		{"vector<int, 2>", lists, cql.ErrConversion},
 		{"list<int>", column.Strings("v", []string{"a"}), cql.ErrConversion},
 		{"map<text, int>", lists, cql.ErrConversion},
+		{"map<text, smallint>", address, cql.ErrConversion},
+		{"map<float, float>", matrix, cql.ErrConversion},
 		{"tuple<text>", address, cql.ErrDimension},
 		{"udt", column.Structs("v", column.Strings("strete", []string{"a"})), cql.ErrConversion},
 		{"udt", column.Structs("v", column.Strings("street", []string{"a"}), column.Strings("street", []string{"a"})), cql.ErrConversion},

@@ -166,3 +166,43 @@ func TestColumnsOfASmallPageAreLimited(t *testing.T) {
 	require.ErrorContains(t, err, `"b"`)
 	require.ErrorContains(t, err, "a page of 4 rows of int64: reduce the page size")
 }
+
+// TestErrorsHaveTheValueThatDoesNotFit encodes and decodes values out of range, and of other types and lengths.
+func TestErrorsHaveTheValueThatDoesNotFit(t *testing.T) {
+	for _, c := range []struct {
+		typ  cql.Type
+		v    any
+		want string
+		err  error
+	}{
+		{cql.TypeTinyInt, -129, "-129 does not fit ", cql.ErrRange},
+		{cql.TypeBigInt, uint64(math.MaxUint64), "18446744073709551615 does not fit ", cql.ErrRange},
+		{cql.TypeInet, 5, "Go type int", cql.ErrConversion},
+		{cql.TypeInet, "x", "x", cql.ErrConversion},
+	} {
+		for name, encode := range map[string]Encoder{"cell": AppendCell, "plan": EncoderOf(native(c.typ), reflect.TypeOf(c.v)), "reference": ReferenceEncode} {
+			_, err := encode(nil, native(c.typ), c.v)
+			require.ErrorIs(t, err, c.err, "%s: %v", name, c.v)
+			require.ErrorContains(t, err, c.want, "%s", name)
+		}
+	}
+	for _, c := range []struct {
+		typ  cql.Type
+		cell string
+		dst  any
+		want string
+		err  error
+	}{
+		{cql.TypeBigInt, "fffffffffffffffb", new(uint8), "-5", cql.ErrRange},
+		{cql.TypeBigInt, "7fffffffffffffff", new(int32), "9223372036854775807", cql.ErrRange},
+		{cql.TypeVarint, "00ffffffffffffffff", new(int64), "18446744073709551615", cql.ErrRange},
+		{cql.TypeBoolean, "0101", new(bool), "2 bytes, want 1", cql.ErrTrailing},
+	} {
+		decodings(native(c.typ), hexBytes(t, c.cell), reflect.TypeOf(c.dst).Elem(), func(_ any, err error) {
+			require.ErrorIs(t, err, c.err, c.cell)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	requireRows(t, "addresses", native(cql.TypeInet), column.Strings("v", []string{"::1", "x", "fe80::1%eth0"}),
+		[]string{"00000010" + "00000000000000000000000000000001", `!"x" is not an IP address`, `!"fe80::1%eth0" is not an IP address`})
+}

@@ -3,14 +3,19 @@
 package codec
 
 import (
+	"database/sql"
+	"encoding"
 	"encoding/hex"
 	"math"
+	"math/big"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gopkg.in/inf.v0"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
@@ -104,6 +109,21 @@ func TestFieldsOfATypeAreRemembered(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, first, 3)
 	allocs(t, 0, func() { _, _ = RowFields(reflect.TypeFor[row]()) })
+}
+
+// TestStructsThatAreOneValue distinguishes structs that hold a row from those that hold the value of one column.
+func TestStructsThatAreOneValue(t *testing.T) {
+	for _, v := range []any{
+		time.Time{}, cql.Duration{}, cql.Decimal{}, big.Int{}, inf.Dec{}, cql.Null[int]{}, cql.Null[innerFields]{}, sql.NullInt64{},
+		sql.NullTime{}, sql.Null[string]{}, sql.RawBytes{}, selfCoded{}, fieldCoded{}, url.URL{}, 5, "", []innerFields{}, &innerFields{},
+	} {
+		_, text := reflect.New(reflect.TypeOf(v)).Interface().(encoding.TextUnmarshaler)
+		_, isURL := v.(url.URL)
+		require.Equal(t, isURL && !text, IsRowStruct(reflect.TypeOf(v)), "%T", v)
+	}
+	for _, v := range []any{innerFields{}, struct{}{}, struct{ At time.Time }{}} {
+		require.True(t, IsRowStruct(reflect.TypeOf(v)), "%T", v)
+	}
 }
 
 // TestLenientStructMayEmbedAPointer leaves out fields that cannot be reached, where a struct is lenient.
@@ -379,6 +399,7 @@ func TestColumnsWithoutAConversionAreNamed(t *testing.T) {
 		{cqlFloat, column.Of("v", []float64{1}), "a float64 may have more digits than a float: convert it to float32"},
 		{cqlFloat, column.Of("v", []int32{1}), "float and a column of int32"},
 		{cqlInt, column.Of("v", []float64{1}), "int and a column of float64"},
+		{cql.NewListType(cqlFloat), column.Matrix("v", []float64{1}, 1), "element: no conversion between these types: a float64 may have more digits"},
 		{personType, column.Structs("v", column.Strings("name", []string{"a"}), column.Of("age", []int32{1}), column.Of("nick", []int32{1})), `has no field "nick"`},
 		{personType, column.Structs("v", column.Of("age", []int32{1}), column.Of("age", []int32{1})), "duplicate field name"},
 		{personType, column.Structs("v", column.Of("age", []float64{1})), `field "age"`},
