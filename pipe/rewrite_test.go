@@ -204,6 +204,38 @@ func TestCountsNamedAsTheirArgument(t *testing.T) {
 	require.Equal(t, slices.Repeat([]int64{6}, 10), values64(t, got, "v"))
 }
 
+// TestFirstGroupsByComputedColumns keeps the first groups by columns that are computed from their aggregates.
+func TestFirstGroupsByComputedColumns(t *testing.T) {
+	groups := pipe.Batches(numbers(105)).GroupBy("w").Aggregate(groupby.Count().As("n"), groupby.Max("v").As("most"))
+	for _, text := range []string{"most", "n", "n > 10", "w", "most is null"} {
+		for _, o := range []pipe.Order{pipe.Ascending("x"), pipe.Descending("x"), pipe.Ascending("x").NullsFirst()} {
+			all, err := groups.With("x", text).OrderBy(o).Batch(t.Context())
+			require.NoError(t, err)
+			got, err := groups.With("x", text).OrderBy(o).Limit(4).Batch(t.Context())
+			require.NoError(t, err)
+			require.Empty(t, column.Diff(got, all.Slice(0, 4)), "%s %v", text, o)
+		}
+	}
+}
+
+// TestLateColumnsBehindComputedConditions reads columns late of rows that a condition on a computed column has left.
+func TestLateColumnsBehindComputedConditions(t *testing.T) {
+	b := numbers(2000)
+	texts := make([]string, b.Rows)
+	for i := range texts {
+		texts[i] = fmt.Sprint("text ", i)
+	}
+	b.Columns = append(b.Columns, column.Strings("s", texts))
+	chain := func(p pipe.Pipe) pipe.Pipe {
+		return p.With("x", "v % 100").Where("x > 50").With("y", "x + w").Where("y <> 60").OrderBy(pipe.Descending("x")).Limit(7).Select("s", "v")
+	}
+	got, plan := explained(t, chain(pipe.Dataset(openFile(t, parquetscan.WriterOptions{RowGroupRows: 300}, b))))
+	require.Contains(t, plan, "of these rows, columns s")
+	want, err := chain(pipe.Batches(b)).Batch(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, column.Diff(got, want))
+}
+
 // TestWideDecimalsAreOrdered orders decimals that differ in each of their words.
 func TestWideDecimalsAreOrdered(t *testing.T) {
 	for kind, words := range map[column.Kind]int{column.Decimal128: 2, column.Decimal256: 4} {
