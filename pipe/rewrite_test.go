@@ -236,6 +236,23 @@ func TestLateColumnsBehindComputedConditions(t *testing.T) {
 	require.Empty(t, column.Diff(got, want))
 }
 
+// TestResultsWithoutRowsHaveColumns yields one batch without rows, with all columns.
+func TestResultsWithoutRowsHaveColumns(t *testing.T) {
+	memory, file := pipe.Batches(numbers(5)), pipe.Dataset(openFile(t, parquetscan.WriterOptions{}, numbers(5)))
+	for _, p := range []pipe.Pipe{memory.Where("v < 0"), file.Where("v < 0").With("x", "v + 1"), file.Limit(0), memory.Where("v < 0").GroupBy("w").Aggregate(groupby.Count())} {
+		schema, err := p.Schema(t.Context())
+		require.NoError(t, err)
+		batches := 0
+		for b, err := range p.Batches(t.Context()) {
+			require.NoError(t, err)
+			require.Zero(t, b.Rows)
+			require.Equal(t, schema.Names(), b.Schema().Names())
+			batches++
+		}
+		require.Equal(t, 1, batches)
+	}
+}
+
 // TestWideDecimalsAreOrdered orders decimals that differ in each of their words.
 func TestWideDecimalsAreOrdered(t *testing.T) {
 	for kind, words := range map[column.Kind]int{column.Decimal128: 2, column.Decimal256: 4} {
