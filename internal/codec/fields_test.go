@@ -114,8 +114,23 @@ func TestFieldsOfATypeAreRemembered(t *testing.T) {
 // TestStructsThatAreOneValue distinguishes structs that hold a row from those that hold the value of one column.
 func TestStructsThatAreOneValue(t *testing.T) {
 	for _, v := range []any{
-		time.Time{}, cql.Duration{}, cql.Decimal{}, big.Int{}, inf.Dec{}, cql.Null[int]{}, cql.Null[innerFields]{}, sql.NullInt64{},
-		sql.NullTime{}, sql.Null[string]{}, sql.RawBytes{}, selfCoded{}, fieldCoded{}, url.URL{}, 5, "", []innerFields{}, &innerFields{},
+		time.Time{},
+		cql.Duration{},
+		cql.Decimal{},
+		big.Int{},
+		inf.Dec{},
+		cql.Null[int]{},
+		cql.Null[innerFields]{},
+		sql.NullInt64{},
+		sql.NullTime{},
+		sql.Null[string]{},
+		sql.RawBytes{},
+		selfCoded{},
+		fieldCoded{},
+		url.URL{},
+		5, "",
+		[]innerFields{},
+		&innerFields{},
 	} {
 		_, text := reflect.New(reflect.TypeOf(v)).Interface().(encoding.TextUnmarshaler)
 		_, isURL := v.(url.URL)
