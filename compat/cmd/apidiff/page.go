@@ -39,7 +39,7 @@ func newPage(a *table.API, root string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := load(root, ".")
+	driver, nouns, err := loadOwn(root)
 	if err != nil {
 		return nil, err
 	}
@@ -47,16 +47,42 @@ func newPage(a *table.API, root string) (*page, error) {
 		API: a, real: original, listed: listed,
 		details: map[string]string{}, missing: map[string]bool{}, used: map[string]bool{},
 	}
-	own := edition{a.Module: loaded[0].Types}
-	for _, line := range compare(edition{a.Module: original[a.Module]}, own) {
+	p.compareWith(driver, func(string) bool { return true })
+	isNoun := func(name string) bool {
+		name, _, _ = strings.Cut(name, ".")
+		return driver.Scope().Lookup(name) == nil && nouns.Scope().Lookup(name) != nil
+	}
+	maps.DeleteFunc(p.missing, func(name string, _ bool) bool { return isNoun(name) })
+	maps.DeleteFunc(p.details, func(name, _ string) bool { return isNoun(name) })
+	p.compareWith(nouns, isNoun)
+	return p, nil
+}
+
+// loadOwn returns vecql's package in the folder root, and package cql.
+func loadOwn(root string) (driver, nouns *types.Package, err error) {
+	for _, at := range []struct {
+		pattern string
+		to      **types.Package
+	}{{".", &driver}, {"./cql", &nouns}} {
+		loaded, err := load(root, at.pattern)
+		if err != nil {
+			return nil, nil, err
+		}
+		*at.to = loaded[0].Types
+	}
+	return driver, nouns, nil
+}
+
+// compareWith stores how the names of a package that concern returns true for differ from those of the API.
+func (p *page) compareWith(own *types.Package, concern func(name string) bool) {
+	for _, line := range compare(edition{p.Module: p.real[p.Module]}, edition{p.Module: own}) {
 		kind, rest, _ := strings.Cut(line, " ")
 		name, detail, _ := strings.Cut(strings.TrimPrefix(rest, "gocql."), ": ")
-		if kind != "extra" {
+		if kind != "extra" && concern(name) {
 			p.missing[name] = kind == "missing"
 			p.details[name] = readable(detail)
 		}
 	}
-	return p, nil
 }
 
 // readable returns what vecql has in place of an item, from the detail of a difference.
@@ -76,7 +102,7 @@ const pageHead = "# %s, name by name\n\n" +
 	"## On compat/%s\n\n" +
 	"All exported names of the API have the same type, and the same meaning but for these:\n\n%s\n" +
 	"## In vecql's own API\n\n" +
-	"This part is for code that moves from the compat module to package vecql. %d names have the same type there; the tables " +
+	"This part is for code that moves from the compat module to package vecql, and package cql, which has its nouns. %d names have the same type there; the tables " +
 	"have the other %d: what takes their place, or why nothing does. A type that is absent stands for its fields and methods.\n"
 
 // text returns the page.

@@ -48,11 +48,15 @@ func TestPages(t *testing.T) {
 
 // Names of vecql in the table exist.
 func TestOwnNames(t *testing.T) {
-	loaded, err := load("../../..", ".")
+	driver, nouns, err := loadOwn("../../..")
 	require.NoError(t, err)
 	for key, text := range table.Own {
-		for _, name := range regexp.MustCompile("`([A-Z][A-Za-z0-9]*(?:\\.[A-Z][A-Za-z0-9]*)?)[`(\\[]").FindAllStringSubmatch(text, -1) {
-			assert.True(t, table.Has(loaded[0].Types, name[1]), "%s: vecql has no %s", key, name[1])
+		for _, name := range regexp.MustCompile("`(cql\\.)?([A-Z][A-Za-z0-9]*(?:\\.[A-Z][A-Za-z0-9]*)?)[`(\\[]").FindAllStringSubmatch(text, -1) {
+			own := driver
+			if name[1] != "" {
+				own = nouns
+			}
+			assert.True(t, table.Has(own, name[2]), "%s: vecql has no %s%s", key, name[1], name[2])
 		}
 	}
 }

@@ -6,34 +6,35 @@ import "strings"
 
 // Reasons and replacements that several names share.
 const (
-	context       = "renamed: the verb that sends the request takes the context, `Query.ExecContext`, `Query.IterContext` and so on"
-	metrics       = "renamed: `Iter.Attempts` and `Iter.Latency` of the request"
-	counted       = "absent: the driver alone counts, see `Iter.Attempts` and `Iter.Latency`"
-	statement     = "renamed: `Query.Route` returns the keyspace, the table, the routing key, the token and the replicas"
-	batchRoute    = "renamed: `Batch.Route` returns the keyspace, the table, the routing key, the token and the replicas"
-	executeBatch  = "renamed: `Batch.ExecContext`; of conditional batches `Batch.ExecCASContext` and `Batch.MapExecCASContext`"
-	profile       = "renamed: a field of `ClusterConfig`, or of a `Profile`"
-	classNames    = "absent: a prefix of the server's class names. `ParseClassName` parses them"
-	oldMetadata   = "absent: servers since Cassandra 3 have none"
-	logging       = "renamed: `ClusterConfig.Logger` is a *slog.Logger"
-	connection    = "absent: no function of gocql takes or returns one"
-	plan          = "differs: a policy is without state and orders nodes by `HostSelectionPolicy.Tier`. `HostPicker` chooses for each request"
-	retry         = "renamed: `RetryPolicy.Decide`. `AdaptRetryPolicy` converts a policy with the two methods"
-	codecs        = "absent: `Marshal`, `Unmarshal` and `NewValue` take the type as an argument"
-	constructors  = "renamed: `NewListType`, `NewSetType`, `NewMapType`, or a literal of the type"
-	equals        = "absent: reflect.DeepEqual"
-	attempts      = "renamed: an observer is called for each attempt, with `ObservedQuery.Attempt`"
-	tabletNames   = "renamed: `Session.Tablets`"
-	routes        = "absent: a server's client_routes table is not read. `ClusterConfig.AddressTranslator` maps addresses"
-	warnings      = "renamed: `Iter.Warnings`"
-	resolver      = "absent: `ClusterConfig.Dialer` resolves names"
-	hostChanges   = "absent: the driver alone changes a HostInfo"
-	columns       = "differs: a tuple is one destination, a struct or a slice"
-	columnOptions = "renamed: fields of `TableMetadata.Options`"
-	code          = "renamed: a `Code`, for errors.Is, with the same name without Err"
-	byCode        = "renamed: `RequestError.Code`, or errors.Is with a `Code`"
-	registered    = "absent: a `CustomType` has no codec; its cells are bytes"
-	hostNotifier  = "renamed: `HostStatusChangeListener` and `TopologyChangeListener`"
+	context        = "renamed: the verb that sends the request takes the context, `Query.Exec`, `Query.Iter` and so on"
+	metrics        = "renamed: `Iter.Attempts` and `Iter.Latency` of the request"
+	counted        = "absent: the driver alone counts, see `Iter.Attempts` and `Iter.Latency`"
+	statement      = "renamed: `Query.Route` returns the keyspace, the table, the routing key, the token and the replicas"
+	batchRoute     = "renamed: `Batch.Route` returns the keyspace, the table, the routing key, the token and the replicas"
+	executeBatch   = "renamed: `Batch.Exec`; of conditional batches `Batch.ExecCAS` and `Batch.MapExecCAS`"
+	profile        = "renamed: a field of `ClusterConfig`, or of a `Profile`"
+	classNames     = "absent: a prefix of the server's class names. `cql.ParseClassName` parses them"
+	oldMetadata    = "absent: servers since Cassandra 3 have none"
+	logging        = "renamed: `ClusterConfig.Logger` is a *slog.Logger"
+	connection     = "absent: no function of gocql takes or returns one"
+	plan           = "differs: a policy is without state and orders nodes by `HostSelectionPolicy.Tier`. `HostPicker` chooses for each request"
+	retry          = "renamed: `RetryPolicy.Decide`, one method in place of the two"
+	codecs         = "absent: `Marshal`, `Unmarshal` and `NewValue` take the type as an argument"
+	constructors   = "renamed: `cql.NewListType`, `cql.NewSetType`, `cql.NewMapType`, or a literal of the type"
+	equals         = "absent: reflect.DeepEqual"
+	attempts       = "renamed: an observer is called for each attempt, with `ObservedQuery.Attempt`"
+	tabletNames    = "renamed: `Session.Tablets`"
+	routes         = "absent: a server's client_routes table is not read. `ClusterConfig.AddressTranslator` maps addresses"
+	warnings       = "renamed: `Iter.Warnings`"
+	resolver       = "absent: `ClusterConfig.Dialer` resolves names"
+	hostChanges    = "absent: the driver alone changes a HostInfo"
+	columns        = "differs: a tuple is one destination, a struct or a slice"
+	columnOptions  = "renamed: fields of `cql.TableMetadata.Options`"
+	code           = "renamed: a `cql.Code`, for errors.Is, with the same name without Err"
+	byCode         = "renamed: the field `cql.ServerError.Code`, or errors.Is with a `cql.Code`"
+	registered     = "absent: a `cql.CustomType` has no codec; its cells are bytes"
+	hostNotifier   = "renamed: `ClusterConfig.OnNodeChange`"
+	schemaNotifier = "renamed: `ClusterConfig.OnSchemaChange`"
 )
 
 // Own has what takes the place of a name in vecql's own API, or why nothing does: for each name that vecql lacks or
@@ -50,7 +51,7 @@ var Own = map[string]string{
 	"ClusterConfig.DNSResolver":                   resolver,
 	"ClusterConfig.EventBusConfig":                "absent: listeners have no queue to configure",
 	"ClusterConfig.IgnorePeerAddr":                "absent: gocql does not read it. `ClusterConfig.DisableInitialHostLookup` ignores the addresses of peers",
-	"ClusterConfig.InitialReconnectionPolicy":     "renamed: `ClusterConfig.ReconnectionPolicy`; `NewSessionContext` bounds the first connection",
+	"ClusterConfig.InitialReconnectionPolicy":     "renamed: `ClusterConfig.ReconnectionPolicy`; `NewSession` bounds the first connection",
 	"ClusterConfig.MaxExcessShardConnectionsRate": "absent: the driver chooses the shard by the local port, or closes connections to a full shard",
 	"ClusterConfig.MaxRoutingKeyInfo":             "absent: a prepared statement holds its routing key",
 	"ClusterConfig.MetadataSchemaRequestTimeout":  "renamed: `ClusterConfig.Timeout`",
@@ -64,15 +65,17 @@ var Own = map[string]string{
 	"ClusterConfig.WarningsHandlerBuilder":        warnings,
 	"ClusterConfig.WriteCoalesceWaitTime":         "absent: frames that wait for a connection are written together, without a timer",
 	"ClusterConfig.WriteTimeout":                  "absent: `ClusterConfig.Timeout` includes the write of a request",
-	"ClusterConfig.CreateSessionNonBlocking":      "renamed: `NewSessionContext`, which a context ends, in a goroutine",
+	"ClusterConfig.CreateSession":                 "renamed: `NewSession`",
+	"NewCluster":                                  "renamed: a literal of `ClusterConfig`; fields have their defaults when they are zero",
+	"ClusterConfig.CreateSessionNonBlocking":      "renamed: `NewSession`, which a context ends, in a goroutine",
 	"ClusterConfig.ClientRoutesConfig":            routes,
 	"ClusterConfig.RegisteredTypes":               registered,
 	"ClusterConfig.Logger":                        "differs: a *slog.Logger",
-	"ClusterConfig.Metadata":                      "differs: `MetadataConfig` with vecql's listeners",
+	"ClusterConfig.Metadata":                      "differs: a `MetadataMode`. `ClusterConfig.OnNodeChange` and `ClusterConfig.OnSchemaChange` receive changes",
 	"ClusterConfig.RetryPolicy":                   "differs: a policy has one method, and nothing that may have been executed is sent again unless it is idempotent",
 	"ClusterConfig.ApplicationInfo":               "differs: a struct",
 	"ClusterOption":                               "absent: options are fields",
-	"NewSessionNonBlocking":                       "renamed: `NewSessionContext`, which a context ends, in a goroutine",
+	"NewSessionNonBlocking":                       "renamed: `NewSession`, which a context ends, in a goroutine",
 	"SslOptions":                                  "renamed: `ClusterConfig.TLS`, a *tls.Config. It verifies certificates unless InsecureSkipVerify is set",
 	"Session.BatchWithContext":                    context,
 	"Session.QueryWithContext":                    context,
@@ -93,14 +96,52 @@ var Own = map[string]string{
 	"Session.ID":                                  "absent: no name is needed",
 	"Session.Ready":                               "differs: blocks until the session serves requests, or the context ends",
 	"Session.WaitUntilReady":                      "renamed: `Session.Ready`",
-	"Session.SubscribeToEvents":                   "renamed: `MetadataConfig` has listeners for nodes and for the schema",
+	"Session.SubscribeToEvents":                   "renamed: `ClusterConfig.OnNodeChange` and `ClusterConfig.OnSchemaChange`",
 	"NewBatch":                                    "renamed: `Session.Batch`",
 	"QueryInfo":                                   "renamed: `StatementMetadata`",
 	"StatementMetadata.BindColumns":               "renamed: `StatementMetadata.BindMarkers`",
 	"StatementMetadata.PKBindColumnIndexes":       "renamed: `StatementMetadata.PartitionKey`",
 	"SingleHostQueryExecutor":                     "renamed: `Query.HostID`",
 	"NewSingleHostQueryExecutor":                  "renamed: `Query.HostID`",
-	"MetadataConfig.SchemaListener":               "differs: vecql's listeners",
+
+	"HostInfo.State":     "renamed: `HostInfo.IsUp`",
+	"ErrorMap":           "renamed: the field `cql.ReadFailureError.ReasonMap`, a map of addresses",
+	"RetryableQuery":     "absent: `RetryPolicy.Decide` receives an `Attempt`",
+	"IdentityTranslator": "absent: without an AddressTranslator addresses stay as they are",
+
+	"Query.ExecContext":        "renamed: `Query.Exec`",
+	"Query.IterContext":        "renamed: `Query.Iter`",
+	"Query.ScanContext":        "renamed: `Query.Scan`",
+	"Query.MapScanContext":     "renamed: `Query.MapScan`",
+	"Query.ScanCASContext":     "renamed: `Query.ScanCAS`",
+	"Query.MapScanCASContext":  "renamed: `Query.MapScanCAS`",
+	"Batch.ExecContext":        "renamed: `Batch.Exec`",
+	"Batch.IterContext":        "renamed: `Batch.Iter`",
+	"Batch.ExecCASContext":     "renamed: `Batch.ExecCAS`",
+	"Batch.MapExecCASContext":  "renamed: `Batch.MapExecCAS`",
+	"HostDownEvent":            hostNotifier,
+	"HostListenersConfig":      hostNotifier,
+	"HostListenersMux":         hostNotifier,
+	"HostStatusChangeListener": hostNotifier,
+	"HostUpEvent":              hostNotifier,
+	"NewHostEvent":             hostNotifier,
+	"RemovedHostEvent":         hostNotifier,
+	"TopologyChangeListener":   hostNotifier,
+	"AggregateChangeListener":  schemaNotifier,
+	"FunctionChangeListener":   schemaNotifier,
+	"KeyspaceChangeListener":   schemaNotifier,
+	"TableChangeListener":      schemaNotifier,
+	"UserTypeChangeListener":   schemaNotifier,
+	"SchemaListenersConfig":    schemaNotifier,
+	"SchemaListenersMux":       schemaNotifier,
+	"On*":                      schemaNotifier,
+	"SessionReadyListener":     "absent: `NewSession` returns a session that is ready",
+	"SessionReadyListenersMux": "absent: `NewSession` returns a session that is ready",
+	"MetadataConfig":           "renamed: `MetadataMode`, `MetadataFull`, `MetadataKeyspaces`, `MetadataNone`",
+	"MetadataCacheMode":        "renamed: `MetadataMode`, `MetadataFull`, `MetadataKeyspaces`, `MetadataNone`",
+	"Full":                     "renamed: `MetadataMode`, `MetadataFull`, `MetadataKeyspaces`, `MetadataNone`",
+	"KeyspaceOnly":             "renamed: `MetadataMode`, `MetadataFull`, `MetadataKeyspaces`, `MetadataNone`",
+	"Disabled":                 "renamed: `MetadataMode`, `MetadataFull`, `MetadataKeyspaces`, `MetadataNone`",
 
 	// Requests.
 	"Query.AddAttempts":                   counted,
@@ -127,7 +168,7 @@ var Own = map[string]string{
 	"Query.SetSpeculativeExecutionPolicy": "renamed: `Query.SpeculativeExecutionPolicy`",
 	"Query.WithNowInSeconds":              "renamed: `Query.NowInSeconds`",
 	"Query.WithTimestamp":                 "renamed: `Query.Timestamp`",
-	"Query.PageState":                     "differs: takes a `PageToken`, which `Page.Source` has as NextPage, and `ParsePageToken` reads",
+	"Query.PageState":                     "differs: takes a `cql.PageToken`, which `Page.Source` has as NextPage, and `cql.ParsePageToken` reads",
 	"Query.MapScan":                       "differs: NULL is nil, not a zero value",
 	"Query.MapScanCAS":                    "differs: NULL is nil, and the result of a statement without a condition is an error",
 	"Batch.AddAttempts":                   counted,
@@ -156,11 +197,11 @@ var Own = map[string]string{
 	"ExecutableQuery":                     statement,
 	"ExecutableStatement":                 statement,
 	"Statement":                           "differs: a prepared statement for structs, which `Prepare` returns",
-	"NamedValue":                          "differs: returns a `Named`",
+	"NamedValue":                          "differs: returns a `cql.Named`",
 
 	// Rows.
 	"Iter.LastPage":   "renamed: `Iter.PageState` is empty",
-	"Iter.PageState":  "differs: a `PageToken`",
+	"Iter.PageState":  "differs: a `cql.PageToken`",
 	"Iter.Latency":    "differs: a time.Duration",
 	"Iter.MapScan":    "differs: NULL is nil, not a zero value",
 	"Iter.SliceMap":   "differs: NULL is nil, not a zero value",
@@ -177,26 +218,26 @@ var Own = map[string]string{
 	"TupleTypeInfo.*":         codecs,
 	"UDTTypeInfo.*":           codecs,
 	"VectorType.*":            codecs,
-	"UDTTypeInfo.KeySpace":    "renamed: `UDTTypeInfo.Keyspace`",
+	"UDTTypeInfo.KeySpace":    "renamed: `cql.UDTTypeInfo.Keyspace`",
 	"NewCollectionType":       constructors,
-	"NewCustomType":           "renamed: `CustomType`",
-	"NewTupleType":            "renamed: `TupleTypeInfo`",
-	"NewUDTType":              "renamed: `UDTTypeInfo`",
-	"DirectMarshal":           "absent: `Marshaler` returns any bytes",
+	"NewCustomType":           "renamed: `cql.CustomType`",
+	"NewTupleType":            "renamed: `cql.TupleTypeInfo`",
+	"NewUDTType":              "renamed: `cql.UDTTypeInfo`",
+	"DirectMarshal":           "absent: `cql.Marshaler` returns any bytes",
 	"DirectUnmarshal":         "renamed: `Iter.NextRaw`, `Borrow`",
 	"RegisteredTypes":         registered,
 	"CQLType":                 registered,
 	"SimpleCQLType":           registered,
 	"GlobalTypes":             registered,
 	"ErrorUDTUnavailable":     "absent: every protocol version in use has them",
-	"ParseUUIDMust":           "renamed: `ParseUUID`",
+	"ParseUUIDMust":           "renamed: `cql.ParseUUID`",
 	"MarshalError":            "differs: a struct with the column, both types and the cause",
 	"UnmarshalError":          "differs: a struct with the column, both types and the cause",
-	"MarshalError.Cause":      "renamed: errors.Is with `ErrRange`, `ErrConversion` and so on",
-	"UnmarshalError.Cause":    "renamed: errors.Is with `ErrRange`, `ErrConversion` and so on",
+	"MarshalError.Cause":      "renamed: errors.Is with `cql.ErrRange`, `cql.ErrConversion` and so on",
+	"UnmarshalError.Cause":    "renamed: errors.Is with `cql.ErrRange`, `cql.ErrConversion` and so on",
 	"ParseConsistency":        "differs: returns an error, does not panic",
-	"ParseConsistencyWrapper": "renamed: `ParseConsistency`",
-	"MustParseConsistency":    "renamed: `ParseConsistency`",
+	"ParseConsistencyWrapper": "renamed: `cql.ParseConsistency`",
+	"MustParseConsistency":    "renamed: `cql.ParseConsistency`",
 	"COLLECTION_TYPE":         classNames,
 	"COMPOSITE_TYPE":          classNames,
 	"LIST_TYPE":               classNames,
@@ -222,7 +263,7 @@ var Own = map[string]string{
 	"SetHosts":                             plan,
 	"SetPartitioner":                       plan,
 	"SetTablets":                           plan,
-	"KeyspaceUpdateEvent":                  "renamed: `KeyspaceChangeListener`",
+	"KeyspaceUpdateEvent":                  "renamed: `SchemaChange`",
 	"NextHost":                             "differs: returns a `SelectedHost` by value",
 	"SelectedHost":                         "differs: a struct",
 	"SelectedHost.Info":                    "renamed: `SelectedHost.Host`",
@@ -235,7 +276,6 @@ var Own = map[string]string{
 	"DowngradingConsistencyRetryPolicy.*":  retry,
 	"ExponentialBackoffRetryPolicy.*":      retry,
 	"LWTRetryPolicy":                       "renamed: `Attempt` has the statement, for `RetryPolicy.Decide`",
-	"RetryableQuery.IsLWT":                 "renamed: `Attempt` has the statement, for `RetryPolicy.Decide`",
 	"RetryType":                            "differs: the zero value is Rethrow",
 	"Retry":                                "differs: the zero value of RetryType is Rethrow",
 	"RetryNextHost":                        "differs: another number",
@@ -297,12 +337,12 @@ var Own = map[string]string{
 
 	// Schema.
 	"MaterializedViewMetadata.*":     columnOptions,
-	"ViewMetadata":                   "renamed: `UserTypeMetadata`",
-	"KeyspaceMetadata.Views":         "renamed: `KeyspaceMetadata.UserTypes`, `KeyspaceMetadata.MaterializedViews`",
-	"KeyspaceMetadata.Types":         "renamed: `KeyspaceMetadata.UserTypes`",
+	"ViewMetadata":                   "renamed: `cql.UserTypeMetadata`",
+	"KeyspaceMetadata.Views":         "renamed: `cql.KeyspaceMetadata.UserTypes`, `cql.KeyspaceMetadata.MaterializedViews`",
+	"KeyspaceMetadata.Types":         "renamed: `cql.KeyspaceMetadata.UserTypes`",
 	"KeyspaceMetadata.CreateStmts":   "absent: DESCRIBE KEYSPACE is a query",
 	"KeyspaceMetadata.ToCQL":         "absent: DESCRIBE KEYSPACE is a query",
-	"TypeMetadata":                   "renamed: `UserTypeMetadata`",
+	"TypeMetadata":                   "renamed: `cql.UserTypeMetadata`",
 	"Metadata":                       "absent: a helper of gocql",
 	"DEFAULT_*":                      oldMetadata,
 	"Statement.*":                    "absent: a `Query` and a `Batch` have these methods",
@@ -311,55 +351,53 @@ var Own = map[string]string{
 	"TableMetadata.Equals":           equals,
 	"TableMetadataOptions.Equals":    equals,
 	"TableMetadataOptions.InMemory":  "absent: an option of one ScyllaDB Enterprise",
-	"TableMetadataOptions.Version":   "absent: `TableMetadata.Id`",
-	"IndexMetadata.*":                "renamed: `IndexMetadata` describes the index, `KeyspaceMetadata.MaterializedViews` the view that ScyllaDB stores it in",
-	"IndexKindCustom":                "renamed: `IndexMetadata.Kind` is a text",
+	"TableMetadataOptions.Version":   "absent: `cql.TableMetadata.Id`",
+	"IndexMetadata.*":                "renamed: `cql.IndexMetadata` describes the index, `cql.KeyspaceMetadata.MaterializedViews` the view that ScyllaDB stores it in",
+	"IndexKindCustom":                "renamed: `cql.IndexMetadata.Kind` is a text",
 	"TableMetadata.ColumnAliases":    oldMetadata,
 	"TableMetadata.Comparator":       oldMetadata,
 	"TableMetadata.DefaultValidator": oldMetadata,
 	"TableMetadata.KeyAliases":       oldMetadata,
 	"TableMetadata.KeyValidator":     oldMetadata,
 	"TableMetadata.ValueAlias":       oldMetadata,
-	"TableMetadata.Extensions":       "renamed: `TableMetadataOptions.Extensions`",
-	"SchemaChangeType*":              "renamed: each change has a method of a listener, such as `TableChangeListener`",
+	"TableMetadata.Extensions":       "renamed: `cql.TableMetadataOptions.Extensions`",
+	"SchemaChangeType*":              "renamed: which of `SchemaChange.Old` and `SchemaChange.New` is nil",
 
 	// Errors.
-	"ErrCode*":                          code,
-	"Error":                             "renamed: `ServerError`",
-	"ErrCannotFindHost":                 "absent: gocql does not return it",
-	"ErrHostAlreadyExists":              "absent: gocql does not return it",
-	"ErrHostQueryFailed":                "absent: gocql does not return it",
-	"ErrQueryArgLength":                 "renamed: `ErrValueCount`",
-	"ErrTooManyTimeouts":                "absent: a connection that does not answer is replaced by its silence",
-	"ErrUnavailable":                    "renamed: `RequestErrUnavailable`",
-	"ErrUnknownRetryType":               "absent: such a decision is Rethrow",
-	"ErrProtocol":                       "renamed: `ProtocolError`",
-	"NewErrProtocol":                    "renamed: `ProtocolError`",
-	"ErrHostDown":                       "renamed: `ErrNoConnections`",
-	"ErrNoPool":                         "renamed: `ErrNoConnections`",
-	"ErrNoConnectionsInPool":            "renamed: `ErrNoConnections`",
-	"ErrReadHeaderTimeout":              "renamed: `ErrTimeoutNoResponse`",
-	"ErrSchemaMismatch":                 "renamed: `ErrSchemaAgreement`",
-	"ErrSessionNotReady":                "absent: `NewSession` returns a session that has a connection",
-	"ErrTabletsNotUsed":                 "absent: `Session.Tablets` is empty",
-	"RequestErrBootstrapping":           byCode,
-	"RequestErrConfig":                  byCode,
-	"RequestErrCredentials":             byCode,
-	"RequestErrInvalid":                 byCode,
-	"RequestErrOverloaded":              byCode,
-	"RequestErrSyntax":                  byCode,
-	"RequestErrTruncate":                byCode,
-	"RequestErrUnauthorized":            byCode,
-	"UnknownServerError":                "renamed: `ServerError`",
-	"QueryError":                        "renamed: `RequestFailure`, `MayHaveApplied`",
-	"OpType*":                           "renamed: `RequestErrRateLimitReached` has the kind as a number",
-	"RequestErr*":                       "renamed: `ServerError.Error`, `ServerError.Message` and `ServerError.Code`",
-	"ColumnInfo.String":                 "absent: print the fields",
-	"ColumnKind.UnmarshalCQL":           "absent: `TableMetadata` has the kind",
-	"ObservedFrameHeader.String":        "absent: print the fields",
-	"SelectedHost.Mark":                 "differs: a field, nil for none",
-	"RequestErrUnavailable.String":      "renamed: `RequestErrUnavailable.Error`",
-	"RequestErrRateLimitReached.String": "renamed: `RequestErrRateLimitReached.Error`",
+	"ErrCode*":                   code,
+	"Error":                      "renamed: `cql.ServerError`",
+	"ErrCannotFindHost":          "absent: gocql does not return it",
+	"ErrHostAlreadyExists":       "absent: gocql does not return it",
+	"ErrHostQueryFailed":         "absent: gocql does not return it",
+	"ErrQueryArgLength":          "renamed: `ErrValueCount`",
+	"ErrTooManyTimeouts":         "absent: a connection that does not answer is replaced by its silence",
+	"ErrUnavailable":             "renamed: `cql.UnavailableError`",
+	"ErrUnknownRetryType":        "absent: such a decision is Rethrow",
+	"ErrProtocol":                "renamed: `ProtocolError`",
+	"NewErrProtocol":             "renamed: `ProtocolError`",
+	"ErrHostDown":                "renamed: `ErrNoConnections`",
+	"ErrNoPool":                  "renamed: `ErrNoConnections`",
+	"ErrNoConnectionsInPool":     "renamed: `ErrNoConnections`",
+	"ErrReadHeaderTimeout":       "renamed: `ErrTimeoutNoResponse`",
+	"ErrSchemaMismatch":          "renamed: `ErrSchemaAgreement`",
+	"ErrSessionNotReady":         "absent: `NewSession` returns a session that has a connection",
+	"ErrTabletsNotUsed":          "absent: `Session.Tablets` is empty",
+	"RequestErrBootstrapping":    byCode,
+	"RequestErrConfig":           byCode,
+	"RequestErrCredentials":      byCode,
+	"RequestErrInvalid":          byCode,
+	"RequestErrOverloaded":       byCode,
+	"RequestErrSyntax":           byCode,
+	"RequestErrTruncate":         byCode,
+	"RequestErrUnauthorized":     byCode,
+	"UnknownServerError":         "renamed: `cql.ServerError`",
+	"QueryError":                 "renamed: `RequestFailure`, `MayHaveApplied`",
+	"OpType*":                    "renamed: `cql.RateLimitError` has the kind as a number",
+	"RequestErr*":                "renamed: `cql.ServerError.Error`, `cql.ServerError.Message` and `cql.ServerError.Code`",
+	"ColumnInfo.String":          "absent: print the fields",
+	"ColumnKind.UnmarshalCQL":    "absent: `cql.TableMetadata` has the kind",
+	"ObservedFrameHeader.String": "absent: print the fields",
+	"SelectedHost.Mark":          "differs: a field, nil for none",
 
 	// Observers, logs, traces.
 	"AttemptMetric*":                  attempts,
@@ -382,7 +420,7 @@ var Own = map[string]string{
 	"TracerEnhanced":                  "renamed: `NewTraceWriter`, or a `Tracer` of the program, with the id of each trace",
 
 	// Packages.
-	"events/":          "renamed: `MetadataConfig` has listeners for nodes and for the schema",
+	"events/":          "renamed: `ClusterConfig.OnNodeChange` and `ClusterConfig.OnSchemaChange`",
 	"hostpolicy/":      "absent: the driver avoids nodes that are slow or silent by itself",
 	"hostpool/":        "absent: the driver avoids nodes that are slow or silent by itself",
 	"scyllacloud/":     "absent: `ClusterConfig` with the addresses and certificates of the bundle",
