@@ -47,7 +47,7 @@ func (b *bench) run(ctx context.Context) error {
 	if b.dir == "" {
 		return errors.New("-dir is required")
 	}
-	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: []string{b.host}})
+	session, err := vecql.NewSession(ctx, vecql.ClusterConfig{Hosts: []string{b.host}})
 	if err != nil {
 		return err
 	}

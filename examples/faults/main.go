@@ -104,7 +104,7 @@ func (s *scenario) run(ctx context.Context) (r result, err error) {
 	s.apply(cluster)
 	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Logger = slog.New(slog.DiscardHandler) // nodes that are down are expected
-	session, err := vecql.NewSession(context.Background(), *config)
+	session, err := vecql.NewSession(ctx, *config)
 	if err != nil {
 		return r, err
 	}

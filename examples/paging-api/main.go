@@ -83,7 +83,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		defer cluster.Close()
 		hosts = cluster.Hosts()
 	}
-	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: hosts})
+	session, err := vecql.NewSession(ctx, vecql.ClusterConfig{Hosts: hosts})
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 		return err
 	}
 	defer func() { _ = telemetry.Close() }()
-	session, err := vecql.NewSession(context.Background(), *config)
+	session, err := vecql.NewSession(ctx, *config)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func run(ctx context.Context, hosts string, out io.Writer) error {
 		}
 		defer cluster.Close()
 		hosts = strings.Join(cluster.Hosts(), ",")
-		if err := fill(cluster); err != nil {
+		if err := fill(ctx, cluster); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func run(ctx context.Context, hosts string, out io.Writer) error {
 	if _, err := beam.Run(ctx, cmp.Or(*runners.Runner, "prism"), p); err != nil {
 		return err
 	}
-	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: strings.Split(hosts, ",")})
+	session, err := vecql.NewSession(ctx, vecql.ClusterConfig{Hosts: strings.Split(hosts, ",")})
 	if err != nil {
 		return err
 	}
@@ -94,12 +94,12 @@ func run(ctx context.Context, hosts string, out io.Writer) error {
 }
 
 // fill makes the tables, with embeddings of four labels.
-func fill(cluster *cqltest.Cluster) error {
+func fill(ctx context.Context, cluster *cqltest.Cluster) error {
 	if err := cluster.Exec("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};" +
 		itemsTable + ";" + centroidsTable); err != nil {
 		return err
 	}
-	session, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: cluster.Hosts()})
+	session, err := vecql.NewSession(ctx, vecql.ClusterConfig{Hosts: cluster.Hosts()})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func fill(cluster *cqltest.Cluster) error {
 	labels := strings.Fields("news sports news science news sports news weather news science sports news")
 	for i := range 1200 {
 		vector := []float32{float32(i%100) * float32(len(labels[i%12])) / 1000, 0.5, 0.25}
-		err := session.Query("INSERT INTO shop.items (id, label, embedding) VALUES (?, ?, ?)", i, labels[i%12], vector).Exec(context.Background())
+		err := session.Query("INSERT INTO shop.items (id, label, embedding) VALUES (?, ?, ?)", i, labels[i%12], vector).Exec(ctx)
 		if err != nil {
 			return err
 		}

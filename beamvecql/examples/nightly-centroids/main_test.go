@@ -24,7 +24,7 @@ func TestRun(t *testing.T) {
 // TestError requires that nothing is printed if the centroids cannot be written.
 func TestError(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{})
-	require.NoError(t, fill(cluster))
+	require.NoError(t, fill(t.Context(), cluster))
 	require.NoError(t, cluster.Exec("DROP TABLE shop.centroids"))
 	var out strings.Builder
 	require.ErrorContains(t, run(t.Context(), strings.Join(cluster.Hosts(), ","), &out), "beamvecql: write to shop.centroids")

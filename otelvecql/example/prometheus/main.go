@@ -82,7 +82,7 @@ func run(ctx context.Context, hosts []string, use func(http.Handler) error) erro
 	if err != nil {
 		return err
 	}
-	session, err := vecql.NewSession(context.Background(), *config)
+	session, err := vecql.NewSession(ctx, *config)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func fill(ctx context.Context, c *cluster, keys int) error {
 	cfg := &vecql.ClusterConfig{Hosts: c.hosts}
 	cfg.Timeout, cfg.Consistency = 30*time.Second, cql.All
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	s, err := vecql.NewSession(context.Background(), *cfg)
+	s, err := vecql.NewSession(ctx, *cfg)
 	if err != nil {
 		return err
 	}
