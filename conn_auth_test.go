@@ -360,7 +360,7 @@ func TestConnSelectsCompression(t *testing.T) {
 }
 
 // TestPasswordIsSentToAllowedClasses requires that only the classes of AllowedAuthenticators receive the password:
-// those known to accept SASL PLAIN, or those of the list of the program in their place.
+// the classes known to accept SASL PLAIN, or the classes in the list of the program.
 func TestPasswordIsSentToAllowedClasses(t *testing.T) {
 	const own = "com.example.Own"
 	auth := PasswordAuthenticator{Username: "u", Password: "p"}

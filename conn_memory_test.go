@@ -138,8 +138,8 @@ func TestSlotsOfAllStreams(t *testing.T) {
 	require.Len(t, seen, stream.MaxStreams, "one slot for each id")
 }
 
-// TestSlotsShrinkByBlocks requires that all blocks after the first one are dropped, except those of stream ids in use,
-// and that no stream id is lost.
+// TestSlotsShrinkByBlocks requires that all blocks after the first one are dropped, except blocks with a stream id in
+// use, and that no stream id is lost.
 func TestSlotsShrinkByBlocks(t *testing.T) {
 	const streams = 256
 	for _, used := range [][]int{{0}, {firstSlots - 1}, {firstSlots}, {2*firstSlots - 1, 100}, {streams - 1}} {

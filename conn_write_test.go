@@ -185,7 +185,7 @@ func TestOneLeaderForRecords(t *testing.T) {
 }
 
 // TestFramesBegunByATornWrite requires how many bytes of frames count as begun after a write that ended early: each
-// byte without segments, else each segment of which a byte was written, with its size before the compression.
+// byte without segments. A segment counts if a byte of it was written, with its size before the compression.
 func TestFramesBegunByATornWrite(t *testing.T) {
 	frameOf := func(size int) []byte {
 		b := make([]byte, size)

@@ -301,7 +301,7 @@ func TestHyperLogLogRanks(t *testing.T) {
 	}
 }
 
-// TestHyperLogLogOfRegisterZero merges an entry of the first register, whose number is that of an empty slot.
+// TestHyperLogLogOfRegisterZero merges an entry of the first register. Its number, 0, also marks an empty slot.
 func TestHyperLogLogOfRegisterZero(t *testing.T) {
 	f := newHyperLogLog(t, 14, typeInt64)
 	f.acc.Resize(2)

@@ -62,7 +62,7 @@ func TestZerosAfterValues(t *testing.T) {
 	require.Equal(t, []int64{5, 0, 0, 5}, view[int64](&c))
 }
 
-// TestTextBytesOfRows counts those of the rows alone.
+// TestTextBytesOfRows requires that only the text of the rows is counted.
 func TestTextBytesOfRows(t *testing.T) {
 	r := keyRows{text: make([]byte, 9), ends: []int64{3, 3, 5, 9}}
 	for i := range r.ends {

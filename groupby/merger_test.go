@@ -59,7 +59,7 @@ func TestAdoptedBlock(t *testing.T) {
 	}
 }
 
-// A badStates is an accumulator whose states are not those of its types.
+// A badStates is an accumulator whose states have other types than it declares.
 type badStates struct {
 	count
 	state func(n int) ([]column.Column, error)
@@ -115,7 +115,7 @@ type badRows struct {
 
 func (b *badRows) Add(Rows) error { return *b.err }
 
-// The error of an accumulator is that of the result, whether rows are in a table or in partitions.
+// The result returns the error of an accumulator, whether rows are in a table or in partitions.
 func TestErrorOfAnAccumulatorIsReturned(t *testing.T) {
 	failure := errors.New("no rows")
 	for _, local := range []int{1, 1 << 20} {

@@ -90,7 +90,7 @@ func TestMismatchNamesDifference(t *testing.T) {
 	}
 }
 
-// TestDropNullsOfAPartial is that of its writer, in both directions.
+// TestDropNullsOfAPartial requires that a Grouper refuses a partial of another DropNulls.
 func TestDropNullsOfAPartial(t *testing.T) {
 	keep := Config{Keys: By("k"), Aggregates: []Aggregate{Sum("v")}}
 	drop := keep

@@ -214,7 +214,7 @@ func TestKeysOnlyRepeated(t *testing.T) {
 	}
 }
 
-// requireCounted requires that the bytes held are those of the blocks in the partitions and of the worker's mergers.
+// requireCounted requires that the bytes held are the size of the blocks in the partitions and of the worker's mergers.
 func requireCounted(t *testing.T, w *worker) {
 	t.Helper()
 	want := int64(0)

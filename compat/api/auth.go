@@ -13,7 +13,7 @@ type Authenticator interface {
 }
 
 // PasswordAuthenticator is SASL PLAIN. AllowedAuthenticators are the classes of the server that may receive the
-// password; nil means those known to accept SASL PLAIN.
+// password; nil means the classes known to accept SASL PLAIN.
 type PasswordAuthenticator struct {
 	Username              string
 	Password              string

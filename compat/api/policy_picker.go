@@ -109,7 +109,7 @@ func (p *Picker[H]) tell(method func(H), node *vecql.HostInfo) {
 	}
 }
 
-// SchemaChanged passes a change of a keyspace to the policy, and ignores those of other objects.
+// SchemaChanged passes a change of a keyspace to the policy, and ignores changes of other objects.
 func (p *Picker[H]) SchemaChanged(c vecql.SchemaChange) {
 	old, _ := c.Old.(*cql.KeyspaceMetadata)
 	now, _ := c.New.(*cql.KeyspaceMetadata)

@@ -298,7 +298,7 @@ func TestRowPlanCheck(t *testing.T) {
 	require.ErrorIs(t, err, cql.ErrDimension)
 }
 
-// TestRowPlanChecksNestedFields passes columns to a plan whose parameters or fields differ from those of its schema.
+// TestRowPlanChecksNestedFields passes columns to a plan with other parameters or fields than its schema has.
 func TestRowPlanChecksNestedFields(t *testing.T) {
 	typed := func(c column.Column, typ column.Type) column.Column {
 		c, err := c.WithType(typ)

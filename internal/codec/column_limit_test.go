@@ -42,7 +42,7 @@ func TestDatesOfTimestampColumns(t *testing.T) {
 	requireRows(t, "nanoseconds", native(cql.TypeDate), timestamps(column.Nanos, 0, -day*1e9, 3*day*1e9, day*1e6), few)
 }
 
-// TestRowsThatDoNotFitAreNamed binds rows of which a part does not fit its type.
+// TestRowsThatDoNotFitAreNamed binds rows with a value that does not fit its type.
 func TestRowsThatDoNotFitAreNamed(t *testing.T) {
 	bytes := func(n int) []byte { return slices.Repeat([]byte{0xab}, n) }
 	uuid := hex.EncodeToString(bytes(16))
@@ -104,8 +104,8 @@ func TestListsOfMatrices(t *testing.T) {
 	}
 }
 
-// TestCellsOfAnotherLength decodes cells of columns of a fixed width: the error of a short one is ErrMissing, that of a
-// long one ErrTrailing, alone and as a field.
+// TestCellsOfAnotherLength decodes cells of columns of a fixed width, alone and as a field: a short cell is ErrMissing,
+// a long one ErrTrailing.
 func TestCellsOfAnotherLength(t *testing.T) {
 	for typ, width := range map[string]int{
 		"int": 4, "bigint": 8, "double": 8, "smallint": 2, "tinyint": 1, "boolean": 1, "date": 4, "time": 8, "timestamp": 8, "uuid": 16,

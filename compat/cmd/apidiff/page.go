@@ -73,7 +73,8 @@ func loadOwn(root string) (driver, nouns *types.Package, err error) {
 	return driver, nouns, nil
 }
 
-// compareWith stores how the names of a package that concern returns true for differ from those of the API.
+// compareWith compares the names of a package with the names of the API, and stores the differences of the names that
+// concern accepts.
 func (p *page) compareWith(own *types.Package, concern func(name string) bool) {
 	for _, line := range compare(edition{p.Module: p.real[p.Module]}, edition{p.Module: own}) {
 		kind, rest, _ := strings.Cut(line, " ")
