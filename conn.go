@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // A connection: one socket, and the calls in flight on it. A call claims a stream id, hands its frame to the writer
@@ -134,7 +135,7 @@ type conn struct {
 	partial   int                   // of the reader: bytes received since the last whole frame
 	answers   uint64                // of the reader: answers received
 	answered  atomic.Int64          // time of the last answer to a request, see noteAnswer
-	latencies latencies             // of the reader
+	latencies stats.Recorder        // of the reader
 
 	w         writer
 	overload  overload
@@ -190,7 +191,7 @@ func dialConn(ctx context.Context, cfg *connConfig, addr string) (*conn, error) 
 		return c, nil
 	}
 	if err := cfg.prepare(ctx, c); err != nil {
-		_ = c.drain(ctx, EndOther) // it has no calls, and is not counted
+		_ = c.drain(ctx, stats.EndOther) // it has no calls, and is not counted
 		return nil, err
 	}
 	return c, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // Tests of the start of a connection: version, authentication, TLS.
@@ -436,7 +437,7 @@ func TestConnTLS(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			require.NoError(t, c.drain(ctx, EndClosed))
+			require.NoError(t, c.drain(ctx, stats.EndClosed))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/stats"
 )
 
 // Timeouts and heartbeat of a connection: calls without a context deadline time out, a stalled leader is relieved, and
@@ -94,7 +95,7 @@ func (c *conn) beat() {
 		resp.body.release()
 	} else if silence := c.silence(); silence >= timeout {
 		err := errorf("no answer received for %v, a heartbeat included", silence.Round(time.Millisecond))
-		c.close(&endError{EndHeartbeat, err})
+		c.close(&endError{stats.EndHeartbeat, err})
 		return
 	}
 	next := c.cfg.heartbeat

@@ -12,71 +12,16 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // The end of a connection: draining, closing, and the cause.
 
-// An EndCause is the cause of the end of a connection.
-type EndCause uint8
-
-// The causes. The driver itself ends connections for the causes from EndClosed to EndShutdown.
-const (
-	EndOther     EndCause = iota // an error not named below, such as a panic in a Compressor
-	EndClosed                    // the session was closed
-	EndRemoved                   // the node has left the cluster, or HostFilter or policy exclude it
-	EndMoved                     // the node has another address
-	EndResharded                 // the node has another number of shards
-	EndSurplus                   // the shard had enough connections
-	EndOrphans                   // too many canceled requests had no response
-	EndHeartbeat                 // the server answered nothing, a heartbeat included
-	EndControl                   // a control connection: the system tables were not read, or another contact was faster
-	EndShutdown                  // the server announced that it stops
-	EndPeer                      // the server closed or reset the connection
-	EndNetwork                   // another error of the network
-	EndProtocol                  // the server violated the protocol
-	endCauses
-)
-
-var endCauseNames = [endCauses]string{
-	"other", "closed", "removed", "moved", "resharded", "surplus", "orphans", "heartbeat", "control", "shutdown",
-	"peer", "network", "protocol",
-}
-
-// String returns the name in lower case, suitable as the label of a metric.
-func (c EndCause) String() string {
-	if c < endCauses {
-		return endCauseNames[c]
-	}
-	return endCauseNames[EndOther]
-}
-
-// MarshalText implements encoding.TextMarshaler: the text of String.
-func (c EndCause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (c *EndCause) UnmarshalText(text []byte) error { return setNamed(c, text, endCauses-1) }
-
-// setNamed sets v to the value of that name, of those up to last.
-func setNamed[T interface {
-	~uint8
-	String() string
-}](v *T, text []byte, last T,
-) error {
-	for named := T(0); named <= last; named++ {
-		if named.String() == string(text) {
-			*v = named
-			return nil
-		}
-	}
-	return errorf("%w: no %T has the name %q", cql.ErrConversion, *v, text)
-}
-
 // endError is the error of a connection that the driver itself ends.
 type endError struct {
-	cause EndCause
+	cause stats.EndCause
 	err   error
 }
 
@@ -84,7 +29,7 @@ func (e *endError) Error() string { return e.err.Error() }
 func (e *endError) Unwrap() error { return e.err }
 
 // endCauseOf returns the cause of the end of a connection that was closed with err.
-func endCauseOf(err error) EndCause {
+func endCauseOf(err error) stats.EndCause {
 	var end *endError
 	var protocol *ProtocolError
 	var network net.Error
@@ -93,13 +38,13 @@ func endCauseOf(err error) EndCause {
 		return end.cause
 	case errors.As(err, &protocol), errors.Is(err, wire.ErrCRC24), errors.Is(err, wire.ErrCRC32),
 		errors.Is(err, wire.ErrLength), errors.Is(err, wire.ErrShort):
-		return EndProtocol
+		return stats.EndProtocol
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isReset(err):
-		return EndPeer
+		return stats.EndPeer
 	case errors.As(err, &network):
-		return EndNetwork
+		return stats.EndNetwork
 	}
-	return EndOther
+	return stats.EndOther
 }
 
 // isReset reports whether err means that the peer has reset the connection.
@@ -122,7 +67,7 @@ var errDrained = errors.New("closed by the driver")
 // drain refuses further calls, waits for those in flight until ctx ends, and closes the connection for a cause. It
 // returns when all goroutines of the connection have ended. It returns ctx's error if it interrupted calls, or if ctx
 // ends while a callback is still running.
-func (c *conn) drain(ctx context.Context, cause EndCause) error {
+func (c *conn) drain(ctx context.Context, cause stats.EndCause) error {
 	c.draining.Store(true)
 	var err error
 	if !c.awaitCalls(ctx) {

@@ -19,6 +19,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // Causes of the end of a connection.
@@ -27,41 +28,26 @@ func TestEndCauses(t *testing.T) {
 	reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
 	for _, m := range []struct {
 		err  error
-		want EndCause
+		want stats.EndCause
 	}{
-		{&endError{EndSurplus, errDrained}, EndSurplus},
-		{errorf("read: %w", io.EOF), EndPeer},
-		{errorf("read: %w", io.ErrUnexpectedEOF), EndPeer},
-		{errorf("write: %w", reset), EndPeer},
-		{errorf("write: %w", &net.OpError{Op: "write", Err: syscall.EPIPE}), EndPeer},
-		{errorf("write: %w", os.NewSyscallError("write", syscall.EPIPE)), EndPeer},
-		{errorf("write: %w", &net.OpError{Op: "write", Err: syscall.ENETDOWN}), EndNetwork},
-		{errorf("read: %w", wire.ErrCRC24), EndProtocol},
-		{errorf("read: %w", wire.ErrLength), EndProtocol},
-		{errorf("read: %w", wire.ErrShort), EndProtocol},
-		{errorf("read: %w", &net.OpError{Op: "read", Err: syscall.EHOSTUNREACH}), EndNetwork},
-		{errorf("read: %w", &ProtocolError{Message: "frame header"}), EndProtocol},
-		{errorf("read: %w", wire.ErrCRC32), EndProtocol},
-		{&endError{EndControl, errorf("read system.peers: %w", context.DeadlineExceeded)}, EndControl},
-		{errors.New("panic"), EndOther},
+		{&endError{stats.EndSurplus, errDrained}, stats.EndSurplus},
+		{errorf("read: %w", io.EOF), stats.EndPeer},
+		{errorf("read: %w", io.ErrUnexpectedEOF), stats.EndPeer},
+		{errorf("write: %w", reset), stats.EndPeer},
+		{errorf("write: %w", &net.OpError{Op: "write", Err: syscall.EPIPE}), stats.EndPeer},
+		{errorf("write: %w", os.NewSyscallError("write", syscall.EPIPE)), stats.EndPeer},
+		{errorf("write: %w", &net.OpError{Op: "write", Err: syscall.ENETDOWN}), stats.EndNetwork},
+		{errorf("read: %w", wire.ErrCRC24), stats.EndProtocol},
+		{errorf("read: %w", wire.ErrLength), stats.EndProtocol},
+		{errorf("read: %w", wire.ErrShort), stats.EndProtocol},
+		{errorf("read: %w", &net.OpError{Op: "read", Err: syscall.EHOSTUNREACH}), stats.EndNetwork},
+		{errorf("read: %w", &ProtocolError{Message: "frame header"}), stats.EndProtocol},
+		{errorf("read: %w", wire.ErrCRC32), stats.EndProtocol},
+		{&endError{stats.EndControl, errorf("read system.peers: %w", context.DeadlineExceeded)}, stats.EndControl},
+		{errors.New("panic"), stats.EndOther},
 	} {
 		require.Equal(t, m.want, endCauseOf(m.err), m.err)
 	}
-	seen := map[string]bool{}
-	for cause := range endCauses {
-		text, err := cause.MarshalText()
-		require.NoError(t, err)
-		require.NotEmpty(t, text)
-		require.False(t, seen[string(text)])
-		seen[string(text)] = true
-		var read EndCause
-		require.NoError(t, read.UnmarshalText(text))
-		require.Equal(t, cause, read)
-	}
-	kept := EndPeer
-	require.ErrorIs(t, kept.UnmarshalText([]byte("nameless")), cql.ErrConversion)
-	require.Equal(t, EndPeer, kept)
-	require.Equal(t, "other", endCauses.String())
 }
 
 // TestEndOfCalls requires that the end of a connection ends a call with its cause, as not sent if no byte of its frame
@@ -135,7 +121,7 @@ func TestConnOfServerThatStops(t *testing.T) {
 			}
 			err = <-ends
 			require.Equal(t, m.end, time.Since(began))
-			require.Equal(t, EndShutdown, endCauseOf(err))
+			require.Equal(t, stats.EndShutdown, endCauseOf(err))
 			require.True(t, c.closed())
 			endConn(c, s)
 			require.Empty(t, ends)
@@ -147,7 +133,7 @@ func TestConnOfServerThatStops(t *testing.T) {
 func TestConnStats(t *testing.T) {
 	c := newIdleConn()
 	c.local = "127.0.0.1:5000"
-	want := ConnStats{Local: c.local, Remote: "127.0.0.1:9042", Shard: -1, Opened: c.born, LastAnswer: c.born}
+	want := stats.Conn{Local: c.local, Remote: "127.0.0.1:9042", Shard: -1, Opened: c.born, LastAnswer: c.born}
 	require.Equal(t, want, c.stats())
 	for range 3 {
 		startCall(t, c)
@@ -159,23 +145,23 @@ func TestConnStats(t *testing.T) {
 	c.draining.Store(true)
 	c.features = features{shards: 1}
 	want.InFlight, want.Orphans, want.Limit, want.Silent, want.LastAnswer, want.State, want.Shard =
-		3, 2, 40, true, c.born.Add(time.Hour), ConnDraining, 0
+		3, 2, 40, true, c.born.Add(time.Hour), stats.ConnDraining, 0
 	require.Equal(t, want, c.stats())
 }
 
 // TestConnStateTexts requires that each state has a text of its own, which is read as that state.
 func TestConnStateTexts(t *testing.T) {
-	for state, want := range map[ConnState]string{ConnOpen: "open", ConnSurplus: "surplus", ConnDraining: "draining"} {
+	for state, want := range map[stats.ConnState]string{stats.ConnOpen: "open", stats.ConnSurplus: "surplus", stats.ConnDraining: "draining"} {
 		text, err := state.MarshalText()
 		require.NoError(t, err)
 		require.Equal(t, want, string(text))
-		var read ConnState
+		var read stats.ConnState
 		require.NoError(t, read.UnmarshalText(text))
 		require.Equal(t, state, read)
 	}
-	kept := ConnSurplus
+	kept := stats.ConnSurplus
 	require.ErrorIs(t, kept.UnmarshalText([]byte("closed")), cql.ErrConversion)
-	require.Equal(t, ConnSurplus, kept)
+	require.Equal(t, stats.ConnSurplus, kept)
 }
 
 // TestCodesOfSystems requires the errors that mean a reset connection, and a local port that cannot be used, of the

@@ -22,6 +22,7 @@ import (
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // Faults of connections: concurrent events, and a peer, user or network that misbehaves.
@@ -48,7 +49,7 @@ func TestConnDrainWhileGivenUp(t *testing.T) {
 	go func() { _, err := c.ask(ctx, "never"); failed <- err }()
 	require.Eventually(t, func() bool { return c.inFlight() == 1 }, 5*time.Second, time.Millisecond)
 	drained := make(chan error, 1)
-	go func() { drained <- c.drain(context.Background(), EndClosed) }()
+	go func() { drained <- c.drain(context.Background(), stats.EndClosed) }()
 	require.Eventually(t, c.draining.Load, 5*time.Second, time.Millisecond)
 	time.Sleep(5 * time.Millisecond) // drain waits
 	cancel()
@@ -67,7 +68,7 @@ func TestConnDrainOutlastsHeartbeat(t *testing.T) {
 		got := make(chan error, 1)
 		go func() { _, err := c.ask(context.Background(), "slow"); got <- err }()
 		time.Sleep(time.Second)
-		require.NoError(t, c.drain(context.Background(), EndClosed))
+		require.NoError(t, c.drain(context.Background(), stats.EndClosed))
 		require.NoError(t, <-got)
 		s.Stop()
 	})
@@ -80,7 +81,7 @@ func TestConnDrainWithBlockedCallback(t *testing.T) {
 	c := connectTo(t, s, func(cfg *connConfig) { cfg.onClose = func(*conn, error) { <-block } })
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	returns(t, "drain", func() { require.ErrorIs(t, c.drain(ctx, EndClosed), context.DeadlineExceeded) })
+	returns(t, "drain", func() { require.ErrorIs(t, c.drain(ctx, stats.EndClosed), context.DeadlineExceeded) })
 	close(block)
 }
 
@@ -116,7 +117,7 @@ func TestConnSlowAnswer(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, len(question), len(answer))
 		rate.Store(0)
-		require.NoError(t, c.drain(context.Background(), EndClosed))
+		require.NoError(t, c.drain(context.Background(), stats.EndClosed))
 		s.Stop()
 	})
 }
@@ -178,7 +179,7 @@ func TestFault04StalledTLS(t *testing.T) {
 			began := time.Now()
 			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 			defer cancel()
-			_ = c.drain(ctx, EndClosed)
+			_ = c.drain(ctx, stats.EndClosed)
 			require.Less(t, time.Since(began), 4*time.Second, "closing does not wait for the TLS close alert")
 		})
 	}

@@ -5,6 +5,7 @@ package vecql
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // Memory of idle connections.
@@ -33,15 +35,22 @@ func memoryOf(c *conn) int {
 	const channel = 96
 	bytes := int(unsafe.Sizeof(*c)) + c.in.Size()
 	c.slots.each(func(s *slot) { bytes += int(unsafe.Sizeof(*s)) + channel })
-	for i := range c.latencies.counts {
-		if power := c.latencies.counts[i].Load(); power != nil {
-			bytes += int(unsafe.Sizeof(*power))
-		}
-	}
+	bytes += 8 * 8 * powersOfTwo(&c.latencies)
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	w := &c.w
 	return bytes + cap(w.pending.B) + cap(w.spare) + cap(w.frames) + cap(w.segments) + cap(w.sealed)
+}
+
+// powersOfTwo returns the number of powers of two whose counts a Recorder has allocated: 8 counts each.
+func powersOfTwo(r *stats.Recorder) int {
+	var h stats.Histogram
+	h.Add(r)
+	used := map[int]bool{}
+	for _, b := range h.Buckets() {
+		used[bits.Len64(uint64(b.Upper-1)>>13)] = true
+	}
+	return len(used)
 }
 
 // A connection is small until it is busy, and again after a heartbeat. Until then it holds the memory for responses.

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/vecql/vecql/stats"
 )
 
 // Orphans: calls whose caller has left before the response arrived. Their stream ids stay in use until then.
@@ -46,7 +48,7 @@ func (c *conn) overdue() {
 		}
 		return
 	}
-	c.closeWhenIdle(&endError{EndOrphans, errorf("%w: more than %d", errOrphans, c.orphanLimit())})
+	c.closeWhenIdle(&endError{stats.EndOrphans, errorf("%w: more than %d", errOrphans, c.orphanLimit())})
 }
 
 // closeWhenIdle refuses further calls, and closes the connection with err when those in flight have ended or timed out.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // The reader of a connection. One goroutine reads frames and stores each in the slot of its stream. It never waits for
@@ -337,7 +338,7 @@ func (c *conn) deliverEvent(h wire.Header, body *buffer) error {
 	}
 	body.release()
 	if _, ends := event.(shutdownEvent); ends {
-		c.closeWhenIdle(&endError{EndShutdown, errShutdown})
+		c.closeWhenIdle(&endError{stats.EndShutdown, errShutdown})
 		return nil
 	}
 	if event == nil || c.cfg.onEvent == nil {

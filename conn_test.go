@@ -20,6 +20,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // Tests of connections: events, timeouts, heartbeats, draining, and the allocations of a round trip.
@@ -191,7 +192,7 @@ func TestConnDrain(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return asked.Load() == 1000 }, time.Minute, time.Millisecond)
 	drained := make(chan error, 1)
-	go func() { drained <- c.drain(context.Background(), EndClosed) }()
+	go func() { drained <- c.drain(context.Background(), stats.EndClosed) }()
 	require.Eventually(t, c.draining.Load, 5*time.Second, time.Millisecond)
 	_, err := c.ask(context.Background(), "refused")
 	require.False(t, mayHaveLeft(err))
@@ -199,7 +200,7 @@ func TestConnDrain(t *testing.T) {
 	require.NoError(t, <-drained)
 	wg.Wait()
 	require.True(t, c.closed())
-	require.NoError(t, c.drain(context.Background(), EndClosed), "again")
+	require.NoError(t, c.drain(context.Background(), stats.EndClosed), "again")
 }
 
 func TestConnDrainGivesUp(t *testing.T) {
@@ -210,7 +211,7 @@ func TestConnDrainGivesUp(t *testing.T) {
 	require.Eventually(t, func() bool { return c.inFlight() == 1 }, 5*time.Second, time.Millisecond)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	require.ErrorIs(t, c.drain(ctx, EndClosed), context.DeadlineExceeded)
+	require.ErrorIs(t, c.drain(ctx, stats.EndClosed), context.DeadlineExceeded)
 	require.ErrorIs(t, <-failed, ErrConnectionClosed)
 }
 

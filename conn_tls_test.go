@@ -27,6 +27,7 @@ import (
 
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // Tests of the writer over TLS.
@@ -102,7 +103,7 @@ func TestTLSFarewell(t *testing.T) {
 		end   func(t *testing.T, c *conn)
 		alert bool
 	}{
-		"drained": {func(t *testing.T, c *conn) { require.NoError(t, c.drain(t.Context(), EndClosed)) }, true},
+		"drained": {func(t *testing.T, c *conn) { require.NoError(t, c.drain(t.Context(), stats.EndClosed)) }, true},
 		"closed":  {func(_ *testing.T, c *conn) { c.close(errDrained) }, true},
 		"broken":  {func(_ *testing.T, c *conn) { c.close(io.ErrClosedPipe) }, false},
 	} {

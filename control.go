@@ -15,9 +15,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vecql/vecql/internal/errtext"
+
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/placement"
+	"github.com/vecql/vecql/stats"
 )
 
 // The control connection, on which the driver reads the system tables and receives events (native_protocol_v5.spec,
@@ -83,18 +86,10 @@ type clusterView struct {
 	changes     uint64   // Session.replication.count before the view was read
 }
 
-// ControlStats is a snapshot of the control connection, on which the session reads the system tables.
-type ControlStats struct {
-	Node     string    // host:port; empty means that there is no control connection
-	LastRead time.Time // when the system tables were last read: the age of the session's view of the cluster
-	Err      error     // of the last attempt to read them or to connect; nil after a success
-}
-
-// stats returns a snapshot.
-func (c *control) stats() ControlStats {
+func (c *control) stats() stats.Control {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	st := ControlStats{LastRead: c.readAt, Err: c.err}
+	st := stats.Control{LastRead: c.readAt, Err: c.err}
 	if c.conn != nil {
 		st.Node = c.conn.addr()
 	}
@@ -276,7 +271,7 @@ func (c *control) refreshOnce(ctx context.Context) bool {
 		c.log.Warn("system tables not read", "node", conn.addr(), "err", err)
 		c.setError(err)
 		if old := c.take(); old != nil {
-			old.close(&endError{EndControl, err})
+			old.close(&endError{stats.EndControl, err})
 		}
 	}
 	if c.failure = c.connect(ctx); c.failure != nil {
@@ -432,7 +427,7 @@ func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn) e
 			}
 		}
 		if !background.Sleep(ctx, wait) {
-			return errorf("%w (%v): %w", ErrSchemaAgreement, roundTime(time.Since(began)), err)
+			return errorf("%w (%v): %w", ErrSchemaAgreement, errtext.Round(time.Since(began)), err)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/vecql/vecql/stats"
 )
 
 // The choice of the node of the control connection: a staggered race of the contacts, as RFC 8305 has it for addresses.
@@ -73,7 +75,7 @@ func (c *control) closeLosers(arrived <-chan contact, n int) {
 	c.wg.Go(func() {
 		for range n {
 			if at := <-arrived; at.conn != nil {
-				at.conn.close(&endError{EndControl, errContactLost})
+				at.conn.close(&endError{stats.EndControl, errContactLost})
 			}
 		}
 	})
@@ -91,7 +93,7 @@ func (c *control) reachContact(ctx context.Context, addr string) contact {
 		return at
 	}
 	if at.view, at.err = c.readView(ctx, at.conn); at.err != nil {
-		at.conn.close(&endError{EndControl, at.err})
+		at.conn.close(&endError{stats.EndControl, at.err})
 		at.conn = nil
 	}
 	return at
@@ -104,7 +106,7 @@ func (c *control) install(ctx context.Context, at contact) error {
 		err = ctx.Err() // the program's filter and policy may have been slow
 	}
 	if err != nil {
-		at.conn.close(&endError{EndControl, err})
+		at.conn.close(&endError{stats.EndControl, err})
 		return err
 	}
 	c.mu.Lock()

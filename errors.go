@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vecql/vecql/internal/errtext"
+
 	"github.com/vecql/vecql/cql"
 )
 
@@ -179,7 +181,7 @@ func (e *PeerError) Error() string {
 }
 
 // A MemoryBudgetError means that a request waited for ClusterConfig.MemoryBudget until its context or timeout ended.
-// The request was not sent. Sizes are in bytes; InFlight and Held are those of [MemoryStats], at the end of the wait.
+// The request was not sent. Sizes are in bytes; InFlight and Held are as in [stats.Memory], at the end of the wait.
 type MemoryBudgetError struct {
 	Budget         int64
 	Size           int64 // of the request and the answer to expect
@@ -190,7 +192,7 @@ type MemoryBudgetError struct {
 
 func (e *MemoryBudgetError) Error() string {
 	text := fmt.Sprintf("vecql: no room in the memory budget for %v: %d bytes of %d are in flight, %d are held by open rows, "+
-		"the request needs %d", roundTime(e.Waited), e.InFlight, e.Budget, e.Held, e.Size)
+		"the request needs %d", errtext.Round(e.Waited), e.InFlight, e.Budget, e.Held, e.Size)
 	if e.Err != nil {
 		text += ": " + unprefixed{e.Err}.Error()
 	}
@@ -227,7 +229,7 @@ func (e *RequestFailure) Error() string {
 	if e.Attempts == 1 {
 		attempts = "attempt"
 	}
-	fmt.Fprintf(&b, "%d %s, %v)", e.Attempts, attempts, roundTime(e.Elapsed))
+	fmt.Fprintf(&b, "%d %s, %v)", e.Attempts, attempts, errtext.Round(e.Elapsed))
 	return b.String()
 }
 
@@ -244,15 +246,6 @@ func shortened(stmt string) string {
 		return string(runes[:maxStatement]) + "…"
 	}
 	return line
-}
-
-// roundTime returns d with about three digits, for texts.
-func roundTime(d time.Duration) time.Duration {
-	unit := time.Nanosecond
-	for d/unit >= 1000 {
-		unit *= 10
-	}
-	return d.Round(unit)
 }
 
 // MayHaveApplied reports whether the server may have executed the request that failed with err, an error that a verb of

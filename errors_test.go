@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/stats"
 )
 
 // Texts of errors: what was done, to what, on which node, after how many attempts and how long, and why it failed.
@@ -166,7 +167,7 @@ func byValue[E error](want E) func(t *testing.T, wrap func(error) error) {
 // TestErrorOfProgram: a program can make an error of a server, for its own tests.
 func TestErrorOfProgram(t *testing.T) {
 	err := errorf("a: %w", &cql.ServerError{Code: cql.CodeUnavailable, Message: "own"})
-	require.Equal(t, ClassUnavailable, ErrorClassOf(err))
+	require.Equal(t, stats.ClassUnavailable, ErrorClassOf(err))
 	require.False(t, attemptMayHaveApplied(err))
 	require.True(t, attemptMayHaveApplied(errors.New("own")), "only a server knows that it did not execute a request")
 }

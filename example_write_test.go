@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/stats"
 )
 
 // Examples of writing, and of what happens when it fails.
@@ -164,7 +165,7 @@ type patience struct{}
 
 // Decide implements vecql.RetryPolicy.
 func (patience) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
-	if a.Class == vecql.ClassOverloaded && a.Number <= 5 {
+	if a.Class == stats.ClassOverloaded && a.Number <= 5 {
 		return vecql.Decision{Type: vecql.Retry, Wait: 10 * time.Millisecond}
 	}
 	return vecql.Decision{} // the request fails with the error of the attempt

@@ -12,12 +12,13 @@ var imports = map[string][]string{
 	".": {
 		module + "/cql",
 		module + "/column",
+		module + "/stats",
 		module + "/internal",
 		"github.com/klauspost/compress",
 		"github.com/pierrec/lz4/v4",
 		"gopkg.in/inf.v0",
 	},
-	"bulk":               {module, module + "/cql", module + "/column", module + "/internal/atomicfile", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext"},
+	"bulk":               {module, module + "/stats", module + "/cql", module + "/column", module + "/internal/atomicfile", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext"},
 	"column":             {module + "/cql", module + "/internal/bitmap", module + "/internal/textform"},
 	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/pull", "github.com/apache/arrow-go/v18"},
 	"compat/ecosystem":   {module + "/tests/cassandra", module + "/cqltest"},
@@ -41,7 +42,7 @@ var imports = map[string][]string{
 	"internal/codec":        {module + "/column", module + "/cql", module + "/internal/background", module + "/internal/bitmap", module + "/internal/swap", module + "/internal/textform", module + "/internal/wire", "gopkg.in/inf.v0"},
 	"internal/columntest":   {module + "/column"},
 	"internal/cqltext":      nil,
-	"internal/doctor":       {module, module + "/cql"},
+	"internal/doctor":       {module, module + "/cql", module + "/stats"},
 	"internal/doctest":      {"github.com/stretchr/testify"},
 	"internal/fakecql":      {module + "/internal/leak", module + "/internal/token", module + "/internal/wire", "github.com/stretchr/testify"},
 	"internal/fakehttp":     {module, module + "/cql", module + "/cqltest", "github.com/google/uuid"},
@@ -61,8 +62,8 @@ var imports = map[string][]string{
 	"internal/swap":         {"golang.org/x/sys/cpu"},
 	"internal/tablet":       nil,
 	"internal/valuetest":    {module + "/cql", "gopkg.in/inf.v0"},
-	"internal/tablecopy":    {module, module + "/cql", module + "/bulk", module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
-	"internal/tablediff":    {module, module + "/cql", module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
+	"internal/tablecopy":    {module, module + "/stats", module + "/cql", module + "/bulk", module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
+	"internal/tablediff":    {module, module + "/stats", module + "/cql", module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
 	"internal/textform":     nil,
 	"internal/token":        nil,
 	"internal/lex":          nil,
@@ -70,12 +71,14 @@ var imports = map[string][]string{
 	"internal/sql":          {module + "/column", module + "/expr", module + "/groupby", module + "/internal/lex", module + "/pipe"},
 	// the command, above all other packages
 	"internal/tool": {
-		module, module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan",
+		module, module + "/stats", module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan",
 		module + "/pipe", module + "/tablescan", module + "/internal", module + "/tests/cassandra",
 		"github.com/BurntSushi/toml", "github.com/jedib0t/go-pretty/v6/table", "github.com/jedib0t/go-pretty/v6/text",
 		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
-	"internal/wire": nil,
+	"internal/wire":    nil,
+	"internal/errtext": nil,
+	"stats":            {module + "/cql", module + "/internal/errtext"},
 	"parquetscan": {
 		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/bitpack",
 		module + "/internal/literals", module + "/internal/snappy",
@@ -101,7 +104,7 @@ var imports = map[string][]string{
 		module, module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/internal/codec",
 		module + "/internal/cqltext", module + "/parquetscan", module + "/tablescan",
 	},
-	"tablescan":       {module, module + "/cql", module + "/column", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
+	"tablescan":       {module, module + "/stats", module + "/cql", module + "/column", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
 	"tests/cassandra": nil, // independent of the driver, so that it can check the driver
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // Observers, counters, and the log without repeats.
@@ -150,8 +151,11 @@ func TestStats(t *testing.T) {
 		for i, n := range st.Nodes {
 			require.Len(t, n.Conns, 1)
 			require.Zero(t, n.Latency.Count())
-			n.Conns, n.Latency = nil, LatencyHistogram{}
-			require.Equal(t, NodeStats{Host: s.GetHosts()[i], Connections: 1}, n)
+			n.Conns, n.Latency = nil, stats.Histogram{}
+			require.Equal(t, stats.Node{
+				Address: s.GetHosts()[i].ConnectAddressAndPort(), HostID: s.GetHosts()[i].HostID(),
+				DataCenter: s.GetHosts()[i].DataCenter(), Rack: s.GetHosts()[i].Rack(), Connections: 1,
+			}, n)
 		}
 		for i := range 10 {
 			require.NoError(t, s.Query(insert, fmt.Sprintf("%d", i)).Exec(t.Context()))
@@ -198,7 +202,7 @@ func TestStats(t *testing.T) {
 		require.Error(t, s.Query(insert, "x").Exec(t.Context()))
 		time.Sleep(10 * time.Second)
 		st = s.Stats()
-		require.EqualValues(t, 1, st.Errors[ClassConnection])
+		require.EqualValues(t, 1, st.Errors[stats.ClassConnection])
 		require.EqualValues(t, 1, st.ConnectionsLost)
 		require.EqualValues(t, 4, st.ConnectionsOpened, "the connection was replaced")
 

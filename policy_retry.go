@@ -10,6 +10,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/stats"
 )
 
 // Retry policies and speculative execution policies. Session.decideRetry enforces one rule above all policies: a
@@ -47,8 +48,8 @@ type RetryPolicy interface {
 type Attempt struct {
 	Number      int // among the attempts that Decide was called for, from 1
 	Err         error
-	Class       ErrorClass      // of Err
-	Consistency cql.Consistency // of this attempt
+	Class       stats.ErrorClass // of Err
+	Consistency cql.Consistency  // of this attempt
 	// of a write timeout or write failure: SIMPLE, BATCH, UNLOGGED_BATCH, COUNTER, BATCH_LOG, CAS, VIEW or CDC
 	WriteType  string
 	Idempotent bool // the statement is a SELECT, or marked idempotent
@@ -102,22 +103,23 @@ func (DefaultRetryPolicy) Decide(_ context.Context, a Attempt) Decision {
 	var timeout *cql.ReadTimeoutError
 	safe := a.Idempotent || !a.MayHaveApplied
 	switch {
-	case a.Class == ClassBootstrapping:
+	case a.Class == stats.ClassBootstrapping:
 		return Decision{Type: RetryNextHost}
-	case a.Class == ClassOverloaded && safe:
+	case a.Class == stats.ClassOverloaded && safe:
 		return Decision{Type: RetryNextHost, Wait: wait}
-	case a.Class == ClassRateLimit && safe:
+	case a.Class == stats.ClassRateLimit && safe:
 		return Decision{Type: Retry, Wait: wait} // the limit applies to the partition, on every coordinator
-	case a.Class == ClassUnavailable && a.Number == 1:
+	case a.Class == stats.ClassUnavailable && a.Number == 1:
 		return Decision{Type: RetryNextHost} // another coordinator may see more replicas alive
-	case a.Class == ClassReadTimeout && a.Number == 1 && errors.As(a.Err, &timeout) &&
+	case a.Class == stats.ClassReadTimeout && a.Number == 1 && errors.As(a.Err, &timeout) &&
 		timeout.Received >= timeout.BlockFor && timeout.DataPresent == 0:
 		return Decision{Type: Retry} // enough replicas answered; only the one that was asked for the data did not
 	case !a.Idempotent:
 		return Decision{}
 	}
 	switch a.Class {
-	case ClassConnection, ClassServer, ClassTruncate, ClassReadTimeout, ClassWriteTimeout, ClassUnavailable:
+	case stats.ClassConnection, stats.ClassServer, stats.ClassTruncate, stats.ClassReadTimeout,
+		stats.ClassWriteTimeout, stats.ClassUnavailable:
 		return Decision{Type: RetryNextHost}
 	}
 	return Decision{}
@@ -131,7 +133,7 @@ type SimpleRetryPolicy struct {
 
 // Decide implements RetryPolicy.
 func (p SimpleRetryPolicy) Decide(_ context.Context, a Attempt) Decision {
-	if a.Number > p.NumRetries || a.Class == ClassInvalid {
+	if a.Number > p.NumRetries || a.Class == stats.ClassInvalid {
 		return Decision{}
 	}
 	return Decision{Type: RetryNextHost}
@@ -175,15 +177,15 @@ func (p DowngradingConsistencyRetryPolicy) Decide(_ context.Context, a Attempt) 
 	var timeout *cql.WriteTimeoutError
 	d := Decision{Type: RetryNextHost, Consistency: p.ConsistencyLevelsToTry[a.Number-1], SetConsistency: true}
 	switch a.Class {
-	case ClassInvalid, ClassRateLimit:
+	case stats.ClassInvalid, stats.ClassRateLimit:
 		return Decision{}
-	case ClassReadTimeout:
+	case stats.ClassReadTimeout:
 		d.Type = Retry
-	case ClassUnavailable:
+	case stats.ClassUnavailable:
 		if d.Type = Retry; !errors.As(a.Err, &unavailable) || unavailable.Alive == 0 {
 			return Decision{}
 		}
-	case ClassWriteTimeout:
+	case stats.ClassWriteTimeout:
 		switch a.WriteType {
 		case "SIMPLE", "BATCH", "COUNTER":
 			if !errors.As(a.Err, &timeout) || timeout.Received == 0 {

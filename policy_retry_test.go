@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/stats"
 )
 
 // Tests of the decisions of retry policies.
@@ -76,7 +77,7 @@ func TestDefaultRetryPolicy(t *testing.T) {
 
 func TestDefaultRetryPolicyAfterPartsWereWritten(t *testing.T) {
 	overloaded := serverError(cql.CodeOverloaded)
-	a := Attempt{Number: 1, Err: &overloaded, Class: ClassOverloaded, MayHaveApplied: true}
+	a := Attempt{Number: 1, Err: &overloaded, Class: stats.ClassOverloaded, MayHaveApplied: true}
 	require.Equal(t, Decision{}, DefaultRetryPolicy{}.Decide(context.Background(), a))
 }
 
@@ -135,29 +136,29 @@ func TestErrorClassOf(t *testing.T) {
 	plain := func(c cql.Code) error { e := serverError(c); return &e }
 	for _, c := range []struct {
 		err  error
-		want ErrorClass
+		want stats.ErrorClass
 		name string
 	}{
-		{plain(cql.CodeSyntax), ClassInvalid, "invalid"},
-		{plain(cql.CodeServer), ClassServer, "server"},
-		{plain(0x7777), ClassServer, "server"},
-		{&cql.RateLimitError{ServerError: serverError(0x4321)}, ClassRateLimit, "rate_limit"},
-		{&cql.CASWriteUnknownError{ServerError: serverError(cql.CodeCASWriteUnknown)}, ClassCASWriteUnknown, "cas_write_unknown"},
-		{&RequestFailure{Err: plain(cql.CodeOverloaded)}, ClassOverloaded, "overloaded"},
-		{&ProtocolError{Err: plain(cql.CodeUnprepared)}, ClassProtocol, "protocol"},
-		{fmt.Errorf("%w: %w", ErrConnectionClosed, &ProtocolError{Message: "a stray frame"}), ClassConnection, "connection"},
-		{fmt.Errorf("%w: %w", ErrNoConnections, plain(cql.CodeCredentials)), ClassConnection, "connection"},
-		{fmt.Errorf("%w, after: %w", ErrThrottled, ErrConnectionClosed), ClassThrottled, "throttled"},
-		{fmt.Errorf("%w: %w", ErrNoStreams, context.Canceled), ClassThrottled, "throttled"},
-		{&notSentError{context.Canceled}, ClassCanceled, "canceled"},
-		{fmt.Errorf("%w: no byte received: %w", ErrConnectionClosed, context.DeadlineExceeded), ClassConnection, "connection"},
-		{ErrTimeoutNoResponse, ClassTimeout, "timeout"},
-		{ErrValueCount, ClassOther, "other"},
+		{plain(cql.CodeSyntax), stats.ClassInvalid, "invalid"},
+		{plain(cql.CodeServer), stats.ClassServer, "server"},
+		{plain(0x7777), stats.ClassServer, "server"},
+		{&cql.RateLimitError{ServerError: serverError(0x4321)}, stats.ClassRateLimit, "rate_limit"},
+		{&cql.CASWriteUnknownError{ServerError: serverError(cql.CodeCASWriteUnknown)}, stats.ClassCASWriteUnknown, "cas_write_unknown"},
+		{&RequestFailure{Err: plain(cql.CodeOverloaded)}, stats.ClassOverloaded, "overloaded"},
+		{&ProtocolError{Err: plain(cql.CodeUnprepared)}, stats.ClassProtocol, "protocol"},
+		{fmt.Errorf("%w: %w", ErrConnectionClosed, &ProtocolError{Message: "a stray frame"}), stats.ClassConnection, "connection"},
+		{fmt.Errorf("%w: %w", ErrNoConnections, plain(cql.CodeCredentials)), stats.ClassConnection, "connection"},
+		{fmt.Errorf("%w, after: %w", ErrThrottled, ErrConnectionClosed), stats.ClassThrottled, "throttled"},
+		{fmt.Errorf("%w: %w", ErrNoStreams, context.Canceled), stats.ClassThrottled, "throttled"},
+		{&notSentError{context.Canceled}, stats.ClassCanceled, "canceled"},
+		{fmt.Errorf("%w: no byte received: %w", ErrConnectionClosed, context.DeadlineExceeded), stats.ClassConnection, "connection"},
+		{ErrTimeoutNoResponse, stats.ClassTimeout, "timeout"},
+		{ErrValueCount, stats.ClassOther, "other"},
 	} {
 		require.Equal(t, c.want, ErrorClassOf(c.err), c.err)
 		require.Equal(t, c.name, c.want.String())
 	}
-	require.Equal(t, "other", ErrorClass(200).String())
+	require.Equal(t, "other", stats.ErrorClass(200).String())
 }
 
 func TestJittered(t *testing.T) {

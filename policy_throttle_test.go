@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/stats"
 )
 
 // Tests of Throttle and MaxRequestsPerConn. Package queue tests the queue itself.
@@ -50,12 +51,12 @@ func TestSessionThrottles(t *testing.T) {
 		require.ErrorIs(t, err, ErrThrottled)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.False(t, MayHaveApplied(err))
-		require.Equal(t, ClassThrottled, ErrorClassOf(err))
+		require.Equal(t, stats.ClassThrottled, ErrorClassOf(err))
 		require.ErrorIs(t, s.Query(idempotentInsert).RequestTimeout(time.Millisecond).Exec(t.Context()), ErrThrottled)
 		wg.Wait()
 		require.Equal(t, 5*time.Second, time.Since(began))
 		require.EqualValues(t, 4, most.Load())
-		require.EqualValues(t, 2, s.Stats().Errors[ClassThrottled])
+		require.EqualValues(t, 2, s.Stats().Errors[stats.ClassThrottled])
 		require.EqualValues(t, 2, s.Stats().Failed)
 	})
 }

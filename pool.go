@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/stats"
 )
 
 // A pool: the connections to one node. Requests pick from an immutable view. While connections are missing, one
@@ -67,9 +68,9 @@ type pool struct {
 	err     error              // error of the last attempt, nil after a success
 	// when a missing connection is dialed; zero means that the pool does not wait
 	nextDial time.Time
-	live     []*conn          // installed and not ended: open, surplus and draining ones
-	ended    LatencyHistogram // of the connections that have ended
-	lastEnd  ConnectionEnd
+	live     []*conn         // installed and not ended: open, surplus and draining ones
+	ended    stats.Histogram // of the connections that have ended
+	lastEnd  stats.End
 	notes    []poolNote // to log after mu is unlocked
 	worn     *conn      // to drain once its successor is open; nil means none
 	shards   shardAccess
@@ -416,9 +417,9 @@ func (p *pool) add(to dialTarget) error {
 	switch {
 	case err != nil:
 	case p.state == poolStopped:
-		err = &endError{EndClosed, ErrSessionClosed}
+		err = &endError{stats.EndClosed, ErrSessionClosed}
 	case p.addr != to.addr:
-		err = &endError{EndMoved, errors.New("the node has moved to another address")}
+		err = &endError{stats.EndMoved, errors.New("the node has moved to another address")}
 	case c.closed(): // it ended before install, so remove did not find it
 		err = ErrConnectionClosed
 	default:
@@ -429,7 +430,7 @@ func (p *pool) add(to dialTarget) error {
 	p.unlock()
 	if err != nil && c != nil {
 		c.close(err)
-		_ = c.drain(p.ctx, EndOther) // it is closed, and has no calls
+		_ = c.drain(p.ctx, stats.EndOther) // it is closed, and has no calls
 	}
 	if err == nil && p.cfg.changed != nil {
 		p.cfg.changed()
@@ -445,9 +446,9 @@ func (p *pool) install(c *conn, to dialTarget) {
 	for _, old := range v.conns {
 		switch {
 		case old.addr() != c.addr():
-			p.drainConn(old, EndMoved)
+			p.drainConn(old, stats.EndMoved)
 		case !old.features.sameSharding(&c.features):
-			p.drainConn(old, EndResharded)
+			p.drainConn(old, stats.EndResharded)
 		default:
 			keep = append(keep, old)
 		}
@@ -469,7 +470,7 @@ func (p *pool) install(c *conn, to dialTarget) {
 	case !p.wanted(c, to, others):
 		p.shards.surplus = append(p.shards.surplus, c)
 	case p.worn != nil && p.worn.features.shard == c.features.shard:
-		p.drainConn(p.worn, EndOrphans)
+		p.drainConn(p.worn, stats.EndOrphans)
 		p.worn = nil
 		keep = append(others, c)
 	default:
@@ -529,7 +530,7 @@ func (p *pool) remove(c *conn, err error) {
 }
 
 // drainConn drains a connection that is no longer in the view. Only the filling goroutine calls it. Callers hold p.mu.
-func (p *pool) drainConn(c *conn, cause EndCause) {
+func (p *pool) drainConn(c *conn, cause stats.EndCause) {
 	p.draining.Go(func() {
 		ctx, cancel := context.WithTimeout(p.drainCtx, p.cfg.drainTimeout)
 		defer cancel()
@@ -539,7 +540,7 @@ func (p *pool) drainConn(c *conn, cause EndCause) {
 
 // close stops dialing, waits for calls in flight until ctx ends, and closes all connections for a cause. It
 // returns when all goroutines of the pool have ended.
-func (p *pool) close(ctx context.Context, cause EndCause) error {
+func (p *pool) close(ctx context.Context, cause stats.EndCause) error {
 	p.mu.Lock()
 	p.state = poolStopped
 	p.mu.Unlock()

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/stats"
 )
 
 // Tests of pools with scripted dials: when a pool dials, where, and what it does with the connections.
@@ -102,7 +103,7 @@ func newDialedPool(t *testing.T, d *dials, change ...func(*poolConfig)) (*pool, 
 		f(&cfg)
 	}
 	p := newPool(t.Context(), "a:1", cfg)
-	t.Cleanup(func() { _ = p.close(context.Background(), EndClosed) })
+	t.Cleanup(func() { _ = p.close(context.Background(), stats.EndClosed) })
 	return p, log
 }
 
@@ -233,7 +234,7 @@ func TestPoolAfterClose(t *testing.T) {
 				synctest.Wait()
 				require.Equal(t, took == 0, p.isUp())
 				began := time.Now()
-				require.NoError(t, p.close(t.Context(), EndClosed))
+				require.NoError(t, p.close(t.Context(), stats.EndClosed))
 				require.Zero(t, time.Since(began))
 				before, lines := d.count(), log.count("\n")
 				p.refill()
@@ -248,7 +249,7 @@ func TestPoolAfterClose(t *testing.T) {
 				require.Nil(t, p.pick())
 				require.False(t, p.isUp())
 				require.EqualValues(t, -1, p.shardOf(1))
-				require.Equal(t, PoolClosed, p.stats().State)
+				require.Equal(t, stats.PoolClosed, p.stats().State)
 				require.Equal(t, lines+1, log.count("\n"), "the other address")
 			})
 		})
@@ -363,7 +364,7 @@ func TestPoolGivesUpReplacing(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 2, d.count())
 		require.Equal(t, 1, log.count("replacing a connection"))
-		require.Equal(t, PoolGaveUp, p.stats().State)
+		require.Equal(t, stats.PoolGaveUp, p.stats().State)
 		require.Same(t, old, p.pick())
 		p.replace(old)
 		synctest.Wait()
@@ -373,7 +374,7 @@ func TestPoolGivesUpReplacing(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 2, d.count())
 		require.Same(t, old, p.pick())
-		require.Equal(t, PoolOpen, p.stats().State)
+		require.Equal(t, stats.PoolOpen, p.stats().State)
 		p.replace(old)
 		pass(time.Second)
 		require.Equal(t, 3, d.count())

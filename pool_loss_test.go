@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/stats"
 )
 
 // Tests of pools that lose connections, or replace them.
@@ -34,7 +36,7 @@ func TestPoolDialsOnceTheLastConnectionEnds(t *testing.T) {
 		p.refill()
 		pass(time.Hour)
 		require.Equal(t, 2, d.count())
-		require.Equal(t, PoolWaiting, p.stats().State)
+		require.Equal(t, stats.PoolWaiting, p.stats().State)
 		require.False(t, p.stats().NextDial.IsZero())
 		d.change(func() { d.err = nil })
 		require.EqualValues(t, 1, changed.Load())
@@ -42,7 +44,7 @@ func TestPoolDialsOnceTheLastConnectionEnds(t *testing.T) {
 		pass(reconnectMin)
 		require.Len(t, p.open.Load().conns, 3)
 		require.EqualValues(t, 1+1+3, changed.Load())
-		require.Equal(t, PoolOpen, p.stats().State)
+		require.Equal(t, stats.PoolOpen, p.stats().State)
 		require.Zero(t, p.stats().NextDial)
 		require.Equal(t, 1, log.count("node lost"))
 		p.remove(&conn{}, io.EOF)
@@ -130,12 +132,12 @@ func TestPoolOfAnEndedSession(t *testing.T) {
 func TestPoolRefusesConnections(t *testing.T) {
 	for name, m := range map[string]struct {
 		during func(p *pool, c *conn) // the dial
-		cause  EndCause
+		cause  stats.EndCause
 		err    error // of the attempt
 	}{
-		"moved":  {func(p *pool, _ *conn) { p.move("b:1") }, EndMoved, nil},
-		"closed": {func(p *pool, _ *conn) { go func() { _ = p.close(context.Background(), EndClosed) }() }, EndClosed, ErrSessionClosed},
-		"ended":  {func(_ *pool, c *conn) { c.close(io.EOF) }, EndPeer, ErrConnectionClosed},
+		"moved":  {func(p *pool, _ *conn) { p.move("b:1") }, stats.EndMoved, nil},
+		"closed": {func(p *pool, _ *conn) { go func() { _ = p.close(context.Background(), stats.EndClosed) }() }, stats.EndClosed, ErrSessionClosed},
+		"ended":  {func(_ *pool, c *conn) { c.close(io.EOF) }, stats.EndPeer, ErrConnectionClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -204,14 +206,14 @@ func TestPoolOfReshardedNode(t *testing.T) {
 		require.Len(t, d.conns, 4)
 		for _, c := range d.conns[1:3] {
 			require.True(t, c.closed(), "surplus, as all shards are reached")
-			require.Equal(t, EndSurplus, endCauseOf(c.closeErr))
+			require.Equal(t, stats.EndSurplus, endCauseOf(c.closeErr))
 		}
 		d.change(func() { d.features = func() features { return features{shards: 1} } })
 		d.conns[3].close(io.EOF)
 		pass(time.Minute)
 		require.Equal(t, []int{1}, p.shardCounts())
 		require.Len(t, p.open.Load().conns, 1)
-		require.Equal(t, EndResharded, endCauseOf(d.conns[0].closeErr))
+		require.Equal(t, stats.EndResharded, endCauseOf(d.conns[0].closeErr))
 		require.Equal(t, 1, log.count("node has other shards"))
 
 		before, shards := d.count(), int32(1)
@@ -285,7 +287,7 @@ func TestSurplusConnectionTakesThePlace(t *testing.T) {
 	p.drainSurplus()
 	require.Empty(t, p.shards.surplus)
 	p.mu.Unlock()
-	require.NoError(t, p.close(t.Context(), EndClosed))
+	require.NoError(t, p.close(t.Context(), stats.EndClosed))
 	require.Empty(t, p.open.Load().conns)
 	require.Empty(t, p.shards.surplus)
 	require.EqualValues(t, -1, p.shardOf(1))
@@ -315,7 +317,7 @@ func TestPoolLosesAnotherWhileReplacing(t *testing.T) {
 			require.True(t, worn.closed())
 			require.Equal(t, other, kept.closed())
 			if other {
-				require.Equal(t, EndOrphans, endCauseOf(worn.closeErr))
+				require.Equal(t, stats.EndOrphans, endCauseOf(worn.closeErr))
 				require.Equal(t, 4, d.count())
 			} else {
 				require.Equal(t, 3, d.count())

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/stats"
 )
 
 // Connections of a pool to all shards of a ScyllaDB node (scylladb docs/dev/protocols.md, protocol-extensions.md). The
@@ -141,7 +142,7 @@ func (p *pool) resetPorts() {
 // drainSurplus drains the surplus connections. Callers hold p.mu.
 func (p *pool) drainSurplus() {
 	for _, c := range p.shards.surplus {
-		p.drainConn(c, EndSurplus)
+		p.drainConn(c, stats.EndSurplus)
 	}
 	p.shards.surplus = nil
 }

@@ -3,7 +3,6 @@
 package vecql
 
 import (
-	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -11,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/stats"
 )
 
 // Snapshots of pools and their connections.
@@ -24,7 +23,7 @@ func TestStatsOfConnections(t *testing.T) {
 		began := time.Now()
 		time.Sleep(time.Second)
 		n := s.Stats().Nodes[1]
-		require.Equal(t, PoolOpen, n.State)
+		require.Equal(t, stats.PoolOpen, n.State)
 		require.Zero(t, n.NextDial)
 		require.NoError(t, n.LastError)
 		require.Equal(t, 2, n.Connections)
@@ -33,7 +32,7 @@ func TestStatsOfConnections(t *testing.T) {
 			require.Equal(t, shard, conn.Shard)
 			require.Equal(t, c.Nodes[1].Addr(), conn.Remote)
 			require.NotEmpty(t, conn.Local)
-			require.Equal(t, ConnOpen, conn.State)
+			require.Equal(t, stats.ConnOpen, conn.State)
 			require.False(t, conn.Opened.Before(began.Add(-time.Second)) || conn.Opened.After(time.Now()), conn.Opened)
 		}
 		free := make(chan struct{})
@@ -65,30 +64,30 @@ func TestStatsOfPoolStates(t *testing.T) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
 			cfg.ReconnectionPolicy = ConstantReconnectionPolicy{Interval: 10 * time.Second, MaxRetries: 1}
 		})
-		node := func() NodeStats { return s.Stats().Nodes[1] }
+		node := func() stats.Node { return s.Stats().Nodes[1] }
 		synctest.Wait() // until the pool has noted that its dial ended
-		require.Equal(t, PoolOpen, node().State)
+		require.Equal(t, stats.PoolOpen, node().State)
 		c.Nodes[1].Stop()
 		time.Sleep(time.Second)
 		n := node()
-		require.Equal(t, PoolWaiting, n.State)
+		require.Equal(t, stats.PoolWaiting, n.State)
 		require.ErrorContains(t, n.LastError, "refused")
 		require.WithinRange(t, n.NextDial, time.Now(), time.Now().Add(10*time.Second))
-		require.Equal(t, EndPeer, n.LastEnd.Cause)
+		require.Equal(t, stats.EndPeer, n.LastEnd.Cause)
 		require.Error(t, n.LastEnd.Err)
 		require.WithinDuration(t, time.Now().Add(-time.Second), n.LastEnd.At, time.Millisecond)
 		require.Zero(t, n.Connections+len(n.Conns))
 		time.Sleep(20 * time.Second)
 		n = node()
-		require.Equal(t, PoolGaveUp, n.State)
+		require.Equal(t, stats.PoolGaveUp, n.State)
 		require.Zero(t, n.NextDial)
 		c.Nodes[1].Start()
 		poolOf(s, c.Nodes[1]).retryNow()
 		time.Sleep(time.Second)
-		require.Equal(t, PoolOpen, node().State)
+		require.Equal(t, stats.PoolOpen, node().State)
 		require.NoError(t, node().LastError)
 		s.Close()
-		require.Equal(t, PoolClosed, node().State)
+		require.Equal(t, stats.PoolClosed, node().State)
 	})
 }
 
@@ -99,19 +98,19 @@ func TestStateOfPool(t *testing.T) {
 		state    poolState
 		nextDial time.Time
 		conns    int
-		want     PoolState
+		want     stats.PoolState
 	}{
-		"full":                       {poolIdle, time.Time{}, 1, PoolOpen},
-		"before the first dial":      {poolIdle, time.Time{}, 0, PoolConnecting},
-		"filling":                    {poolFilling, time.Time{}, 1, PoolConnecting},
-		"filling, without any":       {poolFilling, time.Time{}, 0, PoolConnecting},
-		"waiting":                    {poolFilling, now, 1, PoolWaiting},
-		"waiting, without any":       {poolFilling, now, 0, PoolWaiting},
-		"gave up":                    {poolGaveUp, time.Time{}, 1, PoolGaveUp},
-		"gave up, without any":       {poolGaveUp, time.Time{}, 0, PoolGaveUp},
-		"closed":                     {poolStopped, time.Time{}, 0, PoolClosed},
-		"closed during a wait":       {poolStopped, now, 0, PoolClosed},
-		"closed, still draining one": {poolStopped, time.Time{}, 1, PoolClosed},
+		"full":                       {poolIdle, time.Time{}, 1, stats.PoolOpen},
+		"before the first dial":      {poolIdle, time.Time{}, 0, stats.PoolConnecting},
+		"filling":                    {poolFilling, time.Time{}, 1, stats.PoolConnecting},
+		"filling, without any":       {poolFilling, time.Time{}, 0, stats.PoolConnecting},
+		"waiting":                    {poolFilling, now, 1, stats.PoolWaiting},
+		"waiting, without any":       {poolFilling, now, 0, stats.PoolWaiting},
+		"gave up":                    {poolGaveUp, time.Time{}, 1, stats.PoolGaveUp},
+		"gave up, without any":       {poolGaveUp, time.Time{}, 0, stats.PoolGaveUp},
+		"closed":                     {poolStopped, time.Time{}, 0, stats.PoolClosed},
+		"closed during a wait":       {poolStopped, now, 0, stats.PoolClosed},
+		"closed, still draining one": {poolStopped, time.Time{}, 1, stats.PoolClosed},
 	} {
 		p := emptyPool()
 		p.state, p.nextDial = m.state, m.nextDial
@@ -132,15 +131,15 @@ func TestStatesOfConnections(t *testing.T) {
 	p.live = []*conn{open, refusing, surplus, left}
 	p.open.Store(newPoolView(p.live[:2]))
 	p.shards.surplus = []*conn{surplus}
-	states := func() (all []ConnState) {
+	states := func() (all []stats.ConnState) {
 		for _, c := range p.stats().Conns {
 			all = append(all, c.State)
 		}
 		return all
 	}
-	require.Equal(t, []ConnState{ConnOpen, ConnDraining, ConnSurplus, ConnDraining}, states())
+	require.Equal(t, []stats.ConnState{stats.ConnOpen, stats.ConnDraining, stats.ConnSurplus, stats.ConnDraining}, states())
 	left.draining.Store(false) // it is in no list, and is about to be drained
-	require.Equal(t, ConnDraining, states()[3])
+	require.Equal(t, stats.ConnDraining, states()[3])
 	st := p.stats()
 	require.Equal(t, 2, st.Connections)
 	require.True(t, st.Serves())
@@ -148,26 +147,6 @@ func TestStatesOfConnections(t *testing.T) {
 	st = p.stats()
 	require.Equal(t, 1, st.Silent)
 	require.False(t, st.Serves(), "the others take no requests")
-}
-
-// TestNamesInJSON: what Stats and Health name in JSON is read back.
-func TestNamesInJSON(t *testing.T) {
-	type named struct {
-		Pool PoolState
-		Conn ConnState
-		End  EndCause
-	}
-	for i := range endCauses {
-		want := named{min(PoolState(i), PoolClosed), min(ConnState(i), ConnDraining), i}
-		text, err := json.Marshal(want)
-		require.NoError(t, err)
-		var got named
-		require.NoError(t, json.Unmarshal(text, &got))
-		require.Equal(t, want, got, "%s", text)
-	}
-	err := json.Unmarshal([]byte(`{"Pool": "shut"}`), new(named))
-	require.ErrorIs(t, err, cql.ErrConversion)
-	require.ErrorContains(t, err, `"shut"`)
 }
 
 // TestStatsOfEndedConnections requires that each opened connection is open or has a cause of its end.
@@ -182,12 +161,12 @@ func TestStatsOfEndedConnections(t *testing.T) {
 		c.Nodes[1].HangUp()
 		time.Sleep(10 * time.Second)
 		ended := s.Stats().ConnectionsEnded
-		require.EqualValues(t, 1, ended[EndProtocol])
-		require.EqualValues(t, 1, ended[EndOther])
-		require.EqualValues(t, 1, ended[EndPeer])
+		require.EqualValues(t, 1, ended[stats.EndProtocol])
+		require.EqualValues(t, 1, ended[stats.EndOther])
+		require.EqualValues(t, 1, ended[stats.EndPeer])
 		s.Close()
 		st := s.Stats()
-		require.EqualValues(t, 3, st.ConnectionsEnded[EndClosed], "two pools and the control connection")
+		require.EqualValues(t, 3, st.ConnectionsEnded[stats.EndClosed], "two pools and the control connection")
 		sum := uint64(0)
 		for _, n := range st.ConnectionsEnded {
 			sum += n

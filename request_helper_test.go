@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/flight"
+	"github.com/vecql/vecql/stats"
 )
 
 // Requests that the driver makes within a request: they have its deadline and its next nodes, and no other idempotence
@@ -88,7 +89,7 @@ func TestPrepareAgainHasTheDeadline(t *testing.T) {
 						require.Equal(t, m.prepare+m.execute, took)
 					} else {
 						require.Error(t, err)
-						require.Contains(t, []ErrorClass{ClassTimeout, ClassCanceled}, ErrorClassOf(err))
+						require.Contains(t, []stats.ErrorClass{stats.ClassTimeout, stats.ClassCanceled}, ErrorClassOf(err))
 						require.Equal(t, m.mayHaveApplied, MayHaveApplied(err))
 						require.GreaterOrEqual(t, took, timeout)
 						require.Less(t, took, timeout+2*tickInterval)

@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/stats"
 )
 
 // What follows a failed attempt: another node, a retry where it is safe, or the error of the request.
@@ -170,7 +171,7 @@ func (s *Session) decideRetry(ctx context.Context, c *call, conn *conn, n *node,
 		Number: x.decided, Err: err, Class: ErrorClassOf(err), Consistency: x.consistency, WriteType: writeTypeOf(err),
 		Idempotent: c.idempotent, MayHaveApplied: x.failure.applied, Batch: c.req.op == opBatch, Host: n.info,
 	}
-	a.LWT = c.lwt || a.WriteType == "CAS" || a.Class == ClassCASWriteUnknown
+	a.LWT = c.lwt || a.WriteType == "CAS" || a.Class == stats.ClassCASWriteUnknown
 	d, panicked := askRetryPolicy(ctx, c.policies.retry, a)
 	if panicked != nil {
 		x.failure.Err = errorf("retry policy: %w, after: %w", panicked, err)
@@ -220,11 +221,12 @@ func (x *execution) setConsistency(c *call, consistency cql.Consistency) {
 // mayHaveApplied reports whether an attempt that failed with err may have modified data.
 func (c *call) mayHaveApplied(err error) bool {
 	switch ErrorClassOf(err) {
-	case ClassReadTimeout, ClassReadFailure: // a lightweight transaction fails so too, and its write may have begun
+	case stats.ClassReadTimeout, stats.ClassReadFailure:
+		// A lightweight transaction fails so too, and its write may have begun.
 		if c.req.op == opExecute && len(c.stmts) == 1 && c.stmts[0].reads {
 			return false
 		}
-	case ClassUnavailable:
+	case stats.ClassUnavailable:
 		// Unless a batch is logged, a coordinator checks the replicas of its partitions one by one while it writes them
 		// (Cassandra's StorageProxy.mutate and mutateAtomically). It commits a conditional statement after agreement
 		// (commitPaxos).
@@ -233,7 +235,7 @@ func (c *call) mayHaveApplied(err error) bool {
 			c.lwt && errors.As(err, &unavailable) && !unavailable.Consistency.IsSerial() {
 			return true
 		}
-	case ClassOverloaded: // as above, and possible after the log of a batch was written
+	case stats.ClassOverloaded: // as above, and possible after the log of a batch was written
 		if c.mayWriteSeveral() || c.lwt {
 			return true
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // Decisions of retry policies, and their execution by a session.
@@ -34,7 +35,7 @@ func TestRetryOfRequestNotExecuted(t *testing.T) {
 		})
 		require.NoError(t, s.Query("UPDATE ks.t SET n = n + 1 WHERE id = 1").Exec(t.Context()), "a retry is safe although the request is not idempotent")
 		st := s.Stats()
-		require.Equal(t, map[ErrorClass]uint64{ClassOverloaded: 2}, st.Errors)
+		require.Equal(t, map[stats.ErrorClass]uint64{stats.ClassOverloaded: 2}, st.Errors)
 		require.EqualValues(t, 2, st.Retries)
 		require.Zero(t, st.Failed)
 	})
@@ -85,8 +86,8 @@ func TestRetryPolicySeesTheAttempt(t *testing.T) {
 			saw[i].Err, saw[i].Host = nil, nil
 		}
 		require.Equal(t, []Attempt{
-			{Number: 1, Class: ClassOverloaded, Consistency: cql.All, Idempotent: true},
-			{Number: 2, Class: ClassWriteTimeout, Consistency: cql.One, Idempotent: true, WriteType: "CAS", LWT: true, MayHaveApplied: true},
+			{Number: 1, Class: stats.ClassOverloaded, Consistency: cql.All, Idempotent: true},
+			{Number: 2, Class: stats.ClassWriteTimeout, Consistency: cql.One, Idempotent: true, WriteType: "CAS", LWT: true, MayHaveApplied: true},
 		}, saw)
 		saw = nil
 		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeOverloaded)) })
@@ -260,7 +261,7 @@ func TestFault10StrayFrameIsRetried(t *testing.T) {
 			require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec(t.Context()))
 			time.Sleep(time.Minute) // until the pool has replaced the connection
 		}
-		require.Equal(t, map[ErrorClass]uint64{ClassConnection: requests}, s.Stats().Errors)
+		require.Equal(t, map[stats.ErrorClass]uint64{stats.ClassConnection: requests}, s.Stats().Errors)
 		err := s.Query(idempotentInsert).Exec(t.Context())
 		require.ErrorIs(t, err, ErrConnectionClosed)
 		var broken *ProtocolError

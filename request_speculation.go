@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/stats"
 )
 
 // Speculative execution. The first execution of a request runs on the caller's goroutine, each further one on the
@@ -219,7 +220,7 @@ func (x *speculation) noteFailure(err error) {
 	}
 	x.failure.Attempts += f.Attempts
 	x.failure.applied = x.failure.applied || f.applied
-	x.final = x.final || ErrorClassOf(err) == ClassInvalid
+	x.final = x.final || ErrorClassOf(err) == stats.ClassInvalid
 }
 
 // finish takes the outcome of the caller's execution. After an error it waits for the other executions, and stores the

@@ -20,6 +20,7 @@ import (
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/quietlog"
+	"github.com/vecql/vecql/stats"
 )
 
 // Session: opening and closing, the snapshot of the cluster, and the methods that return schema metadata.
@@ -233,7 +234,7 @@ func (s *Session) swapTopology(view clusterView) (old *topology, nodes []*node) 
 func (s *Session) drainPool(p *pool) {
 	ctx, cancel := context.WithTimeout(s.drainCtx, s.cfg.Timeout)
 	defer cancel()
-	_ = p.close(ctx, EndRemoved)
+	_ = p.close(ctx, stats.EndRemoved)
 }
 
 // event handles an event ahead of the next view: a node that is up is dialed at once.
@@ -287,10 +288,10 @@ func (s *Session) Shutdown(ctx context.Context) error {
 	ended := make([]error, len(nodes)+1)
 	var wg sync.WaitGroup
 	for i, n := range nodes {
-		wg.Go(func() { ended[i] = n.pool.close(ctx, EndClosed) })
+		wg.Go(func() { ended[i] = n.pool.close(ctx, stats.EndClosed) })
 	}
 	if c := s.control.take(); c != nil {
-		ended[len(nodes)] = c.drain(ctx, EndClosed)
+		ended[len(nodes)] = c.drain(ctx, stats.EndClosed)
 	}
 	wg.Wait()
 	s.wg.Wait()

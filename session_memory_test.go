@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/stats"
 )
 
 // Tests of ClusterConfig.MemoryBudget. Package queue tests the rules of the budget.
@@ -245,7 +246,7 @@ func TestMemoryBudgetWaitEnds(t *testing.T) {
 		require.Greater(t, full.Size, int64(64<<10))
 		require.Greater(t, full.InFlight, int64(64<<10))
 		require.Zero(t, full.Held)
-		require.Equal(t, ClassThrottled, ErrorClassOf(err))
+		require.Equal(t, stats.ClassThrottled, ErrorClassOf(err))
 		require.False(t, MayHaveApplied(err))
 
 		err = s.Query(selectPages).RequestTimeout(2 * time.Second).Iter(t.Context()).Close()
@@ -254,7 +255,7 @@ func TestMemoryBudgetWaitEnds(t *testing.T) {
 		require.Equal(t, 2*time.Second, full.Waited)
 		sent, _ := c.Count(selectPages)
 		require.Equal(t, 1, sent)
-		require.EqualValues(t, 2, s.Stats().Errors[ClassThrottled])
+		require.EqualValues(t, 2, s.Stats().Errors[stats.ClassThrottled])
 
 		wg.Go(func() {
 			began := time.Now()

@@ -16,6 +16,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/stats"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -107,19 +108,19 @@ var missingTexts = []string{"does not exist", "doesn't exist", "unconfigured tab
 // statusOfClass returns the status of the class of an error.
 func statusOfClass(err error) adbc.Status {
 	switch vecql.ErrorClassOf(err) {
-	case vecql.ClassCanceled:
+	case stats.ClassCanceled:
 		return adbc.StatusCancelled
-	case vecql.ClassTimeout, vecql.ClassReadTimeout, vecql.ClassWriteTimeout:
+	case stats.ClassTimeout, stats.ClassReadTimeout, stats.ClassWriteTimeout:
 		return adbc.StatusTimeout
-	case vecql.ClassInvalid:
+	case stats.ClassInvalid:
 		text := err.Error()
 		if slices.ContainsFunc(missingTexts, func(part string) bool { return strings.Contains(text, part) }) {
 			return adbc.StatusNotFound
 		}
 		return adbc.StatusInvalidArgument
-	case vecql.ClassOther:
+	case stats.ClassOther:
 		return adbc.StatusUnknown
-	case vecql.ClassProtocol:
+	case stats.ClassProtocol:
 		return adbc.StatusInternal
 	}
 	return adbc.StatusIO

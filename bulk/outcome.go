@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/stats"
 )
 
 // What follows an attempt: the row is done, sent again, rejected, or left for the next run.
@@ -24,11 +25,11 @@ const (
 )
 
 // mayPass are the classes of failures that may pass.
-var mayPass = map[vecql.ErrorClass]bool{
-	vecql.ClassThrottled: true, vecql.ClassTimeout: true, vecql.ClassConnection: true, vecql.ClassUnavailable: true,
-	vecql.ClassOverloaded: true, vecql.ClassRateLimit: true, vecql.ClassBootstrapping: true, vecql.ClassTruncate: true,
-	vecql.ClassReadTimeout: true, vecql.ClassWriteTimeout: true, vecql.ClassReadFailure: true,
-	vecql.ClassWriteFailure: true, vecql.ClassServer: true,
+var mayPass = map[stats.ErrorClass]bool{
+	stats.ClassThrottled: true, stats.ClassTimeout: true, stats.ClassConnection: true, stats.ClassUnavailable: true,
+	stats.ClassOverloaded: true, stats.ClassRateLimit: true, stats.ClassBootstrapping: true, stats.ClassTruncate: true,
+	stats.ClassReadTimeout: true, stats.ClassWriteTimeout: true, stats.ClassReadFailure: true,
+	stats.ClassWriteFailure: true, stats.ClassServer: true,
 }
 
 // decide returns what follows a failed attempt of a task. A batch is not rejected: each of its rows has one more
@@ -50,7 +51,7 @@ func (w *Writer) decideRow(t *task, now time.Time, err error) outcome {
 		return rejected
 	case now.Sub(t.since) >= w.o.RetryFor, !w.repeatable && vecql.MayHaveApplied(err):
 		return rejected
-	case (class == vecql.ClassServer || class == vecql.ClassWriteFailure) && t.attempts >= maxServerAttempts:
+	case (class == stats.ClassServer || class == stats.ClassWriteFailure) && t.attempts >= maxServerAttempts:
 		return rejected
 	}
 	return sentAgain

@@ -19,6 +19,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/stats"
 )
 
 // Clusters in trouble: nothing is lost, nothing that is not idempotent happens twice, and throughput comes back.
@@ -202,7 +203,7 @@ func TestRejected(t *testing.T) {
 				require.Equal(t, "items", r.Source)
 				require.Contains(t, []int64{16, 499}, r.Index)
 				require.Equal(t, fmt.Sprint("item ", r.Index), r.Batch.Column("name").Value(0))
-				require.Equal(t, vecql.ClassInvalid, vecql.ErrorClassOf(r.Err))
+				require.Equal(t, stats.ClassInvalid, vecql.ErrorClassOf(r.Err))
 			}
 		}
 		seen = nil

@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/stats"
 )
 
 // Faults 54 to 62, which users of other drivers met.
@@ -39,7 +40,7 @@ func TestFault54ShortError(t *testing.T) {
 			require.ErrorAs(t, err, &timeout)
 			require.Equal(t, "CAS", timeout.WriteType)
 			require.Equal(t, 3*len(contentions)/2, timeout.Contentions)
-			require.Equal(t, vecql.ClassWriteTimeout, vecql.ErrorClassOf(err))
+			require.Equal(t, stats.ClassWriteTimeout, vecql.ErrorClassOf(err))
 			require.True(t, vecql.MayHaveApplied(err))
 		})
 	}

@@ -111,7 +111,7 @@ func (o *outcome) requireHealed(t *testing.T, timeout time.Duration) {
 // silentConns returns the number of silent connections of node 2.
 func (h *halfDead) silentConns() int {
 	for _, n := range h.session.Stats().Nodes {
-		if n.Host.ConnectAddressAndPort() == h.Nodes[1].Addr() {
+		if n.Address == h.Nodes[1].Addr() {
 			return n.Silent
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/stats"
 )
 
 // Counters of sessions as metrics. They are read when metrics are collected and cost requests nothing.
@@ -162,7 +163,7 @@ func (m *sessionMetrics) with(attrs ...attribute.KeyValue) metric.MeasurementOpt
 }
 
 // observeSession records the metrics of the whole session.
-func (m *sessionMetrics) observeSession(o metric.Observer, st *vecql.Stats) {
+func (m *sessionMetrics) observeSession(o metric.Observer, st *stats.Session) {
 	common := m.with()
 	for _, c := range []struct {
 		counter metric.Int64ObservableCounter
@@ -210,7 +211,7 @@ func (m *sessionMetrics) observeSession(o metric.Observer, st *vecql.Stats) {
 }
 
 // observeMemory records the use of the memory budget.
-func (m *sessionMetrics) observeMemory(o metric.Observer, use *vecql.MemoryStats) {
+func (m *sessionMetrics) observeMemory(o metric.Observer, use *stats.Memory) {
 	common := m.with()
 	o.ObserveInt64(m.budget, use.Budget, common)
 	o.ObserveInt64(m.memory, use.InFlight, m.with(memoryKey.String("in_flight")))
@@ -222,8 +223,8 @@ func (m *sessionMetrics) observeMemory(o metric.Observer, use *vecql.MemoryStats
 }
 
 // observeNode records the metrics of one node.
-func (m *sessionMetrics) observeNode(o metric.Observer, n *vecql.NodeStats) {
-	pool := semconv.DBClientConnectionPoolName(poolName(n.Host))
+func (m *sessionMetrics) observeNode(o metric.Observer, n *stats.Node) {
+	pool := semconv.DBClientConnectionPoolName(n.Address)
 	attrs := m.with(pool)
 	used := min(n.InFlight, n.Connections)
 	o.ObserveInt64(m.count, int64(used), m.with(pool, semconv.DBClientConnectionStateUsed))
@@ -232,7 +233,7 @@ func (m *sessionMetrics) observeNode(o metric.Observer, n *vecql.NodeStats) {
 	o.ObserveInt64(m.orphaned, int64(n.Orphans), attrs)
 	o.ObserveInt64(m.silent, int64(n.Silent), attrs)
 	o.ObserveInt64(m.serving, boolean(n.Serves()), attrs)
-	for state := vecql.PoolOpen; state <= vecql.PoolClosed; state++ {
+	for state := stats.PoolOpen; state <= stats.PoolClosed; state++ {
 		o.ObserveInt64(m.state, boolean(n.State == state), m.with(pool, stateKey.String(state.String())))
 	}
 	o.ObserveFloat64(m.latencySum, n.Latency.Sum().Seconds(), attrs)

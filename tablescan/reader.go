@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/paging"
+	"github.com/vecql/vecql/stats"
 )
 
 // A worker of a scan: it reads the pages of a part, requests the next page while the program has one, and tries again
@@ -213,7 +214,7 @@ func (s *Scan) roomAhead() bool {
 }
 
 // hasRoom reports whether a page fits into half of a memory budget for which no request waits.
-func hasRoom(m vecql.MemoryStats, page int64) bool {
+func hasRoom(m stats.Memory, page int64) bool {
 	return m.Waiting == 0 && m.InFlight+m.Held+page <= m.Budget/2
 }
 
@@ -257,7 +258,7 @@ func mayRepeat(err error) bool {
 		return true
 	}
 	switch vecql.ErrorClassOf(err) {
-	case vecql.ClassOther, vecql.ClassInvalid, vecql.ClassCanceled:
+	case stats.ClassOther, stats.ClassInvalid, stats.ClassCanceled:
 		return false
 	}
 	return true

@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/paging"
+	"github.com/vecql/vecql/stats"
 )
 
 // Checkpoints, plans, positions, page sizes and progress by themselves.
@@ -286,18 +287,18 @@ func TestRetriedPageIsSmall(t *testing.T) {
 // TestHasRoom has a budget whose half is full, and one with a request that waits.
 func TestHasRoom(t *testing.T) {
 	for _, c := range []struct {
-		m    vecql.MemoryStats
+		m    stats.Memory
 		page int64
 		want bool
 	}{
-		{vecql.MemoryStats{Budget: 100}, 50, true},
-		{vecql.MemoryStats{Budget: 100}, 51, false},
-		{vecql.MemoryStats{Budget: 100, InFlight: 20}, 30, true},
-		{vecql.MemoryStats{Budget: 100, Held: 20}, 30, true},
-		{vecql.MemoryStats{Budget: 100, Held: 20}, 31, false},
-		{vecql.MemoryStats{Budget: 100, InFlight: 10, Held: 10}, 30, true},
-		{vecql.MemoryStats{Budget: 100, InFlight: 10, Held: 10}, 31, false},
-		{vecql.MemoryStats{Budget: 100, Waiting: 1}, 0, false},
+		{stats.Memory{Budget: 100}, 50, true},
+		{stats.Memory{Budget: 100}, 51, false},
+		{stats.Memory{Budget: 100, InFlight: 20}, 30, true},
+		{stats.Memory{Budget: 100, Held: 20}, 30, true},
+		{stats.Memory{Budget: 100, Held: 20}, 31, false},
+		{stats.Memory{Budget: 100, InFlight: 10, Held: 10}, 30, true},
+		{stats.Memory{Budget: 100, InFlight: 10, Held: 10}, 31, false},
+		{stats.Memory{Budget: 100, Waiting: 1}, 0, false},
 	} {
 		require.Equal(t, c.want, hasRoom(c.m, c.page), "%+v", c)
 	}

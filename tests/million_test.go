@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/soak"
+	"github.com/vecql/vecql/stats"
 )
 
 // Responses to concurrent requests: each must go to the request it belongs to.
@@ -96,7 +97,7 @@ func TestClusterMillion(t *testing.T) {
 	require.Greater(t, answered.Load(), total/5)
 	require.Greater(t, gaveUp.Load(), total/20)
 	require.Eventually(t, func() bool {
-		return !slices.ContainsFunc(s.Stats().Nodes, func(n vecql.NodeStats) bool { return n.InFlight > 0 || n.Orphans > 0 })
+		return !slices.ContainsFunc(s.Stats().Nodes, func(n stats.Node) bool { return n.InFlight > 0 || n.Orphans > 0 })
 	}, 5*time.Second, time.Millisecond, "streams are free again after their late responses")
 	s.Close()
 	requireNothingLeft(t, before)

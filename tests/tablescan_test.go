@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/stats"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -57,7 +58,7 @@ func TestTableScan(t *testing.T) {
 			sorted(rowsOf(scan.Batches(t.Context()), 0)), text)
 	}
 
-	require.Zero(t, s.Stats().Errors[vecql.ClassInvalid], "the server has the tables of estimates")
+	require.Zero(t, s.Stats().Errors[stats.ClassInvalid], "the server has the tables of estimates")
 
 	counted, err := tablescan.Tokens(t.Context(), s, ks+".t", tablescan.Config{})
 	require.NoError(t, err)

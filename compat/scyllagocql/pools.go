@@ -8,6 +8,7 @@ import (
 	"net"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/stats"
 )
 
 // Snapshots of the pools of connections.
@@ -58,18 +59,18 @@ type HostPoolInfo interface {
 // hostPool is a HostPoolInfo: a snapshot.
 type hostPool struct {
 	host *HostInfo
-	node vecql.NodeStats
+	node stats.Node
 }
 
 func (p hostPool) GetConnectionCount() int { return p.node.Connections }
 func (p hostPool) GetShardCount() int      { return p.host.ScyllaShardCount() }
 func (p hostPool) InFlight() int           { return p.node.InFlight }
 func (p hostPool) Host() HostInformation   { return p.host }
-func (p hostPool) IsClosed() bool          { return p.node.State == vecql.PoolClosed }
+func (p hostPool) IsClosed() bool          { return p.node.State == stats.PoolClosed }
 
 func (p hostPool) GetExcessConnectionCount() (n int) {
 	for _, c := range p.node.Conns {
-		if c.State == vecql.ConnSurplus {
+		if c.State == stats.ConnSurplus {
 			n++
 		}
 	}
@@ -87,8 +88,13 @@ func (s *Session) IterateHostPools(iter func(info HostPoolInfo) bool) {
 	if err != nil {
 		return
 	}
+	hosts := map[string]*vecql.HostInfo{}
+	for _, h := range v.GetHosts() {
+		hosts[h.HostID()] = h
+	}
 	for _, node := range v.Stats().Nodes {
-		if !iter(hostPool{s.hosts.Of(node.Host), node}) {
+		// A node that has come or left between the two calls has no HostInfo.
+		if h := hosts[node.HostID]; h != nil && !iter(hostPool{s.hosts.Of(h), node}) {
 			return
 		}
 	}

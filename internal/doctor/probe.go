@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/stats"
 )
 
 // The probes of one node.
@@ -50,13 +51,13 @@ func examine(ctx context.Context, session *vecql.Session, h *vecql.HostInfo, o O
 
 // addStats adds the session's statistics of the node after the probes.
 func (n *Node) addStats(session *vecql.Session) {
-	for _, stats := range session.Stats().Nodes {
-		if stats.Host.HostID() != n.HostID {
+	for _, node := range session.Stats().Nodes {
+		if node.HostID != n.HostID {
 			continue
 		}
-		n.Connections, n.Shards = stats.Connections, countShards(stats.Conns)
-		if n.Error != "" && stats.LastError != nil {
-			n.Error = errorText(stats.LastError) // the cause of the failed requests
+		n.Connections, n.Shards = node.Connections, countShards(node.Conns)
+		if n.Error != "" && node.LastError != nil {
+			n.Error = errorText(node.LastError) // the cause of the failed requests
 		}
 	}
 }
@@ -65,7 +66,7 @@ func (n *Node) addStats(session *vecql.Session) {
 func errorText(err error) string { return strings.TrimPrefix(err.Error(), "vecql: ") }
 
 // countShards returns the number of shards that have a connection.
-func countShards(conns []vecql.ConnStats) int {
+func countShards(conns []stats.Conn) int {
 	var shards []int
 	for _, c := range conns {
 		if c.Shard >= 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/clustertable"
+	"github.com/vecql/vecql/stats"
 )
 
 // Lists. A server gives each element of a list that it writes a new position, and the deletion that precedes the
@@ -163,7 +164,7 @@ func (w *listWriter) put(ctx context.Context, p preparedList, row *column.Batch)
 			return nil
 		}
 		switch vecql.ErrorClassOf(err) {
-		case vecql.ClassInvalid, vecql.ClassOther, vecql.ClassCanceled:
+		case stats.ClassInvalid, stats.ClassOther, stats.ClassCanceled:
 			return err
 		}
 		if time.Since(began) > w.o.RetryFor || ahead == maxAhead {

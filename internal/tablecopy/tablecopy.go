@@ -19,6 +19,7 @@ import (
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/clustertable"
+	"github.com/vecql/vecql/stats"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -79,7 +80,7 @@ func New(ctx context.Context, source, target clustertable.Table, cfg Config) (*C
 }
 
 // refused reports whether the server does not accept a statement.
-func refused(err error) bool { return err != nil && vecql.ErrorClassOf(err) == vecql.ClassInvalid }
+func refused(err error) bool { return err != nil && vecql.ErrorClassOf(err) == stats.ClassInvalid }
 
 // Run copies the rows that are left. When save is not nil, it is called every interval with a checkpoint whose rows are
 // written. After an error of Run, Close stores nothing further.

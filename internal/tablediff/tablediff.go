@@ -26,6 +26,7 @@ import (
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/schema"
+	"github.com/vecql/vecql/stats"
 )
 
 // A Config configures a comparison.
@@ -260,7 +261,7 @@ func (d *Diff) work(ctx context.Context, worker int) error {
 
 // mayRepeat waits, and reports whether a request that has failed so many times may be sent again.
 func mayRepeat(ctx context.Context, err error, failures, retries int) bool {
-	if ctx.Err() != nil || vecql.ErrorClassOf(err) == vecql.ClassInvalid || failures > retries {
+	if ctx.Err() != nil || vecql.ErrorClassOf(err) == stats.ClassInvalid || failures > retries {
 		return false
 	}
 	return background.Sleep(ctx, background.Jitter(background.Exponential(firstWait, longWait, failures-1)))

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/fakehttp"
+	"github.com/vecql/vecql/stats"
 )
 
 // The metrics of long work, in Prometheus' text format 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats).
@@ -33,7 +33,7 @@ type counts struct {
 type metricsContent struct {
 	verb  string
 	state state
-	stats []vecql.Stats // of the sessions, in the order in which they were opened
+	stats []stats.Session // of the sessions, in the order in which they were opened
 }
 
 // serveMetrics serves the metrics of a verb until stop is called, if --metrics-listen is set. stop may be called
@@ -111,13 +111,13 @@ func (m *metricsContent) addWork(x *exposition) {
 func (m *metricsContent) addSessions(x *exposition) {
 	for _, n := range []struct {
 		name, help string
-		value      func(*vecql.Stats) uint64
+		value      func(*stats.Session) uint64
 	}{
-		{"vecql_requests_total", "Requests.", func(s *vecql.Stats) uint64 { return s.Requests }},
-		{"vecql_requests_failed_total", "Requests that failed.", func(s *vecql.Stats) uint64 { return s.Failed }},
-		{"vecql_request_retries_total", "Attempts after the first one.", func(s *vecql.Stats) uint64 { return s.Retries }},
-		{"vecql_sent_bytes_total", "Bytes of requests.", func(s *vecql.Stats) uint64 { return s.BytesOut }},
-		{"vecql_received_bytes_total", "Bytes of responses.", func(s *vecql.Stats) uint64 { return s.BytesIn }},
+		{"vecql_requests_total", "Requests.", func(s *stats.Session) uint64 { return s.Requests }},
+		{"vecql_requests_failed_total", "Requests that failed.", func(s *stats.Session) uint64 { return s.Failed }},
+		{"vecql_request_retries_total", "Attempts after the first one.", func(s *stats.Session) uint64 { return s.Retries }},
+		{"vecql_sent_bytes_total", "Bytes of requests.", func(s *stats.Session) uint64 { return s.BytesOut }},
+		{"vecql_received_bytes_total", "Bytes of responses.", func(s *stats.Session) uint64 { return s.BytesIn }},
 	} {
 		x.family(n.name, "counter", n.help)
 		for i := range m.stats {
@@ -137,27 +137,27 @@ var latencyBounds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25,
 
 // addNodes adds the connections and the latencies of the nodes.
 func (m *metricsContent) addNodes(x *exposition) {
-	each := func(f func(labels string, n *vecql.NodeStats)) {
+	each := func(f func(labels string, n *stats.Node)) {
 		for i := range m.stats {
 			for k := range m.stats[i].Nodes {
 				n := &m.stats[i].Nodes[k]
-				f(sessionLabel(i)+","+label("node", n.Host.ConnectAddressAndPort()), n)
+				f(sessionLabel(i)+","+label("node", n.Address), n)
 			}
 		}
 	}
 	x.family("vecql_node_connections", "gauge", "Open connections to a node.")
-	each(func(labels string, n *vecql.NodeStats) { x.value(labels, float64(n.Connections)) })
+	each(func(labels string, n *stats.Node) { x.value(labels, float64(n.Connections)) })
 	x.family("vecql_node_in_flight_requests", "gauge", "Requests to a node that have no response yet.")
-	each(func(labels string, n *vecql.NodeStats) { x.value(labels, float64(n.InFlight)) })
+	each(func(labels string, n *stats.Node) { x.value(labels, float64(n.InFlight)) })
 	x.family("vecql_node_latency_seconds", "histogram", "Latencies of the attempts that a node has answered.")
-	each(func(labels string, n *vecql.NodeStats) { x.histogram(labels, n.Latency) })
+	each(func(labels string, n *stats.Node) { x.histogram(labels, n.Latency) })
 }
 
 func sessionLabel(i int) string { return label("session", strconv.Itoa(i+1)) }
 
 // sortedKeys returns the classes in a fixed order.
-func sortedKeys(errs map[vecql.ErrorClass]uint64) []vecql.ErrorClass {
-	keys := make([]vecql.ErrorClass, 0, len(errs))
+func sortedKeys(errs map[stats.ErrorClass]uint64) []stats.ErrorClass {
+	keys := make([]stats.ErrorClass, 0, len(errs))
 	for class := range errs {
 		keys = append(keys, class)
 	}
@@ -193,7 +193,7 @@ func (x *exposition) sample(suffix, labels string, v float64) {
 
 // histogram adds a histogram. A bucket of h counts for the first bound that it does not exceed, so that latencies are
 // rounded up by at most an eighth.
-func (x *exposition) histogram(labels string, h vecql.LatencyHistogram) {
+func (x *exposition) histogram(labels string, h stats.Histogram) {
 	buckets, count := h.Buckets(), uint64(0)
 	for _, bound := range latencyBounds {
 		for len(buckets) > 0 && buckets[0].Upper.Seconds() <= bound {

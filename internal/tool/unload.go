@@ -22,6 +22,7 @@ import (
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/rowfile"
 	"github.com/vecql/vecql/internal/tablecopy"
+	"github.com/vecql/vecql/stats"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -273,7 +274,7 @@ func (u *unload) timedSelect(ctx context.Context, t clustertable.Table) (string,
 		return "", fmt.Errorf("--times: %w", err)
 	}
 	_, err = t.Session.StatementMetadata(ctx, p.Select(t, ""), "")
-	if err != nil && vecql.ErrorClassOf(err) == vecql.ClassInvalid && p.DropCollectionTimes() {
+	if err != nil && vecql.ErrorClassOf(err) == stats.ClassInvalid && p.DropCollectionTimes() {
 		err = nil
 	}
 	u.plan = p

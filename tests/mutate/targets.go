@@ -41,6 +41,7 @@ var targets = []target{
 	{"request", ".", regexp.MustCompile(`^request`), []string{"."}, []string{"faults"}},
 	{"pool", ".", regexp.MustCompile(`^pool`), []string{"."}, []string{"faults"}},
 	{"topology", ".", regexp.MustCompile(`^topology`), []string{"."}, []string{"faults"}},
+	{"stats", "stats", nil, []string{"stats"}, []string{"."}},
 	{"bulk", "bulk", nil, []string{"bulk"}, []string{"internal/tool"}},
 	{"tablescan", "tablescan", nil, []string{"tablescan"}, []string{"pipe", "internal/tool"}},
 	{"parquetscan", "parquetscan", nil, []string{"parquetscan"}, []string{"pipe", "internal/rowfile"}},
