@@ -46,6 +46,9 @@ const maxLine = 120
 // minDocumented is the number of lines from which a function has a doc comment.
 const minDocumented = 20
 
+// minDescribed is the number of lines from which a file has a comment that names its subject.
+const minDescribed = 30
+
 // wordsLeft are folders whose prose is still to be rewritten. The list only shrinks.
 var wordsLeft = []string{}
 
@@ -102,6 +105,7 @@ func checkComments(path string, report func(path string, line int, text, advice 
 	if !strings.HasSuffix(path, "_test.go") {
 		checkCode(fset, path, f, string(source), report)
 		checkFunctions(fset, path, f, report)
+		checkSubject(fset, path, f, report)
 	}
 	for _, group := range f.Comments {
 		for _, c := range group.List {
@@ -147,6 +151,27 @@ func checkFunctions(fset *token.FileSet, path string, f *ast.File, report func(p
 			report(path, first, fn.Name.Name, fmt.Sprintf("a function of %d lines needs a doc comment", n))
 		}
 	}
+}
+
+// checkSubject reports a file of minDescribed lines whose subject no comment names: neither a comment at its beginning nor
+// the doc comment of its first declaration.
+func checkSubject(fset *token.FileSet, path string, f *ast.File, report func(path string, line int, text, advice string)) {
+	if fset.Position(f.FileEnd).Line < minDescribed {
+		return
+	}
+	first := f.FileEnd
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); !ok || g.Tok != token.IMPORT {
+			first = d.Pos()
+			break
+		}
+	}
+	for _, group := range f.Comments {
+		if group.Pos() < first && !strings.HasPrefix(group.Text(), "SPDX-License-Identifier") && group.Text() != "" {
+			return
+		}
+	}
+	report(path, 1, filepath.Base(path), "begin the file with a comment that names its subject")
 }
 
 func checkComment(fset *token.FileSet, path string, c *ast.Comment, report func(path string, line int, text, advice string)) {

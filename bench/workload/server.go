@@ -19,6 +19,8 @@ import (
 	"github.com/vecql/vecql/bench/nullserver"
 )
 
+// The null server of a benchmark: a process of its own.
+
 const (
 	// addrEnv is the address of a running null server. run.sh starts one for all drivers, on a core of its own.
 	addrEnv = "VECQL_NULL_SERVER"

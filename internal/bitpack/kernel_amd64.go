@@ -6,6 +6,7 @@ package bitpack
 
 import "golang.org/x/sys/cpu"
 
+// hasKernel reports whether the processor has the instructions of kernel.
 var hasKernel = cpu.X86.HasAVX2
 
 // kernel unpacks groups of 8 integers of width bits. It reads 16 bytes from the start of each group and from its half.

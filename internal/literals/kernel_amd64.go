@@ -6,6 +6,7 @@ package literals
 
 import "golang.org/x/sys/cpu"
 
+// hasKernel reports whether the processor has the instructions of kernel.
 var hasKernel = cpu.X86.HasBMI1
 
 // kernel decodes steps of stepSymbols symbols of 4 or 8 streams, whose contents are part bytes apart in dst. The first

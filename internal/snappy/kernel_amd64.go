@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
+// hasKernel reports whether the processor has the instructions of kernel.
 var hasKernel = cpu.X86.HasBMI2 && cpu.X86.HasSSSE3
 
 // kernel decodes elements from src on to dstAt. It stops before an element that begins after srcLimit, that would be

@@ -8,6 +8,8 @@ import (
 	"sync"
 )
 
+// The buffered reader of a connection.
+
 const (
 	// InputLeast is the memory that an Input always has.
 	InputLeast = 2 << 10

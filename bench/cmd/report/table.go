@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// Tables of a report as Markdown.
+
 const nsOp = "ns/op"
 
 // units lists the metrics shown besides time.
