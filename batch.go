@@ -10,6 +10,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Batch: several statements in one request.
@@ -205,7 +206,7 @@ func (b *Batch) encode(ctx context.Context, c *call) (first *bindings, err error
 // configure applies the settings that do not depend on the statements.
 func (b *Batch) configure(c *call) error {
 	if len(b.Entries) > BatchSizeMaximum {
-		return errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
+		return errtext.Errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
 	}
 	if b.policies.fault != nil {
 		return b.policies.fault
@@ -251,7 +252,7 @@ func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []batchEntry,
 			err = bound[i].bind(stmt, e.Args)
 		}
 		if err != nil {
-			return nil, nil, errorf("batch statement %d: %w", i, err)
+			return nil, nil, errtext.Errorf("batch statement %d: %w", i, err)
 		}
 		c.lwt = c.lwt || stmt.lwt
 		if !slices.Contains(c.stmts, stmt) {

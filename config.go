@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/stream"
 )
@@ -262,11 +263,11 @@ func (c *ClusterConfig) validate() error {
 	var errs []error
 	fault := func(bad bool, format string, args ...any) {
 		if bad {
-			errs = append(errs, errorf("ClusterConfig: "+format, args...))
+			errs = append(errs, errtext.Errorf("ClusterConfig: "+format, args...))
 		}
 	}
 	if len(c.Hosts) == 0 {
-		errs = append(errs, errorf("ClusterConfig: Hosts is empty: %w", ErrNoHosts))
+		errs = append(errs, errtext.Errorf("ClusterConfig: Hosts is empty: %w", ErrNoHosts))
 	}
 	fault(c.Dialer != nil && c.HostDialer != nil, "Dialer and HostDialer are both set")
 	fault(c.Authenticator != nil && c.AuthProvider != nil, "Authenticator and AuthProvider are both set")
@@ -302,7 +303,7 @@ func (c *ClusterConfig) validate() error {
 	_, snappy := c.Compressor.(SnappyCompressor)
 	fault(snappy && c.ProtoVersion == 5,
 		"Compressor is Snappy, which protocol v5 does not support: set LZ4 or ProtoVersion 4")
-	return joinErrors(errs...)
+	return errtext.Join(errs...)
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -331,7 +332,7 @@ func (c *ClusterConfig) contactPoints(ctx context.Context) ([]contactPoint, erro
 		}
 		port, err := strconv.ParseUint(portText, 10, 16)
 		if err != nil {
-			errs = append(errs, errorf("contact point %q: %w", h, err))
+			errs = append(errs, errtext.Errorf("contact point %q: %w", h, err))
 			continue
 		}
 		if addr, err := netip.ParseAddr(host); err == nil {
@@ -340,11 +341,11 @@ func (c *ClusterConfig) contactPoints(ctx context.Context) ([]contactPoint, erro
 		}
 		addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		if err != nil {
-			errs = append(errs, errorf("contact point %q: %w", h, err))
+			errs = append(errs, errtext.Errorf("contact point %q: %w", h, err))
 		}
 		for _, addr := range addrs {
 			points = append(points, contactPoint{name: host, addr: addr.Unmap(), port: uint16(port)})
 		}
 	}
-	return points, joinErrors(errs...)
+	return points, errtext.Join(errs...)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Rarely set settings of queries and batches: policies, timeouts, observers and profiles.
@@ -64,7 +65,7 @@ func (o *options) apply(s *Session, name string) *Profile {
 	p, ok := s.cfg.Profiles[name]
 	o.change(func(set *policies) {
 		if set.fault = nil; !ok {
-			set.fault = errorf("%w: %q", ErrNoProfile, name)
+			set.fault = errtext.Errorf("%w: %q", ErrNoProfile, name)
 		}
 		if p.RetryPolicy != nil {
 			set.retry = p.RetryPolicy

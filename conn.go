@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/wire"
@@ -168,9 +169,9 @@ func dialConn(ctx context.Context, cfg *connConfig, addr string) (*conn, error) 
 	if err != nil {
 		var op *net.OpError
 		if errors.As(err, &op) && op.Op == "dial" { // its text begins with "dial"
-			return nil, errorf("%w", err)
+			return nil, errtext.Errorf("%w", err)
 		}
-		return nil, errorf("dial: %w", err)
+		return nil, errtext.Errorf("dial: %w", err)
 	}
 	c := newConn(cfg, addr, sock)
 	// The handshake runs on this goroutine; the end of ctx interrupts its reads and writes.
@@ -182,7 +183,7 @@ func dialConn(ctx context.Context, cfg *connConfig, addr string) (*conn, error) 
 	if err != nil {
 		_ = c.sock.Close()
 		if ctx.Err() != nil {
-			err = errorf("%w: %w", ctx.Err(), err)
+			err = errtext.Errorf("%w: %w", ctx.Err(), err)
 		}
 		return nil, err
 	}
@@ -435,7 +436,7 @@ func (c *conn) claim(ctx context.Context, deadline int64) (int, error) {
 		case <-timeout:
 			return 0, ErrNoStreams
 		case <-ctx.Done():
-			return 0, errorf("%w: %w", ErrNoStreams, ctx.Err())
+			return 0, errtext.Errorf("%w: %w", ErrNoStreams, ctx.Err())
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -130,14 +131,14 @@ func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
 		}
 	}
 	if _, err := c.sock.Write(frame); err != nil {
-		return 0, nil, errorf("%v: write: %w", op, err)
+		return 0, nil, errtext.Errorf("%v: write: %w", op, err)
 	}
 	h, answer, err := c.readFrame()
 	if err != nil && op == opOptions {
 		err = c.foreignAnswer(err)
 	}
 	if err != nil {
-		return 0, nil, errorf("%v: read: %w", op, err)
+		return 0, nil, errtext.Errorf("%v: read: %w", op, err)
 	}
 	_, r, err := readEnvelope(h.Flags, answer.b)
 	if err == nil && opcode(h.Opcode) == opError {
@@ -148,7 +149,7 @@ func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
 		}
 	}
 	if err == nil && h.Version != c.cfg.version {
-		err = &versionError{supported: h.Version, err: errorf("%v in a frame of v%d", opcode(h.Opcode), h.Version)}
+		err = &versionError{supported: h.Version, err: errtext.Errorf("%v in a frame of v%d", opcode(h.Opcode), h.Version)}
 	}
 	if err == nil && h.Stream != 0 {
 		err = &ProtocolError{Message: fmt.Sprintf("%v answered on stream %d", op, h.Stream)}
@@ -167,10 +168,10 @@ const maxChallenges = 16
 func (c *conn) authenticate(class string) error {
 	auth, err := c.cfg.authenticator()
 	if err != nil {
-		return &loginError{errorf("authenticate: ClusterConfig.AuthProvider: %w", err)}
+		return &loginError{errtext.Errorf("authenticate: ClusterConfig.AuthProvider: %w", err)}
 	}
 	if auth == nil {
-		return &loginError{errorf("authenticate: the server requires credentials (%s), but ClusterConfig.Authenticator is not set", class)}
+		return &loginError{errtext.Errorf("authenticate: the server requires credentials (%s), but ClusterConfig.Authenticator is not set", class)}
 	}
 	request := []byte(class)
 	for range maxChallenges {
@@ -179,7 +180,7 @@ func (c *conn) authenticate(class string) error {
 		}
 		resp, next, err := challenge(auth, request)
 		if err != nil {
-			return &loginError{errorf("authenticate: %w", err)}
+			return &loginError{errtext.Errorf("authenticate: %w", err)}
 		}
 		b, err := appendAuthResponse(nil, resp)
 		if err != nil {
@@ -187,7 +188,7 @@ func (c *conn) authenticate(class string) error {
 		}
 		op, body, err := c.exchange(opAuthResponse, b)
 		if err != nil {
-			if err = errorf("authenticate: %w", err); errors.Is(err, cql.CodeCredentials) {
+			if err = errtext.Errorf("authenticate: %w", err); errors.Is(err, cql.CodeCredentials) {
 				err = &loginError{err}
 			}
 			return err
@@ -203,7 +204,7 @@ func (c *conn) authenticate(class string) error {
 				auth = next
 			}
 			if err := success(auth, token); err != nil {
-				return errorf("authenticate: %w", err)
+				return errtext.Errorf("authenticate: %w", err)
 			}
 			return nil
 		case op != opAuthChallenge:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -94,7 +95,7 @@ func (c *conn) beat() {
 	if err == nil {
 		resp.body.release()
 	} else if silence := c.silence(); silence >= timeout {
-		err := errorf("no answer received for %v, a heartbeat included", silence.Round(time.Millisecond))
+		err := errtext.Errorf("no answer received for %v, a heartbeat included", silence.Round(time.Millisecond))
 		c.close(&endError{stats.EndHeartbeat, err})
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -127,7 +128,7 @@ func (c *conn) closedError() error {
 	select {
 	case <-c.done:
 		if c.closeErr != nil && !errors.Is(c.closeErr, errDrained) {
-			return errorf("%w: %w", ErrConnectionClosed, c.closeErr)
+			return errtext.Errorf("%w: %w", ErrConnectionClosed, c.closeErr)
 		}
 	default:
 	}

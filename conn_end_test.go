@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
@@ -31,19 +32,19 @@ func TestEndCauses(t *testing.T) {
 		want stats.EndCause
 	}{
 		{&endError{stats.EndSurplus, errDrained}, stats.EndSurplus},
-		{errorf("read: %w", io.EOF), stats.EndPeer},
-		{errorf("read: %w", io.ErrUnexpectedEOF), stats.EndPeer},
-		{errorf("write: %w", reset), stats.EndPeer},
-		{errorf("write: %w", &net.OpError{Op: "write", Err: syscall.EPIPE}), stats.EndPeer},
-		{errorf("write: %w", os.NewSyscallError("write", syscall.EPIPE)), stats.EndPeer},
-		{errorf("write: %w", &net.OpError{Op: "write", Err: syscall.ENETDOWN}), stats.EndNetwork},
-		{errorf("read: %w", wire.ErrCRC24), stats.EndProtocol},
-		{errorf("read: %w", wire.ErrLength), stats.EndProtocol},
-		{errorf("read: %w", wire.ErrShort), stats.EndProtocol},
-		{errorf("read: %w", &net.OpError{Op: "read", Err: syscall.EHOSTUNREACH}), stats.EndNetwork},
-		{errorf("read: %w", &ProtocolError{Message: "frame header"}), stats.EndProtocol},
-		{errorf("read: %w", wire.ErrCRC32), stats.EndProtocol},
-		{&endError{stats.EndControl, errorf("read system.peers: %w", context.DeadlineExceeded)}, stats.EndControl},
+		{errtext.Errorf("read: %w", io.EOF), stats.EndPeer},
+		{errtext.Errorf("read: %w", io.ErrUnexpectedEOF), stats.EndPeer},
+		{errtext.Errorf("write: %w", reset), stats.EndPeer},
+		{errtext.Errorf("write: %w", &net.OpError{Op: "write", Err: syscall.EPIPE}), stats.EndPeer},
+		{errtext.Errorf("write: %w", os.NewSyscallError("write", syscall.EPIPE)), stats.EndPeer},
+		{errtext.Errorf("write: %w", &net.OpError{Op: "write", Err: syscall.ENETDOWN}), stats.EndNetwork},
+		{errtext.Errorf("read: %w", wire.ErrCRC24), stats.EndProtocol},
+		{errtext.Errorf("read: %w", wire.ErrLength), stats.EndProtocol},
+		{errtext.Errorf("read: %w", wire.ErrShort), stats.EndProtocol},
+		{errtext.Errorf("read: %w", &net.OpError{Op: "read", Err: syscall.EHOSTUNREACH}), stats.EndNetwork},
+		{errtext.Errorf("read: %w", &ProtocolError{Message: "frame header"}), stats.EndProtocol},
+		{errtext.Errorf("read: %w", wire.ErrCRC32), stats.EndProtocol},
+		{&endError{stats.EndControl, errtext.Errorf("read system.peers: %w", context.DeadlineExceeded)}, stats.EndControl},
 		{errors.New("panic"), stats.EndOther},
 	} {
 		require.Equal(t, m.want, endCauseOf(m.err), m.err)
@@ -174,8 +175,8 @@ func TestCodesOfSystems(t *testing.T) {
 	require.Equal(t, []syscall.Errno{10053, 10054}, resetCodes("windows"))
 	require.Equal(t, []syscall.Errno{10048, 10049}, takenCodes("windows"))
 	for _, code := range takenCodes(runtime.GOOS) {
-		require.True(t, portTaken(errorf("dial: %w", &net.OpError{Op: "dial", Err: os.NewSyscallError("bind", code)})))
+		require.True(t, portTaken(errtext.Errorf("dial: %w", &net.OpError{Op: "dial", Err: os.NewSyscallError("bind", code)})))
 	}
-	require.False(t, portTaken(errorf("dial: %w", syscall.ECONNREFUSED)))
+	require.False(t, portTaken(errtext.Errorf("dial: %w", syscall.ECONNREFUSED)))
 	require.False(t, portTaken(io.EOF))
 }

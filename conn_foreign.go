@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -34,7 +35,7 @@ func (c *conn) foreignAnswer(err error) error {
 	case got[0] == tlsAlert && got[1] == 3:
 		return &ProtocolError{Message: speaksTLS}
 	case c.readAt == 0:
-		return errorf(silentPlain+": %w", err)
+		return errtext.Errorf(silentPlain+": %w", err)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -48,7 +49,7 @@ func (c *conn) overdue() {
 		}
 		return
 	}
-	c.closeWhenIdle(&endError{stats.EndOrphans, errorf("%w: more than %d", errOrphans, c.orphanLimit())})
+	c.closeWhenIdle(&endError{stats.EndOrphans, errtext.Errorf("%w: more than %d", errOrphans, c.orphanLimit())})
 }
 
 // closeWhenIdle refuses further calls, and closes the connection with err when those in flight have ended or timed out.

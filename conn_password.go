@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // SASL PLAIN, and texts that must not contain its password.
@@ -42,7 +44,7 @@ func (p PasswordAuthenticator) Challenge(req []byte) ([]byte, Authenticator, err
 		allowed = passwordAuthenticators
 	}
 	if !slices.Contains(allowed, string(req)) {
-		return nil, nil, errorf("the server's authenticator %q is not in AllowedAuthenticators", req)
+		return nil, nil, errtext.Errorf("the server's authenticator %q is not in AllowedAuthenticators", req)
 	}
 	return []byte("\x00" + p.Username + "\x00" + p.Password), nil, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -69,7 +70,7 @@ func (c *conn) read() {
 	for {
 		h, body, err := c.readFrame()
 		if err != nil {
-			c.close(errorf("read: %w", err))
+			c.close(errtext.Errorf("read: %w", err))
 			return
 		}
 		if h.Stream >= 0 && opcode(h.Opcode) != opSupported { // see conn_silence.go
@@ -170,7 +171,7 @@ func (c *conn) takeFrame() (h wire.Header, body *buffer, err error) {
 func parseHeader(b []byte) (wire.Header, error) {
 	h, err := wire.ParseHeader(b)
 	if err == nil && !h.Response {
-		err = errorf("a request frame from the server: % x", b[:wire.HeaderSize])
+		err = errtext.Errorf("a request frame from the server: % x", b[:wire.HeaderSize])
 	}
 	if err != nil {
 		return h, &ProtocolError{Message: "frame header", Err: err}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Silent connections: the server or the network accepts requests and answers none of them, or a byte a second. A caller
@@ -31,7 +32,7 @@ const (
 )
 
 // errSilent means that a movable call ended because its connection is silent.
-var errSilent = errorf("%w: the connection answers no request", ErrTimeoutNoResponse)
+var errSilent = errtext.Errorf("%w: the connection answers no request", ErrTimeoutNoResponse)
 
 // silence returns the time since the last answer.
 func (c *conn) silence() time.Duration { return time.Duration(c.now() - c.answered.Load()) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -140,9 +141,9 @@ func contentBegun(records []byte, n int) (content int) {
 // tlsError returns the error of a TLS handshake with one prefix "tls: ", which most errors of crypto/tls have.
 func tlsError(err error) error {
 	if strings.HasPrefix(err.Error(), "tls: ") {
-		return errorf("%w", err)
+		return errtext.Errorf("%w", err)
 	}
-	return errorf("tls: %w", err)
+	return errtext.Errorf("tls: %w", err)
 }
 
 // isTLS reports whether a connection has TLS.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -153,7 +154,7 @@ func (c *conn) awaitRoom(ctx context.Context, call *waiter) error {
 func (c *conn) compressBody(dst *buffer, body []byte) (err error) {
 	defer func() {
 		if err != nil {
-			err = errorf("compress: %w", err)
+			err = errtext.Errorf("compress: %w", err)
 		}
 	}()
 	defer background.Recover(&err)
@@ -258,7 +259,7 @@ func (c *conn) writeChunk(byCaller bool) error {
 	w := &c.w
 	if w.out == nil {
 		if err := c.seal(); err != nil {
-			c.close(errorf("write: %w", err))
+			c.close(errtext.Errorf("write: %w", err))
 			return err
 		}
 	}
@@ -284,7 +285,7 @@ func (c *conn) writeChunk(byCaller bool) error {
 		return errStalled
 	}
 	w.failed(c.framesBegun())
-	c.close(errorf("write: %w", err))
+	c.close(errtext.Errorf("write: %w", err))
 	return err
 }
 
@@ -299,7 +300,7 @@ func (c *conn) seal() error {
 	default:
 		var err error
 		if w.segments, err = wire.AppendSegments(w.segments[:0], w.frames, c.compressSegment); err != nil {
-			return errorf("segment: %w", err)
+			return errtext.Errorf("segment: %w", err)
 		}
 		w.plain = w.segments
 	}

@@ -15,10 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vecql/vecql/internal/errtext"
-
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/stats"
 )
@@ -321,7 +320,7 @@ func (c *control) read(ctx context.Context, conn *conn) (clusterView, error) {
 func readLocal(ctx context.Context, conn *conn) (systemRow, error) {
 	local, err := systemQuery(ctx, conn, "SELECT * FROM system.local WHERE key = 'local'")
 	if err != nil {
-		return nil, errorf("read system.local: %w", err)
+		return nil, errtext.Errorf("read system.local: %w", err)
 	}
 	if len(local) != 1 {
 		return nil, &ProtocolError{Message: fmt.Sprintf("system.local has %d rows", len(local))}
@@ -351,7 +350,7 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc,
 		peers, err = systemQuery(ctx, conn, "SELECT * FROM system.peers")
 	}
 	if err != nil {
-		return view, errorf("read system.peers: %w", err)
+		return view, errtext.Errorf("read system.peers: %w", err)
 	}
 	if view.hosts, err = hostsOf(local, peers, at, reach, instead); err != nil {
 		return view, err
@@ -359,7 +358,7 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc,
 
 	rows, err := systemQuery(ctx, conn, "SELECT keyspace_name, replication FROM system_schema.keyspaces")
 	if err != nil {
-		return view, errorf("read system_schema.keyspaces: %w", err)
+		return view, errtext.Errorf("read system_schema.keyspaces: %w", err)
 	}
 	view.keyspaces = make(map[string]placement.Strategy, len(rows))
 	for _, row := range rows {
@@ -421,13 +420,13 @@ func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn) e
 				for i, v := range versions {
 					names[i] = v.String()
 				}
-				err = errorf("versions %s", strings.Join(names, ", "))
+				err = errtext.Errorf("versions %s", strings.Join(names, ", "))
 			} else if errors.Is(err, context.DeadlineExceeded) {
 				patience *= 2
 			}
 		}
 		if !background.Sleep(ctx, wait) {
-			return errorf("%w (%v): %w", ErrSchemaAgreement, errtext.Round(time.Since(began)), err)
+			return errtext.Errorf("%w (%v): %w", ErrSchemaAgreement, errtext.Round(time.Since(began)), err)
 		}
 	}
 }

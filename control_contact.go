@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -58,13 +59,13 @@ func (c *control) connect(ctx context.Context) error {
 			if at.err == nil {
 				return nil
 			}
-			errs = append(errs, errorf("node %s: %w", at.addr, at.err))
+			errs = append(errs, errtext.Errorf("node %s: %w", at.addr, at.err))
 			timer.Reset(0)
 		case <-ctx.Done():
-			return joinErrors(append(errs, ctx.Err())...)
+			return errtext.Join(append(errs, ctx.Err())...)
 		}
 	}
-	return joinErrors(errs...)
+	return errtext.Join(errs...)
 }
 
 // closeLosers closes the connections of n attempts that are still under way.

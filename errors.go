@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vecql/vecql/internal/errtext"
-
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Errors of sessions and connections. Package cql has the errors of servers.
@@ -81,55 +80,6 @@ var (
 	ErrSchemaAgreement = errors.New("vecql: nodes did not agree on the schema in time")
 )
 
-// prefix begins the text of each error of this package, once.
-const prefix = "vecql: "
-
-// errorf is fmt.Errorf with the prefix of this package. It removes the prefix from the texts of the errors in args.
-func errorf(format string, args ...any) error {
-	for i, arg := range args {
-		if err, ok := arg.(error); ok {
-			args[i] = unprefixed{err}
-		}
-	}
-	return fmt.Errorf(prefix+format, args...)
-}
-
-// unprefixed is an error without the prefix of its text.
-type unprefixed struct{ err error }
-
-func (e unprefixed) Error() string { return strings.TrimPrefix(e.err.Error(), prefix) }
-func (e unprefixed) Unwrap() error { return e.err }
-
-// joinErrors returns the errors that are not nil as one error with a text of one line. nil means that there is none.
-func joinErrors(errs ...error) error {
-	var joined joinedErrors
-	for _, err := range errs {
-		if err != nil {
-			joined = append(joined, err)
-		}
-	}
-	switch len(joined) {
-	case 0:
-		return nil
-	case 1:
-		return joined[0]
-	}
-	return joined
-}
-
-type joinedErrors []error
-
-func (e joinedErrors) Error() string {
-	texts := make([]string, len(e))
-	for i, err := range e {
-		texts[i] = unprefixed{err}.Error()
-	}
-	return prefix + strings.Join(texts, "; ")
-}
-
-// Unwrap returns all errors.
-func (e joinedErrors) Unwrap() []error { return e }
-
 // A ProtocolError means that the server violated the native protocol. A connection whose frames cannot be read is
 // closed.
 type ProtocolError struct {
@@ -139,7 +89,7 @@ type ProtocolError struct {
 
 func (e *ProtocolError) Error() string {
 	if e.Err != nil {
-		return "vecql: protocol: " + e.Message + ": " + unprefixed{e.Err}.Error()
+		return "vecql: protocol: " + e.Message + ": " + errtext.Of(e.Err)
 	}
 	return "vecql: protocol: " + e.Message
 }
@@ -194,7 +144,7 @@ func (e *MemoryBudgetError) Error() string {
 	text := fmt.Sprintf("vecql: no room in the memory budget for %v: %d bytes of %d are in flight, %d are held by open rows, "+
 		"the request needs %d", errtext.Round(e.Waited), e.InFlight, e.Budget, e.Held, e.Size)
 	if e.Err != nil {
-		text += ": " + unprefixed{e.Err}.Error()
+		text += ": " + errtext.Of(e.Err)
 	}
 	return text
 }
@@ -216,11 +166,11 @@ type RequestFailure struct {
 
 func (e *RequestFailure) Error() string {
 	var b strings.Builder
-	b.WriteString(prefix)
+	b.WriteString(errtext.Prefix)
 	if e.Statement != "" {
 		fmt.Fprintf(&b, "%s %q: ", e.request, shortened(e.Statement))
 	}
-	b.WriteString(unprefixed{e.Err}.Error())
+	b.WriteString(errtext.Of(e.Err))
 	b.WriteString(" (")
 	if e.Host.IsValid() {
 		fmt.Fprintf(&b, "node %s, ", e.Host)
@@ -283,7 +233,7 @@ func attemptMayHaveApplied(err error) bool {
 // notSentError means that no byte of the request was written to the socket: a retry is safe.
 type notSentError struct{ err error }
 
-func (e *notSentError) Error() string { return prefix + "not sent: " + unprefixed{e.err}.Error() }
+func (e *notSentError) Error() string { return errtext.Prefix + "not sent: " + errtext.Of(e.err) }
 func (e *notSentError) Unwrap() error { return e.err }
 
 // refusedError means that the node refused the request as unprepared, so did not execute it, and that preparing the

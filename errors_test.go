@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/stats"
 )
@@ -103,21 +104,21 @@ func TestRequestFailureText(t *testing.T) {
 func TestPrefixOnce(t *testing.T) {
 	inner := errors.Join(ErrTimeoutNoResponse)
 	for want, err := range map[string]error{
-		"vecql: a: b: no answer from the server in time":                errorf("a: %w", errorf("b: %w", ErrTimeoutNoResponse)),
-		"vecql: not sent: connection is closed: protocol: x: too late":  &notSentError{errorf("%w: %w", ErrConnectionClosed, &ProtocolError{"x", errorf("too late")})},
-		"vecql: session is closed; a: no contact points":                joinErrors(nil, ErrSessionClosed, errorf("a: %w", ErrNoHosts)),
+		"vecql: a: b: no answer from the server in time":                errtext.Errorf("a: %w", errtext.Errorf("b: %w", ErrTimeoutNoResponse)),
+		"vecql: not sent: connection is closed: protocol: x: too late":  &notSentError{errtext.Errorf("%w: %w", ErrConnectionClosed, &ProtocolError{"x", errtext.Errorf("too late")})},
+		"vecql: session is closed; a: no contact points":                errtext.Join(nil, ErrSessionClosed, errtext.Errorf("a: %w", ErrNoHosts)),
 		"vecql: execute row 3 of a batch: session is closed":            &RowError{3, ErrSessionClosed},
 		"vecql: no answer from the server in time (0 attempts, 12.3ms)": &RequestFailure{Err: inner, Elapsed: 12345678},
 	} {
 		require.EqualError(t, err, want)
 		require.EqualError(t, fmt.Errorf("program: %w", err), "program: "+want)
 	}
-	err := errorf("a: %w", joinErrors(errorf("b: %w", ErrNoHosts), &RequestFailure{Err: ErrThrottled, applied: true}))
+	err := errtext.Errorf("a: %w", errtext.Join(errtext.Errorf("b: %w", ErrNoHosts), &RequestFailure{Err: ErrThrottled, applied: true}))
 	require.ErrorIs(t, err, ErrNoHosts)
 	require.ErrorIs(t, err, ErrThrottled)
 	require.True(t, MayHaveApplied(err))
-	require.NoError(t, joinErrors(nil, nil))
-	require.Equal(t, ErrNoHosts, joinErrors(nil, ErrNoHosts))
+	require.NoError(t, errtext.Join(nil, nil))
+	require.Equal(t, ErrNoHosts, errtext.Join(nil, ErrNoHosts))
 }
 
 // TestServerErrorsByValue: errors.As finds each type of server errors by pointer and by value, and no other type.
@@ -135,7 +136,7 @@ func TestServerErrorsByValue(t *testing.T) {
 	}
 	for _, row := range rows {
 		row(t, func(err error) error { return err })
-		row(t, func(err error) error { return &RequestFailure{Err: errorf("a: %w", err)} })
+		row(t, func(err error) error { return &RequestFailure{Err: errtext.Errorf("a: %w", err)} })
 	}
 	var timeout cql.WriteTimeoutError
 	require.False(t, errors.As(&unavailable, &timeout))
@@ -166,7 +167,7 @@ func byValue[E error](want E) func(t *testing.T, wrap func(error) error) {
 
 // TestErrorOfProgram: a program can make an error of a server, for its own tests.
 func TestErrorOfProgram(t *testing.T) {
-	err := errorf("a: %w", &cql.ServerError{Code: cql.CodeUnavailable, Message: "own"})
+	err := errtext.Errorf("a: %w", &cql.ServerError{Code: cql.CodeUnavailable, Message: "own"})
 	require.Equal(t, stats.ClassUnavailable, ErrorClassOf(err))
 	require.False(t, attemptMayHaveApplied(err))
 	require.True(t, attemptMayHaveApplied(errors.New("own")), "only a server knows that it did not execute a request")

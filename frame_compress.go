@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -79,7 +80,7 @@ func (LZ4Compressor) AppendCompressed(dst, src []byte) ([]byte, error) {
 	out := slices.Grow(dst, bound)
 	n, err := lz4.CompressBlock(src, out[len(dst):len(dst)+bound], nil)
 	if err != nil {
-		return dst, errorf("LZ4: %w", err)
+		return dst, errtext.Errorf("LZ4: %w", err)
 	}
 	return out[:len(dst)+n], nil
 }
@@ -148,10 +149,10 @@ func (SnappyCompressor) AppendDecompressedWithLength(dst, src []byte, limit int)
 
 // AppendCompressed implements Compressor. It returns ErrUnsupported.
 func (SnappyCompressor) AppendCompressed(dst, _ []byte) ([]byte, error) {
-	return dst, errorf("Snappy segments: %w", ErrUnsupported)
+	return dst, errtext.Errorf("Snappy segments: %w", ErrUnsupported)
 }
 
 // AppendDecompressed implements Compressor. It returns ErrUnsupported.
 func (SnappyCompressor) AppendDecompressed(dst, _ []byte, _ int) ([]byte, error) {
-	return dst, errorf("Snappy segments: %w", ErrUnsupported)
+	return dst, errtext.Errorf("Snappy segments: %w", ErrUnsupported)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -101,13 +102,13 @@ func (w *bodyWriter) finish(dst []byte) ([]byte, error) {
 // room sets err if the body with n more bytes would exceed the maximum frame length.
 func (w *bodyWriter) room(n int) {
 	if w.err == nil && n > wire.MaxBody-(len(w.out)-w.start) {
-		w.err = errorf("encode the body of a request: %w", ErrFrameTooBig)
+		w.err = errtext.Errorf("encode the body of a request: %w", ErrFrameTooBig)
 	}
 }
 
 func (w *bodyWriter) fail(what string, err error) {
 	if w.err == nil {
-		w.err = errorf("%s: %w", what, err)
+		w.err = errtext.Errorf("%s: %w", what, err)
 	}
 }
 
@@ -207,9 +208,9 @@ func queryFlags(version byte, p *queryParams) (flags int32, err error) {
 	case version >= protoV5:
 		return flags, nil
 	case p.keyspace != "":
-		return 0, errorf("keyspace of a request: %w", ErrUnsupported)
+		return 0, errtext.Errorf("keyspace of a request: %w", ErrUnsupported)
 	case p.hasNowInSeconds:
-		return 0, errorf("now_in_seconds: %w", ErrUnsupported)
+		return 0, errtext.Errorf("now_in_seconds: %w", ErrUnsupported)
 	}
 	return flags, nil
 }

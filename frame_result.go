@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -107,7 +108,7 @@ func (res *result) parse(r *wire.Reader, version byte, hasMetadataID bool, known
 		change := readSchemaEvent(r)
 		res.change = &change
 	default:
-		r.Fail(errorf("unknown kind %d", res.kind))
+		r.Fail(errtext.Errorf("unknown kind %d", res.kind))
 	}
 	return malformed("RESULT", r)
 }
@@ -118,7 +119,7 @@ func (rows *rowsBody) read(r *wire.Reader, hasMetadataID bool, known *knownColum
 	rows.meta.read(r, hasMetadataID, known)
 	n := int(r.Int())
 	if cols := rows.meta.columnCount; n < 0 || (cols == 0 && n > 0) || (cols > 0 && n > r.Len()/4/cols) {
-		r.Fail(errorf("%w: %d rows of %d columns in %d bytes", wire.ErrLength, n, cols, r.Len()))
+		r.Fail(errtext.Errorf("%w: %d rows of %d columns in %d bytes", wire.ErrLength, n, cols, r.Len()))
 	}
 	rows.rowCount = n
 	rows.cells = r.Rest()
@@ -129,12 +130,12 @@ func (m *metadata) read(r *wire.Reader, hasMetadataID bool, known *knownColumns)
 	m.flags, m.columnCount = r.Int(), int(r.Int())
 	m.noColumns = m.flags&metadataNoMetadata != 0
 	if m.columnCount < 0 {
-		r.Fail(errorf("%w: %d columns", wire.ErrLength, m.columnCount))
+		r.Fail(errtext.Errorf("%w: %d columns", wire.ErrLength, m.columnCount))
 	}
 	if m.flags&metadataHasMorePages != 0 {
 		// Without a state the next page cannot be requested, and an empty state would start over.
 		if m.pagingState = bytes.Clone(r.Bytes()); len(m.pagingState) == 0 {
-			r.Fail(errorf("%w: more pages, but no paging state", wire.ErrLength))
+			r.Fail(errtext.Errorf("%w: more pages, but no paging state", wire.ErrLength))
 		}
 	}
 	if hasMetadataID && m.flags&metadataChanged != 0 {
@@ -173,7 +174,7 @@ func readPrepared(r *wire.Reader, hasMetadataID bool) *preparedResult {
 	for range n {
 		i := int(r.Short())
 		if i >= p.bind.columnCount {
-			r.Fail(errorf("%w: partition key at bind marker %d of %d", wire.ErrLength, i, p.bind.columnCount))
+			r.Fail(errtext.Errorf("%w: partition key at bind marker %d of %d", wire.ErrLength, i, p.bind.columnCount))
 		}
 		p.pkIndexes = append(p.pkIndexes, i)
 	}
@@ -194,7 +195,7 @@ func readColumns(r *wire.Reader, n int, flags int32) []cql.ColumnInfo {
 		minSize = 2 * 2
 	}
 	if n < 0 || n > r.Len()/minSize {
-		r.Fail(errorf("%w: %d columns in %d bytes", wire.ErrLength, n, r.Len()))
+		r.Fail(errtext.Errorf("%w: %d columns in %d bytes", wire.ErrLength, n, r.Len()))
 	}
 	if r.Err() != nil {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/paging"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -197,7 +198,7 @@ func (it *Iter) Scan(dest ...any) bool {
 	}
 	columns := it.Columns()
 	if len(dest) != len(columns) {
-		it.fail(errorf("%w: %d destinations for %d columns", ErrColumnCount, len(dest), len(columns)))
+		it.fail(errtext.Errorf("%w: %d destinations for %d columns", ErrColumnCount, len(dest), len(columns)))
 		return false
 	}
 	// locals: this loop dominates the cost of small rows
@@ -476,7 +477,7 @@ func (it *Iter) scanApplied(dest []any) (applied bool, err error) {
 	all[0] = &applied
 	if len(all) > 1 { // the result of an applied statement has the one column only
 		if len(dest) != len(all)-1 {
-			return false, errorf("%w: %d destinations for the %d columns after %s", ErrColumnCount, len(dest), len(all)-1,
+			return false, errtext.Errorf("%w: %d destinations for the %d columns after %s", ErrColumnCount, len(dest), len(all)-1,
 				appliedColumn)
 		}
 		copy(all[1:], dest)

@@ -5,6 +5,8 @@ package vecql
 import (
 	"errors"
 	"slices"
+
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Rows as cells that are not decoded yet: NextRaw, and the Scanner that decodes them on demand.
@@ -18,7 +20,7 @@ func (it *Iter) NextRaw(cells [][]byte) bool {
 		return false
 	}
 	if n := len(it.Columns()); len(cells) != n {
-		it.fail(errorf("%w: room for %d cells, the row has %d columns", ErrColumnCount, len(cells), n))
+		it.fail(errtext.Errorf("%w: room for %d cells, the row has %d columns", ErrColumnCount, len(cells), n))
 		return false
 	}
 	return it.rawRow(cells)
@@ -84,7 +86,7 @@ func (s *scanner) Scan(dest ...any) error {
 		return errNoRow
 	}
 	if len(dest) != len(s.cells) {
-		return errorf("%w: %d destinations for %d columns", ErrColumnCount, len(dest), len(s.cells))
+		return errtext.Errorf("%w: %d destinations for %d columns", ErrColumnCount, len(dest), len(s.cells))
 	}
 	for i, d := range dest {
 		if d == nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -39,7 +40,7 @@ func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
-	return unprefixed{err}.Error()
+	return errtext.Of(err)
 }
 
 // requiredNodes returns whether Session.Ready waits for a node: for local ones, or for all if none is local.
@@ -63,7 +64,7 @@ func (s *Session) Ready(ctx context.Context) error {
 	for {
 		changed := s.changes.next() // before the state is read, so that no change is missed
 		if s.closed.Load() {
-			return errorf("wait for the nodes: %w", ErrSessionClosed)
+			return errtext.Errorf("wait for the nodes: %w", ErrSessionClosed)
 		}
 		missing := s.notServing()
 		if len(missing) == 0 {
@@ -73,7 +74,7 @@ func (s *Session) Ready(ctx context.Context) error {
 		case <-changed:
 		case <-s.ctx.Done():
 		case <-ctx.Done():
-			return errorf("wait for the nodes: %w: %w", ctx.Err(), notServingError(missing))
+			return errtext.Errorf("wait for the nodes: %w: %w", ctx.Err(), notServingError(missing))
 		}
 	}
 }
@@ -98,14 +99,14 @@ func notServingError(nodes []*node) error {
 		st := n.stats()
 		switch {
 		case st.Silent > 0:
-			errs = append(errs, errorf("node %s is silent", n.info.addr))
+			errs = append(errs, errtext.Errorf("node %s is silent", n.info.addr))
 		case st.LastError != nil:
-			errs = append(errs, errorf("node %s is not connected (%v): %w", n.info.addr, st.State, st.LastError))
+			errs = append(errs, errtext.Errorf("node %s is not connected (%v): %w", n.info.addr, st.State, st.LastError))
 		default:
-			errs = append(errs, errorf("node %s is not connected (%v)", n.info.addr, st.State))
+			errs = append(errs, errtext.Errorf("node %s is not connected (%v)", n.info.addr, st.State))
 		}
 	}
-	return joinErrors(errs...)
+	return errtext.Join(errs...)
 }
 
 // broadcast wakes any number of goroutines.

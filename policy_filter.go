@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Host filters and address translation.
@@ -57,7 +58,7 @@ func WhiteListHostFilter(hosts ...string) HostFilter {
 		addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", h)
 		cancel()
 		if err != nil && f.err == nil {
-			f.err = errorf("ClusterConfig: HostFilter: %w", err)
+			f.err = errtext.Errorf("ClusterConfig: HostFilter: %w", err)
 		}
 		for _, a := range addrs {
 			f.addrs[a.Unmap()] = true
@@ -104,7 +105,7 @@ func translator(t AddressTranslator) translateFunc {
 	return func(a netip.AddrPort) (to netip.AddrPort, err error) {
 		defer func() {
 			if err != nil {
-				err = errorf("AddressTranslator: %v: %w", a, err)
+				err = errtext.Errorf("AddressTranslator: %v: %w", a, err)
 			}
 		}()
 		defer background.Recover(&err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Host selection: the distance of nodes, and the use of replicas. Policies are stateless; sessions may share one. A
@@ -260,7 +261,7 @@ func (r *planRules) filterHosts(hosts []*HostInfo, filter HostFilter) error {
 	accepted, used := 0, 0
 	for _, h := range hosts {
 		if err := r.filterHost(h, filter); err != nil {
-			return errorf("node %v: %w", h, err)
+			return errtext.Errorf("node %v: %w", h, err)
 		}
 		if !h.excluded {
 			accepted++
@@ -271,9 +272,9 @@ func (r *planRules) filterHosts(hosts []*HostInfo, filter HostFilter) error {
 	}
 	switch {
 	case accepted == 0:
-		return errorf("%w: HostFilter accepts none of %v", ErrNoHosts, hosts)
+		return errtext.Errorf("%w: HostFilter accepts none of %v", ErrNoHosts, hosts)
 	case used == 0:
-		return errorf("%w: the HostSelectionPolicy uses none of %v", ErrNoHosts, hosts)
+		return errtext.Errorf("%w: the HostSelectionPolicy uses none of %v", ErrNoHosts, hosts)
 	}
 	return nil
 }
@@ -284,7 +285,7 @@ func (r *planRules) filterHost(h *HostInfo, filter HostFilter) (err error) {
 	what := "HostFilter"
 	defer func() {
 		if err != nil {
-			err = errorf("%s: %w", what, err)
+			err = errtext.Errorf("%s: %w", what, err)
 		}
 	}()
 	defer background.Recover(&err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -159,7 +160,7 @@ func dialShard(
 ) (net.Conn, error) {
 	first := int(ports.first) + (int(shard)-int(ports.first)%int(shards)+int(shards))%int(shards)
 	if first > int(ports.last) {
-		return nil, errorf("%w: none from %d to %d selects shard %d of %d", errPortsTaken, ports.first, ports.last, shard,
+		return nil, errtext.Errorf("%w: none from %d to %d selects shard %d of %d", errPortsTaken, ports.first, ports.last, shard,
 			shards)
 	}
 	n := (int(ports.last)-first)/int(shards) + 1
@@ -174,7 +175,7 @@ func dialShard(
 			return nil, err
 		}
 	}
-	return nil, errorf("%w from %d to %d for shard %d of %d: %w", errPortsTaken, ports.first, ports.last, shard,
+	return nil, errtext.Errorf("%w from %d to %d for shard %d of %d: %w", errPortsTaken, ports.first, ports.last, shard,
 		shards, err)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Query: a statement with its values and options, and the verbs that run it.
@@ -443,7 +444,7 @@ func (q *Query) configure(c *call, state []byte) error {
 // doUnprepared runs a statement in a QUERY, without preparing it.
 func (q *Query) doUnprepared(ctx context.Context, c *call) error {
 	if cqltext.IsUse(q.stmt) {
-		return errorf("execute %q: %w", shortened(q.stmt), ErrUseStmt)
+		return errtext.Errorf("execute %q: %w", shortened(q.stmt), ErrUseStmt)
 	}
 	err := c.startBody(opQuery, &q.options, len(q.stmt)+64)
 	if err == nil {
@@ -528,7 +529,7 @@ func (s *Session) agree(ctx context.Context, c *call) error {
 	if err == nil {
 		return nil
 	}
-	err = errorf("await schema agreement after %v: %w", a.res.change, err)
+	err = errtext.Errorf("await schema agreement after %v: %w", a.res.change, err)
 	failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
 	c.describe(failure)
 	a.body.release()

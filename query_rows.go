@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -86,7 +87,7 @@ type RowError struct {
 }
 
 func (e *RowError) Error() string {
-	return fmt.Sprintf("vecql: execute row %d of a batch: %v", e.Row, unprefixed{e.Err})
+	return fmt.Sprintf("vecql: execute row %d of a batch: %s", e.Row, errtext.Of(e.Err))
 }
 
 // Unwrap returns Err.
@@ -165,7 +166,7 @@ func (s *rowSource) bind(b *bindings, stmt *statement, batch *column.Batch, row 
 		if batch != nil {
 			rows = batch.Rows
 		}
-		return &RowError{Row: row, Err: errorf("the batch has %d rows", rows)}
+		return &RowError{Row: row, Err: errtext.Errorf("the batch has %d rows", rows)}
 	}
 	if err := plan.Check(batch); err != nil {
 		return err

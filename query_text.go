@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // The text of statements, made from the fields of a struct.
@@ -72,7 +73,7 @@ var tableName = regexp.MustCompile(`^(?:[A-Za-z]\w*|"(?:[^"]|"")+")(?:\.(?:[A-Za
 // checkTableName panics unless table is the name of a table, so that no other text becomes a part of a statement.
 func checkTableName(table string) {
 	if !tableName.MatchString(table) {
-		panic(errorf("%w: %.100q is not a name in CQL: write keyspace.table, with double quotes where a name needs them",
+		panic(errtext.Errorf("%w: %.100q is not a name in CQL: write keyspace.table, with double quotes where a name needs them",
 			ErrNoTable, table))
 	}
 }
@@ -85,7 +86,7 @@ func columnNames[T any]() []string {
 	}
 	fields, err := codec.RowFields(t)
 	if err != nil {
-		panic(errorf("name the columns of a struct: %w", err))
+		panic(errtext.Errorf("name the columns of a struct: %w", err))
 	}
 	if len(fields) == 0 {
 		panic(fmt.Sprintf("vecql: %v has no exported field", t))

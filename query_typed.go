@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Typed statements: each bind marker takes its value from a field of a struct. The encoder of each field is chosen
@@ -94,7 +95,7 @@ func (r *record) bind(b *bindings, stmt *statement) error {
 		return err
 	}
 	if r.base == nil {
-		return errorf("%w: a nil *%v", cql.ErrNull, r.source.goType)
+		return errtext.Errorf("%w: a nil *%v", cql.ErrNull, r.source.goType)
 	}
 	b.stmt, b.record, b.fields, b.n = stmt, r.base, fields, len(stmt.bind)
 	return nil
@@ -122,11 +123,11 @@ func (t *recordType) fieldsFor(stmt *statement) ([]markerField, error) {
 	sources := newMarkerSources(stmt)
 	isStruct := codec.IsRowStruct(t.goType) && !codec.HasOwnCodec(t.goType)
 	if !isStruct && len(fields) != 1 {
-		return nil, errorf("%w: one %v for %d bind markers of %q", ErrValueCount, t.goType, len(fields), stmt.text)
+		return nil, errtext.Errorf("%w: one %v for %d bind markers of %q", ErrValueCount, t.goType, len(fields), stmt.text)
 	}
 	if isStruct {
 		if _, err := codec.RowFields(t.goType); err != nil {
-			return nil, errorf("bind the fields of a struct: %w", err)
+			return nil, errtext.Errorf("bind the fields of a struct: %w", err)
 		}
 	}
 	for i, col := range stmt.bind {
@@ -135,7 +136,7 @@ func (t *recordType) fieldsFor(stmt *statement) ([]markerField, error) {
 		if isStruct {
 			sf, ok := codec.FieldFor(t.goType, col.Name)
 			if !ok {
-				err := errorf("%w: the struct has no field for the bind marker", cql.ErrConversion)
+				err := errtext.Errorf("%w: the struct has no field for the bind marker", cql.ErrConversion)
 				return nil, &cql.MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.goType.String(), Err: err}
 			}
 			if err := sources.take(i, fmt.Sprint(sf.Index), fmt.Sprintf("field %s of %v", sf.Name, t.goType)); err != nil {
@@ -174,7 +175,7 @@ func (m *markerSources) take(i int, source, description string) error {
 		return nil
 	}
 	if m.taken[source] {
-		return errorf("%w: two markers ? take %s: use named markers (:old, :new), with a value for each", ErrValueCount,
+		return errtext.Errorf("%w: two markers ? take %s: use named markers (:old, :new), with a value for each", ErrValueCount,
 			description)
 	}
 	m.taken[source] = true

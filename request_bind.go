@@ -11,6 +11,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -83,7 +84,7 @@ func orderNamed(stmt *statement, values []any) ([]any, error) {
 	for _, v := range values {
 		nv, ok := v.(cql.Named)
 		if !ok {
-			return nil, errorf("%w: named and positional values are mixed", ErrValueCount)
+			return nil, errtext.Errorf("%w: named and positional values are mixed", ErrValueCount)
 		}
 		found := false
 		for i, col := range stmt.bind { // several markers may have one name
@@ -92,12 +93,12 @@ func orderNamed(stmt *statement, values []any) ([]any, error) {
 			}
 		}
 		if !found {
-			return nil, errorf("%w: no bind marker %q in %q", ErrValueCount, nv.Name, stmt.text)
+			return nil, errtext.Errorf("%w: no bind marker %q in %q", ErrValueCount, nv.Name, stmt.text)
 		}
 	}
 	for i, ok := range bound {
 		if !ok {
-			return nil, errorf("%w: no value for bind marker %q of %q", ErrValueCount, stmt.bind[i].Name, stmt.text)
+			return nil, errtext.Errorf("%w: no value for bind marker %q of %q", ErrValueCount, stmt.bind[i].Name, stmt.text)
 		}
 	}
 	return ordered, nil
@@ -246,5 +247,5 @@ func (b *bindings) appendKey(dst, body []byte) (key []byte, ok bool, err error) 
 }
 
 func (b *bindings) keyError(i int, err error) error {
-	return errorf("bind marker %q: %w", b.stmt.bind[i].Name, err)
+	return errtext.Errorf("bind marker %q: %w", b.stmt.bind[i].Name, err)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/flight"
 )
 
@@ -285,7 +286,7 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, of *call, stmt *sta
 		if of.others && errors.Is(err, ErrTimeoutNoResponse) {
 			err = errSilent
 		}
-		return errorf("prepare %q again: %w", shortened(stmt.text), err)
+		return errtext.Errorf("prepare %q again: %w", shortened(stmt.text), err)
 	}
 	a := prepare.answer
 	defer a.body.release()
@@ -301,7 +302,7 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, of *call, stmt *sta
 		return nil // only the names or the partition key differ, so that the encoded values are valid
 	}
 	stmt.outdated.Store(true) // requests with the old types that wait must not reach the node, which accepts them now
-	return errorf("prepare %q again on node %s: %w", shortened(stmt.text), c.addr(), ErrStatementChanged)
+	return errtext.Errorf("prepare %q again on node %s: %w", shortened(stmt.text), c.addr(), ErrStatementChanged)
 }
 
 // prepareAndSend follows an exchange that failed. If the node does not have a statement of the call, it prepares the

@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -39,7 +40,7 @@ func (s *Session) afterFailure(ctx context.Context, c *call, plan *sharedPlan, x
 	x.note(c, a)
 	if ended := ctx.Err(); ended != nil {
 		if errors.Is(a.err, errSilent) { // the time ended before the request could go on to another node
-			x.failure.Err = errorf("%w, after: %w", ended, a.err)
+			x.failure.Err = errtext.Errorf("%w, after: %w", ended, a.err)
 		}
 		return candidate{}
 	}
@@ -80,7 +81,7 @@ func (x *execution) note(c *call, a *attempted) {
 	if !a.made {
 		err := a.err
 		if x.failure.Attempts > 0 {
-			err = errorf("%w, before a retry after: %w", err, x.failure.Err)
+			err = errtext.Errorf("%w, before a retry after: %w", err, x.failure.Err)
 		}
 		x.failure.Err = &notSentError{err: err}
 		return
@@ -109,10 +110,10 @@ func (s *Session) noConnections(c *call, plan *sharedPlan) error {
 		return ErrSessionClosed
 	}
 	if c.hostID != (cql.UUID{}) {
-		err = errorf("%w of the query plan, which has only the node with host id %v", err, c.hostID)
+		err = errtext.Errorf("%w of the query plan, which has only the node with host id %v", err, c.hostID)
 	}
-	if cause := joinErrors(plan.err(), s.topo.Load().lastErrors()); cause != nil {
-		err = errorf("%w: %w", err, cause)
+	if cause := errtext.Join(plan.err(), s.topo.Load().lastErrors()); cause != nil {
+		err = errtext.Errorf("%w: %w", err, cause)
 	}
 	return err
 }
@@ -174,7 +175,7 @@ func (s *Session) decideRetry(ctx context.Context, c *call, conn *conn, n *node,
 	a.LWT = c.lwt || a.WriteType == "CAS" || a.Class == stats.ClassCASWriteUnknown
 	d, panicked := askRetryPolicy(ctx, c.policies.retry, a)
 	if panicked != nil {
-		x.failure.Err = errorf("retry policy: %w, after: %w", panicked, err)
+		x.failure.Err = errtext.Errorf("retry policy: %w, after: %w", panicked, err)
 		return Decision{}
 	}
 	if (d.Type == Retry || d.Type == RetryNextHost) && !c.idempotent && x.failure.applied || d.Type > Ignore {
@@ -199,7 +200,7 @@ func (s *Session) awaitRetry(ctx context.Context, wait time.Duration, x *executi
 	case <-s.ctx.Done():
 		reason = ErrSessionClosed
 	}
-	x.failure.Err = errorf("%w, waiting for a retry after: %w", reason, x.failure.Err)
+	x.failure.Err = errtext.Errorf("%w, waiting for a retry after: %w", reason, x.failure.Err)
 	return false
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -89,7 +90,7 @@ func (b *raceBudget) won() { b.spent.Add(-requestsPerLoss) }
 func (s *Session) speculate(ctx context.Context, c *call) error {
 	attempts, delay, err := askSpeculativePolicy(c.policies.speculative)
 	if err != nil {
-		return &RequestFailure{Err: errorf("speculative execution policy: %w", err)}
+		return &RequestFailure{Err: errtext.Errorf("speculative execution policy: %w", err)}
 	}
 	if attempts <= 0 {
 		return s.executeAlone(ctx, c)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Typed rows: rows as values of a Go type, which is checked against the columns once per result.
@@ -109,7 +110,7 @@ type rowField struct {
 func (m *rowMapping) set(plan *resultPlan, t reflect.Type, rest int) error {
 	*m = rowMapping{plan: plan, dynamic: t == reflect.TypeFor[map[string]any]()}
 	if rest > len(plan.columns) {
-		return errorf("%w: %d further destinations for %d columns", ErrColumnCount, rest, len(plan.columns))
+		return errtext.Errorf("%w: %d further destinations for %d columns", ErrColumnCount, rest, len(plan.columns))
 	}
 	m.columns = plan.columns[:len(plan.columns)-rest]
 	if m.dynamic {
@@ -118,18 +119,18 @@ func (m *rowMapping) set(plan *resultPlan, t reflect.Type, rest int) error {
 	isStruct := codec.IsRowStruct(t)
 	if isStruct {
 		if _, err := codec.RowFields(t); err != nil {
-			return errorf("read rows: %w", err)
+			return errtext.Errorf("read rows: %w", err)
 		}
 	}
 	if !isStruct && len(m.columns) != 1 {
-		return errorf("%w: a row of %d columns into one value of type %v", ErrColumnCount, len(m.columns), t)
+		return errtext.Errorf("%w: a row of %d columns into one value of type %v", ErrColumnCount, len(m.columns), t)
 	}
 	for _, col := range m.columns {
 		f := rowField{goType: t}
 		if isStruct {
 			sf, ok := codec.FieldFor(t, col.Name)
 			if !ok {
-				err := errorf("%w: the struct has no field for the column", cql.ErrConversion)
+				err := errtext.Errorf("%w: the struct has no field for the column", cql.ErrConversion)
 				return &cql.UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.String(), Err: err}
 			}
 			f.goType, f.offset = sf.Type, offsetOf(t, sf.Index)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/schema"
 )
 
@@ -313,7 +314,7 @@ func (c *schemaCache) readScope(ctx context.Context, next *schemaSnapshot, scope
 	}
 	var refused *cql.ServerError
 	if errors.As(err, &refused) || errors.Is(err, ErrNoConnections) {
-		err = errorf("%w: %w", ErrNoMetadata, err)
+		err = errtext.Errorf("%w: %w", ErrNoMetadata, err)
 	}
 	return err
 }
@@ -340,12 +341,12 @@ func (c *schemaCache) keyspace(ctx context.Context, name string) (*cql.KeyspaceM
 		snap, err = c.get(ctx, name)
 	}
 	if err != nil {
-		return nil, errorf("read the metadata of keyspace %q: %w", name, err)
+		return nil, errtext.Errorf("read the metadata of keyspace %q: %w", name, err)
 	}
 	if ks := snap.keyspaces[name]; ks != nil {
 		return ks.Metadata, nil
 	}
-	return nil, errorf("%w: %q", ErrKeyspaceDoesNotExist, name)
+	return nil, errtext.Errorf("%w: %q", ErrKeyspaceDoesNotExist, name)
 }
 
 // all returns all keyspaces by name. The map is shared.
@@ -358,7 +359,7 @@ func (c *schemaCache) all(ctx context.Context) (map[string]*schema.Keyspace, err
 		snap, err = c.get(ctx, "")
 	}
 	if err != nil {
-		return nil, errorf("read the metadata of all keyspaces: %w", err)
+		return nil, errtext.Errorf("read the metadata of all keyspaces: %w", err)
 	}
 	return snap.keyspaces, nil
 }

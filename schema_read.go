@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/schema"
 )
 
@@ -26,9 +27,9 @@ func readSchema(ctx context.Context, conn *conn, scope schema.Scope) (*schema.Ro
 			// The server does not have this table.
 		case q.Optional && errors.As(err, &refused) && !errors.Is(err, cql.CodeOverloaded) &&
 			!errors.Is(err, cql.CodeBootstrapping):
-			rows.AddFault(errorf("read system_schema.%s: %w", q.Table, err))
+			rows.AddFault(errtext.Errorf("read system_schema.%s: %w", q.Table, err))
 		default:
-			return nil, errorf("read system_schema.%s: %w", q.Table, err)
+			return nil, errtext.Errorf("read system_schema.%s: %w", q.Table, err)
 		}
 	}
 	return rows, nil

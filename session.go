@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/quietlog"
@@ -135,9 +136,9 @@ func (s *Session) connect(ctx context.Context) error {
 		return s.awaitNodes(ctx)
 	}
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-		err = errorf("%w: %w", ctx.Err(), err)
+		err = errtext.Errorf("%w: %w", ctx.Err(), err)
 	}
-	return errorf("%w: %w", ErrNoConnectionsStarted, err)
+	return errtext.Errorf("%w: %w", ErrNoConnectionsStarted, err)
 }
 
 // tlsConfig returns the TLS configuration for addr. The certificate of a contact point is verified against its
@@ -330,7 +331,7 @@ func (s *Session) awaitSchemaAgreement(ctx context.Context, pick func() *conn) e
 	defer context.AfterFunc(s.ctx, cancel)()
 	err := s.control.awaitSchemaAgreement(ctx, func() *conn { return s.answeringConn(pick()) })
 	if err != nil && s.closed.Load() {
-		err = errorf("%w: %w", ErrSessionClosed, err)
+		err = errtext.Errorf("%w: %w", ErrSessionClosed, err)
 	}
 	return err
 }
@@ -379,7 +380,7 @@ func commonVersion(hosts []*HostInfo) error {
 	if before4 == nil || since4 == nil {
 		return nil
 	}
-	err := errorf("node %s has version %s", before4.addr, before4.version)
+	err := errtext.Errorf("node %s has version %s", before4.addr, before4.version)
 	return &versionError{supported: protoV4, err: err}
 }
 
@@ -404,7 +405,7 @@ func (s *Session) reached(addr netip.AddrPort) netip.AddrPort {
 // Errors are ErrKeyspaceDoesNotExist, ErrNoKeyspace, ErrNoMetadata and those of requests.
 func (s *Session) KeyspaceMetadata(ctx context.Context, keyspace string) (*cql.KeyspaceMetadata, error) {
 	if s.closed.Load() {
-		return nil, errorf("read the metadata of keyspace %q: %w", keyspace, ErrSessionClosed)
+		return nil, errtext.Errorf("read the metadata of keyspace %q: %w", keyspace, ErrSessionClosed)
 	}
 	return s.schema.keyspace(ctx, keyspace)
 }
@@ -413,7 +414,7 @@ func (s *Session) KeyspaceMetadata(ctx context.Context, keyspace string) (*cql.K
 // map. From the first call on, the session caches all keyspaces; see KeyspaceMetadata.
 func (s *Session) AllKeyspaceMetadata(ctx context.Context) (map[string]*cql.KeyspaceMetadata, error) {
 	if s.closed.Load() {
-		return nil, errorf("read the metadata of all keyspaces: %w", ErrSessionClosed)
+		return nil, errtext.Errorf("read the metadata of all keyspaces: %w", ErrSessionClosed)
 	}
 	return s.schema.allMetadata(ctx)
 }
@@ -426,10 +427,10 @@ func (s *Session) TableMetadata(ctx context.Context, keyspace, table string) (*c
 		return nil, err
 	}
 	if s.cfg.Metadata == MetadataKeyspaces {
-		return nil, errorf("%w: table %q.%q: ClusterConfig.Metadata is MetadataKeyspaces", ErrNoMetadata, keyspace, table)
+		return nil, errtext.Errorf("%w: table %q.%q: ClusterConfig.Metadata is MetadataKeyspaces", ErrNoMetadata, keyspace, table)
 	}
 	if t := ks.Tables[table]; t != nil {
 		return t, nil
 	}
-	return nil, errorf("%w: %q.%q", ErrNoTable, keyspace, table)
+	return nil, errtext.Errorf("%w: %q.%q", ErrNoTable, keyspace, table)
 }

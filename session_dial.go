@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Dialing: the options of connections, and the first connections of a session to the nodes.
@@ -49,7 +50,7 @@ func (s *Session) awaitNodes(ctx context.Context) error {
 			continue
 		case <-grace:
 		case <-ctx.Done():
-			return errorf("connect to the %d nodes of the cluster: %w", len(nodes), ctx.Err())
+			return errtext.Errorf("connect to the %d nodes of the cluster: %w", len(nodes), ctx.Err())
 		}
 		break
 	}
@@ -68,9 +69,9 @@ func startError(nodes []*node) error {
 		if errors.Is(err, ErrKeyspaceDoesNotExist) {
 			return keyspaceStartError{err}
 		}
-		errs = append(errs, errorf("node %s: %w", n.info.addr, err))
+		errs = append(errs, errtext.Errorf("node %s: %w", n.info.addr, err))
 	}
-	return errorf("%w: %w", ErrNoConnectionsStarted, joinErrors(errs...))
+	return errtext.Errorf("%w: %w", ErrNoConnectionsStarted, errtext.Join(errs...))
 }
 
 // keyspaceStartError is the error of a start in a keyspace that does not exist. It is ErrNoConnectionsStarted too, but
@@ -124,9 +125,9 @@ func (s *Session) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hook
 func (s *Session) useKeyspace(ctx context.Context, c *conn) error {
 	if _, err := systemQuery(ctx, c, `USE `+cqltext.QuoteIdentifier(s.cfg.Keyspace)); err != nil {
 		if errors.Is(err, cql.CodeInvalid) {
-			return errorf("%w: ClusterConfig.Keyspace is %q: %w", ErrKeyspaceDoesNotExist, s.cfg.Keyspace, err)
+			return errtext.Errorf("%w: ClusterConfig.Keyspace is %q: %w", ErrKeyspaceDoesNotExist, s.cfg.Keyspace, err)
 		}
-		return errorf("use keyspace %q: %w", s.cfg.Keyspace, err)
+		return errtext.Errorf("use keyspace %q: %w", s.cfg.Keyspace, err)
 	}
 	return nil
 }

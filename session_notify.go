@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/schema"
 )
 
@@ -62,7 +63,7 @@ func (n *notifier) start(ctx context.Context) error {
 	if n.s.cfg.OnSchemaChange != nil {
 		var err error
 		if n.schemas, err = n.s.schema.all(ctx); err != nil {
-			return errorf("read the schema for OnSchemaChange: %w", err)
+			return errtext.Errorf("read the schema for OnSchemaChange: %w", err)
 		}
 	}
 	n.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Verification of peers. Networks reuse addresses: another cluster may answer at the address of a node. Each connection
@@ -123,7 +124,7 @@ func (s *Session) verify(ctx context.Context, c *conn, want Peer) error {
 	}
 	got, err := readPeer(ctx, c)
 	if err != nil && !refusesStatement(err) {
-		return errorf("verify the peer: %w", err)
+		return errtext.Errorf("verify the peer: %w", err)
 	}
 	if c.features.hostID != (cql.UUID{}) {
 		got.HostID = c.features.hostID

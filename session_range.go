@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
@@ -33,7 +34,7 @@ func (s *Session) TokenRanges(ctx context.Context, keyspace, table string) ([]To
 	if topo.hasShards() {
 		tablets, err := s.readTablets(ctx, id)
 		if ctx.Err() != nil {
-			return nil, errorf("read the tablets of %s.%s: %w", keyspace, table, context.Cause(ctx))
+			return nil, errtext.Errorf("read the tablets of %s.%s: %w", keyspace, table, context.Cause(ctx))
 		}
 		if err != nil { // no permission, or a version without tablets
 			tablets = slices.Collect(topo.routing.tablets.All(keyspace, table))
@@ -70,7 +71,7 @@ func (s *Session) readTablets(ctx context.Context, id cql.UUID) ([]*tablet.Table
 		last := wire.NewReader(cells[0])
 		t := &tablet.Tablet{First: first, Last: last.Long()}
 		if last.Err() != nil || t.First >= t.Last {
-			return nil, errorf("%w: from %d to %d", errTablet, t.First, t.Last)
+			return nil, errtext.Errorf("%w: from %d to %d", errTablet, t.First, t.Last)
 		}
 		list := wire.NewReader(cells[1])
 		if err := parseReplicas(t, &list); err != nil {

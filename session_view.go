@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // What a session reads of the cluster: from the system tables of one node, or, with DisableInitialHostLookup, from the
@@ -102,7 +103,7 @@ func (s *Session) contactVersions(ctx context.Context, one *conn) ([]cql.UUID, e
 	for _, c := range conns {
 		rows, err := systemQuery(ctx, c, "SELECT schema_version FROM system.local WHERE key = 'local'")
 		if err != nil {
-			return nil, errorf("node %s: %w", c.addr(), err)
+			return nil, errtext.Errorf("node %s: %w", c.addr(), err)
 		}
 		for _, row := range rows {
 			if v, ok := row["schema_version"].(cql.UUID); ok && !slices.Contains(versions, v) {

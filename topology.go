@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/token"
 )
@@ -242,8 +243,8 @@ func (t *topology) lastErrors() error {
 	var errs []error
 	for _, n := range t.nodes {
 		if err := n.pool.lastError(); err != nil {
-			errs = append(errs, errorf("node %s: %w", n.info.addr, err))
+			errs = append(errs, errtext.Errorf("node %s: %w", n.info.addr, err))
 		}
 	}
-	return joinErrors(errs...)
+	return errtext.Join(errs...)
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // HostInfo, and the rows of the system tables that describe nodes. A row may be half-written, stale, or NULL in parts.
@@ -132,7 +133,7 @@ func ipOf(a netip.Addr) net.IP { return net.IP(a.AsSlice()) }
 func NewHostInfoFromAddrPort(addr net.IP, port int) (*HostInfo, error) {
 	a, ok := netip.AddrFromSlice(addr)
 	if !ok || port < 0 || port > 0xFFFF {
-		return nil, errorf("NewHostInfoFromAddrPort: invalid address %v, port %d", addr, port)
+		return nil, errtext.Errorf("NewHostInfoFromAddrPort: invalid address %v, port %d", addr, port)
 	}
 	return &HostInfo{addr: netip.AddrPortFrom(a.Unmap(), uint16(port))}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Query plans of a HostPicker: the program selects the node of each attempt.
@@ -59,7 +60,7 @@ func (p *queryPlan) routeInfo(target *planTarget) RouteInfo {
 func (p *pickedNodes) call(f func()) {
 	defer func() {
 		if p.err != nil {
-			p.err = errorf("HostPicker: %w", p.err)
+			p.err = errtext.Errorf("HostPicker: %w", p.err)
 		}
 	}()
 	defer background.Recover(&p.err)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -49,10 +50,10 @@ func parseTablet(payload []byte, version int) (*tablet.Tablet, error) {
 		t.Version = tabletLong(&r)
 	}
 	if err := errors.Join(r.Err(), list.Err()); err != nil {
-		return nil, errorf("%w: %w", errTablet, err)
+		return nil, errtext.Errorf("%w: %w", errTablet, err)
 	}
 	if t.First >= t.Last {
-		return nil, errorf("%w: from %d to %d", errTablet, t.First, t.Last)
+		return nil, errtext.Errorf("%w: from %d to %d", errTablet, t.First, t.Last)
 	}
 	if err := parseReplicas(t, &list); err != nil {
 		return nil, err
@@ -64,10 +65,10 @@ func parseTablet(payload []byte, version int) (*tablet.Tablet, error) {
 func parseReplicas(t *tablet.Tablet, list *wire.Reader) error {
 	n := list.Count(4 + 2*4 + 16 + 4)
 	if err := list.Err(); err != nil {
-		return errorf("%w: %w", errTablet, err)
+		return errtext.Errorf("%w: %w", errTablet, err)
 	}
 	if n == 0 || n > maxReplicas {
-		return errorf("%w: %d replicas", errTablet, n)
+		return errtext.Errorf("%w: %d replicas", errTablet, n)
 	}
 	t.Replicas = make([]tablet.Replica, n)
 	for i := range t.Replicas {
@@ -78,14 +79,14 @@ func parseReplicas(t *tablet.Tablet, list *wire.Reader) error {
 			pair.Fail(wire.ErrLength)
 		}
 		if err := errors.Join(list.Err(), pair.Err(), shard.Err()); err != nil {
-			return errorf("%w: replica %d: %w", errTablet, i, err)
+			return errtext.Errorf("%w: replica %d: %w", errTablet, i, err)
 		}
 		if replica.Shard < 0 || replica.Shard >= maxShard {
-			return errorf("%w: shard %d", errTablet, replica.Shard)
+			return errtext.Errorf("%w: shard %d", errTablet, replica.Shard)
 		}
 		for _, other := range t.Replicas[:i] {
 			if other.Host == replica.Host {
-				return errorf("%w: two replicas on host %v", errTablet, cql.UUID(replica.Host))
+				return errtext.Errorf("%w: two replicas on host %v", errTablet, cql.UUID(replica.Host))
 			}
 		}
 		t.Replicas[i] = replica
@@ -99,7 +100,7 @@ func tabletLong(r *wire.Reader) int64 {
 	in := wire.NewReader(b)
 	v := in.Long()
 	if len(b) != 8 {
-		r.Fail(errorf("%w: a bigint of %d bytes", wire.ErrLength, len(b)))
+		r.Fail(errtext.Errorf("%w: a bigint of %d bytes", wire.ErrLength, len(b)))
 	}
 	return v
 }
@@ -131,7 +132,7 @@ func (t *topology) addTablet(target *planTarget, hint []byte, version int) error
 		return err
 	}
 	if !found.Covers(target.token) {
-		return errorf("%w: from %d to %d for token %d", errTablet, found.First, found.Last, target.token)
+		return errtext.Errorf("%w: from %d to %d for token %d", errTablet, found.First, found.Last, target.token)
 	}
 	return t.keepTablet(target, found)
 }
@@ -142,14 +143,14 @@ func (t *topology) keepTablet(target *planTarget, found *tablet.Tablet) error {
 	for _, replica := range found.Replicas {
 		// it may be a node that was not yet in the system tables
 		if t.nodeByID(replica.Host) == nil && !t.excluded[replica.Host] {
-			return errorf("%w: host %v is unknown", errTablet, cql.UUID(replica.Host))
+			return errtext.Errorf("%w: host %v is unknown", errTablet, cql.UUID(replica.Host))
 		}
 	}
 	// The replacement of a stored tablet takes no more room.
 	known := &t.routing.tablets
 	if limit := cmp.Or(t.routing.limit, maxTablets); known.Len() >= limit &&
 		known.Lookup(target.keyspace, target.table, target.token) == nil {
-		return errorf("%w: already %d tablets are stored", errTablet, limit)
+		return errtext.Errorf("%w: already %d tablets are stored", errTablet, limit)
 	}
 	known.Add(target.keyspace, target.table, found)
 	return nil
