@@ -30,14 +30,14 @@ type BatchEntry struct {
 // release. The server limits the size of batches (Cassandra: 50 KiB by default); concurrent single requests write many
 // rows faster.
 type Batch struct {
-	Type    BatchType
+	Type    cql.BatchType
 	Entries []BatchEntry
 	session *Session
 	options
 }
 
 // Batch returns an empty batch.
-func (s *Session) Batch(typ BatchType) *Batch {
+func (s *Session) Batch(typ cql.BatchType) *Batch {
 	return &Batch{Type: typ, session: s, options: s.defaultOptions()}
 }
 
@@ -211,7 +211,7 @@ func (b *Batch) configure(c *call) error {
 	if b.policies.fault != nil {
 		return b.policies.fault
 	}
-	c.idempotent, c.batched, c.logged = b.GetIdempotent(), len(b.Entries), b.Type == LoggedBatch
+	c.idempotent, c.batched, c.logged = b.GetIdempotent(), len(b.Entries), b.Type == cql.LoggedBatch
 	if len(b.Entries) > 0 {
 		c.text = b.Entries[0].Stmt
 	}

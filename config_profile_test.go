@@ -46,7 +46,7 @@ func TestProfile(t *testing.T) {
 		require.Equal(t, -1, q.pageSize)
 		require.Equal(t, cql.All, q.GetConsistency(), "later setters override the profile")
 		require.NoError(t, q.Exec(t.Context()))
-		b := s.Batch(LoggedBatch).Profile("all").Query(idempotentInsert)
+		b := s.Batch(cql.LoggedBatch).Profile("all").Query(idempotentInsert)
 		require.Equal(t, cql.LocalOne, b.GetConsistency())
 		require.True(t, b.GetIdempotent())
 		require.Equal(t, time.Minute, b.GetRequestTimeout())
@@ -58,7 +58,7 @@ func TestProfile(t *testing.T) {
 		require.ErrorContains(t, err, `"none such"`)
 		require.False(t, MayHaveApplied(err))
 		require.ErrorIs(t, s.Query(idempotentInsert).Profile("none such").Iter(t.Context()).Close(), ErrNoProfile)
-		require.ErrorIs(t, s.Batch(LoggedBatch).Query(idempotentInsert).Profile("none such").Exec(t.Context()), ErrNoProfile)
+		require.ErrorIs(t, s.Batch(cql.LoggedBatch).Query(idempotentInsert).Profile("none such").Exec(t.Context()), ErrNoProfile)
 		after, _ := c.Count(idempotentInsert)
 		require.Equal(t, before, after)
 		require.NoError(t, s.Query(idempotentInsert).Profile("none such").Profile("all").Exec(t.Context()), "corrected")
@@ -111,7 +111,7 @@ func TestRequestTimeout(t *testing.T) {
 			{"the cluster's", func() error { return s.Query(idempotentInsert).Exec(t.Context()) }, 20 * time.Second, ErrTimeoutNoResponse},
 			{"the query's", func() error { return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(t.Context()) }, 3 * time.Second, ErrTimeoutNoResponse},
 			{"the batch's", func() error {
-				return s.Batch(LoggedBatch).Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(t.Context())
+				return s.Batch(cql.LoggedBatch).Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(t.Context())
 			}, 3 * time.Second, ErrTimeoutNoResponse},
 			{"below the context's deadline", func() error {
 				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -143,7 +143,7 @@ func TestBatchSettings(t *testing.T) {
 		cfg := configOf(c)
 		s := openSession(t, cfg)
 		id := c.Nodes[1].ID.String()
-		b := s.Batch(LoggedBatch).HostID(id)
+		b := s.Batch(cql.LoggedBatch).HostID(id)
 		require.Equal(t, id, b.GetHostID())
 		_, ok := b.GetSerialConsistency()
 		require.False(t, ok)

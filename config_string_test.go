@@ -69,7 +69,7 @@ func TestNoTextHasASecret(t *testing.T) {
 		"in a map": map[string]Authenticator{"a": password}, "in a struct": struct{ Auth Authenticator }{password},
 		"config": *cfg, "its pointer": cfg, "config in a struct": struct{ Config ClusterConfig }{*cfg},
 		"an Authenticator of the program": other, "TLS": certificate,
-		"session": session, "query": session.Query("SELECT"), "batch": session.Batch(LoggedBatch),
+		"session": session, "query": session.Query("SELECT"), "batch": session.Batch(cql.LoggedBatch),
 	} {
 		for form, text := range textsOf(t, v) {
 			require.NotContains(t, text, secret, "%s as %s", name, form)

@@ -80,7 +80,7 @@ func (c *conn) handshake(ctx context.Context) (err error) {
 		}
 		return c.authenticate(class)
 	default:
-		return &ProtocolError{Message: fmt.Sprintf("STARTUP answered with %v", op)}
+		return &cql.ProtocolError{Message: fmt.Sprintf("STARTUP answered with %v", op)}
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *conn) negotiate() error {
 	}
 	defer body.release()
 	if op != opSupported {
-		return &ProtocolError{Message: fmt.Sprintf("OPTIONS answered with %v", op)}
+		return &cql.ProtocolError{Message: fmt.Sprintf("OPTIONS answered with %v", op)}
 	}
 	r := wire.NewReader(body.b)
 	if c.options, err = parseSupported(&r); err != nil {
@@ -152,7 +152,7 @@ func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
 		err = &versionError{supported: h.Version, err: errtext.Errorf("%v in a frame of v%d", opcode(h.Opcode), h.Version)}
 	}
 	if err == nil && h.Stream != 0 {
-		err = &ProtocolError{Message: fmt.Sprintf("%v answered on stream %d", op, h.Stream)}
+		err = &cql.ProtocolError{Message: fmt.Sprintf("%v answered on stream %d", op, h.Stream)}
 	}
 	if err != nil {
 		answer.release()
@@ -176,7 +176,7 @@ func (c *conn) authenticate(class string) error {
 	request := []byte(class)
 	for range maxChallenges {
 		if auth == nil {
-			return &ProtocolError{Message: "authenticate: unexpected AUTH_CHALLENGE: the Authenticator expects no further one"}
+			return &cql.ProtocolError{Message: "authenticate: unexpected AUTH_CHALLENGE: the Authenticator expects no further one"}
 		}
 		resp, next, err := challenge(auth, request)
 		if err != nil {
@@ -208,11 +208,11 @@ func (c *conn) authenticate(class string) error {
 			}
 			return nil
 		case op != opAuthChallenge:
-			return &ProtocolError{Message: fmt.Sprintf("AUTH_RESPONSE answered with %v", op)}
+			return &cql.ProtocolError{Message: fmt.Sprintf("AUTH_RESPONSE answered with %v", op)}
 		}
 		request, auth = token, next
 	}
-	return &ProtocolError{Message: fmt.Sprintf("authenticate: more than %d challenges", maxChallenges)}
+	return &cql.ProtocolError{Message: fmt.Sprintf("authenticate: more than %d challenges", maxChallenges)}
 }
 
 // loginError means that authentication failed: the server refused the credentials, or there are none. Unlike other

@@ -77,7 +77,7 @@ func TestConnHandshakeOnOtherStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakecql.Server{Version: 4, Wrap: func(c net.Conn) net.Conn { return otherStream{c} }}
 		_, err := dialInMemory(s)
-		var broken *ProtocolError
+		var broken *cql.ProtocolError
 		require.ErrorAs(t, err, &broken)
 		require.ErrorContains(t, err, "answered on stream 1")
 		s.Stop()
@@ -97,7 +97,7 @@ func TestConnAuthenticationIsBounded(t *testing.T) {
 			p.Reply(h.Stream, fakecql.OpAuthChallenge, []byte("\x00\x00\x00\x01?"))
 		}
 		_, err := dialInMemory(s, func(cfg *connConfig) { cfg.auth = &roundsAuthenticator{} })
-		var broken *ProtocolError
+		var broken *cql.ProtocolError
 		require.ErrorAs(t, err, &broken)
 		require.ErrorContains(t, err, "more than 16 challenges")
 		require.Equal(t, maxChallenges, rounds)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
@@ -32,7 +33,7 @@ func (e *endError) Unwrap() error { return e.err }
 // endCauseOf returns the cause of the end of a connection that was closed with err.
 func endCauseOf(err error) stats.EndCause {
 	var end *endError
-	var protocol *ProtocolError
+	var protocol *cql.ProtocolError
 	var network net.Error
 	switch {
 	case errors.As(err, &end):

@@ -42,7 +42,7 @@ func TestEndCauses(t *testing.T) {
 		{errtext.Errorf("read: %w", wire.ErrLength), stats.EndProtocol},
 		{errtext.Errorf("read: %w", wire.ErrShort), stats.EndProtocol},
 		{errtext.Errorf("read: %w", &net.OpError{Op: "read", Err: syscall.EHOSTUNREACH}), stats.EndNetwork},
-		{errtext.Errorf("read: %w", &ProtocolError{Message: "frame header"}), stats.EndProtocol},
+		{errtext.Errorf("read: %w", &cql.ProtocolError{Message: "frame header"}), stats.EndProtocol},
 		{errtext.Errorf("read: %w", wire.ErrCRC32), stats.EndProtocol},
 		{&endError{stats.EndControl, errtext.Errorf("read system.peers: %w", context.DeadlineExceeded)}, stats.EndControl},
 		{errors.New("panic"), stats.EndOther},

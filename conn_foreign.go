@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -29,11 +30,11 @@ func (c *conn) foreignAnswer(err error) error {
 	got := c.head[:] // zeros after the bytes received
 	switch {
 	case bytes.HasPrefix(got, []byte("HTTP/")):
-		return &ProtocolError{Message: speaksHTTP}
+		return &cql.ProtocolError{Message: speaksHTTP}
 	case isTLS(c.sock):
 		return err
 	case got[0] == tlsAlert && got[1] == 3:
-		return &ProtocolError{Message: speaksTLS}
+		return &cql.ProtocolError{Message: speaksTLS}
 	case c.readAt == 0:
 		return errtext.Errorf(silentPlain+": %w", err)
 	}
@@ -51,9 +52,9 @@ func foreignTLS(err error) error {
 	h, malformed := wire.ParseHeader(frame)
 	switch {
 	case bytes.HasPrefix(head, []byte("HTTP/")):
-		return &ProtocolError{Message: speaksHTTP, Err: err}
+		return &cql.ProtocolError{Message: speaksHTTP, Err: err}
 	case malformed == nil && h.Response && h.Version >= 3 && h.Version <= protoV5:
-		return &ProtocolError{Message: speaksPlain, Err: err}
+		return &cql.ProtocolError{Message: speaksPlain, Err: err}
 	}
 	return err
 }

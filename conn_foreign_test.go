@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // What the first bytes of a server that does not speak CQL mean.
@@ -48,7 +50,7 @@ func TestFirstBytesWithoutTLS(t *testing.T) {
 			continue
 		}
 		require.ErrorContains(t, err, m.want, "%q", m.head)
-		var broken *ProtocolError
+		var broken *cql.ProtocolError
 		require.Equal(t, m.head != "", errors.As(err, &broken), "%q", m.head)
 	}
 }
@@ -70,7 +72,7 @@ func TestFirstBytesInPlaceOfTLS(t *testing.T) {
 		refused := fmt.Errorf("handshake: %w", tls.RecordHeaderError{Msg: "no TLS record", RecordHeader: [5]byte([]byte(m.head))})
 		err := foreignTLS(refused)
 		require.ErrorIs(t, err, refused)
-		var broken *ProtocolError
+		var broken *cql.ProtocolError
 		require.Equal(t, m.want != "", errors.As(err, &broken), "%q", m.head)
 		require.ErrorContains(t, err, m.want)
 	}

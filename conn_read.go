@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
@@ -174,7 +175,7 @@ func parseHeader(b []byte) (wire.Header, error) {
 		err = errtext.Errorf("a request frame from the server: % x", b[:wire.HeaderSize])
 	}
 	if err != nil {
-		return h, &ProtocolError{Message: "frame header", Err: err}
+		return h, &cql.ProtocolError{Message: "frame header", Err: err}
 	}
 	return h, nil
 }
@@ -238,12 +239,12 @@ func unexpectedEOF(err error) error {
 func (c *conn) decompress(h wire.Header, body *buffer, acquired int64) (wire.Header, *buffer, error) {
 	defer body.release()
 	if c.compress == nil {
-		return h, nil, &ProtocolError{Message: "a compressed frame without negotiated compression"}
+		return h, nil, &cql.ProtocolError{Message: "a compressed frame without negotiated compression"}
 	}
 	plain := getBuffer(2 * len(body.b))
 	if err := c.decompressBody(plain, body.b); err != nil {
 		plain.release()
-		return h, nil, &ProtocolError{Message: "decompress frame", Err: err}
+		return h, nil, &cql.ProtocolError{Message: "decompress frame", Err: err}
 	}
 	plain.count(c.cfg.memory, acquired)
 	h.Length = len(plain.b)
@@ -269,7 +270,7 @@ func (c *conn) decompressSegment(dst, payload []byte, n int) (out []byte, err er
 // deliver stores a response in the slot of its call. On an error the body still belongs to the caller.
 func (c *conn) deliver(h wire.Header, body *buffer) error {
 	if h.Version != c.cfg.version {
-		return &ProtocolError{Message: fmt.Sprintf("a frame of v%d on a connection of v%d", h.Version, c.cfg.version)}
+		return &cql.ProtocolError{Message: fmt.Sprintf("a frame of v%d on a connection of v%d", h.Version, c.cfg.version)}
 	}
 	if h.Stream < 0 {
 		return c.deliverEvent(h, body)
@@ -277,13 +278,13 @@ func (c *conn) deliver(h wire.Header, body *buffer) error {
 	id := int(h.Stream)
 	s := c.slots.at(id)
 	if s == nil {
-		return &ProtocolError{Message: fmt.Sprintf("a response on stream %d, which was never used", id)}
+		return &cql.ProtocolError{Message: fmt.Sprintf("a response on stream %d, which was never used", id)}
 	}
 	for {
 		switch state := s.state.Load(); state {
 		case slotWaiting:
 			if s.start.Load() < 0 {
-				return &ProtocolError{Message: fmt.Sprintf("a response on stream %d, on which no request was sent yet", id)}
+				return &cql.ProtocolError{Message: fmt.Sprintf("a response on stream %d, on which no request was sent yet", id)}
 			}
 			if !s.startDelivery() {
 				continue // the caller has just left
@@ -303,7 +304,7 @@ func (c *conn) deliver(h wire.Header, body *buffer) error {
 			c.release(id)
 			return nil
 		default:
-			return &ProtocolError{Message: fmt.Sprintf("a response on stream %d, on which no request is in flight", id)}
+			return &cql.ProtocolError{Message: fmt.Sprintf("a response on stream %d, on which no request is in flight", id)}
 		}
 	}
 }
@@ -327,7 +328,7 @@ type eventQueue struct {
 // id, which is -1 (native_protocol_v5.spec, section 2.4.1.3).
 func (c *conn) deliverEvent(h wire.Header, body *buffer) error {
 	if op := opcode(h.Opcode); op != opEvent || h.Stream != -1 {
-		return &ProtocolError{Message: fmt.Sprintf("%v on stream %d", op, h.Stream)}
+		return &cql.ProtocolError{Message: fmt.Sprintf("%v on stream %d", op, h.Stream)}
 	}
 	_, r, err := readEnvelope(h.Flags, body.b)
 	if err != nil {

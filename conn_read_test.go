@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -144,7 +145,7 @@ func TestFrameHeaders(t *testing.T) {
 			require.ErrorContains(t, err, "frame header")
 			require.ErrorContains(t, err, m.want, name)
 			require.Equal(t, m.tooLong, errors.Is(err, wire.ErrLength))
-			var broken *ProtocolError
+			var broken *cql.ProtocolError
 			require.ErrorAs(t, err, &broken)
 			c := newConn(&connConfig{version: protoV4}, "", nil)
 			c.in = wire.NewInput(bytes.NewReader(head))
@@ -207,7 +208,7 @@ func TestCompressedFrames(t *testing.T) {
 				c.frames = c.in
 				h, body, err := c.readFrame()
 				if m.want == nil {
-					var broken *ProtocolError
+					var broken *cql.ProtocolError
 					require.ErrorAs(t, err, &broken)
 					require.Nil(t, body)
 					require.Zero(t, budget.Usage().InFlight)

@@ -40,7 +40,7 @@ func register(ctx context.Context, conn *conn, events []string) error {
 	case opError:
 		return parseError(&r, conn.version(), 0)
 	default:
-		return &ProtocolError{Message: fmt.Sprintf("REGISTER answered with %v", op)}
+		return &cql.ProtocolError{Message: fmt.Sprintf("REGISTER answered with %v", op)}
 	}
 }
 

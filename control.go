@@ -323,7 +323,7 @@ func readLocal(ctx context.Context, conn *conn) (systemRow, error) {
 		return nil, errtext.Errorf("read system.local: %w", err)
 	}
 	if len(local) != 1 {
-		return nil, &ProtocolError{Message: fmt.Sprintf("system.local has %d rows", len(local))}
+		return nil, &cql.ProtocolError{Message: fmt.Sprintf("system.local has %d rows", len(local))}
 	}
 	return local[0], nil
 }

@@ -49,7 +49,7 @@ func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRo
 			return err
 		}
 		if run, err = run.After(rows, params.pagingState, next); err != nil {
-			return &ProtocolError{Message: "read the next page from node " + conn.addr(), Err: err}
+			return &cql.ProtocolError{Message: "read the next page from node " + conn.addr(), Err: err}
 		}
 		if err := ctx.Err(); err != nil {
 			return err

@@ -80,23 +80,6 @@ var (
 	ErrSchemaAgreement = errors.New("vecql: nodes did not agree on the schema in time")
 )
 
-// A ProtocolError means that the server violated the native protocol. A connection whose frames cannot be read is
-// closed.
-type ProtocolError struct {
-	Message string
-	Err     error // nil means none
-}
-
-func (e *ProtocolError) Error() string {
-	if e.Err != nil {
-		return "vecql: protocol: " + e.Message + ": " + errtext.Of(e.Err)
-	}
-	return "vecql: protocol: " + e.Message
-}
-
-// Unwrap returns Err.
-func (e *ProtocolError) Unwrap() error { return e.Err }
-
 // A PeerError means that another server answers at the address of a node: a server of another cluster, or another node
 // of the same cluster. The session closed the connection before it carried a request.
 type PeerError struct {

@@ -37,7 +37,7 @@ var classOfCode = map[cql.Code]stats.ErrorClass{
 func ErrorClassOf(err error) stats.ErrorClass {
 	var limit *cql.RateLimitError
 	var server *cql.ServerError
-	var protocol *ProtocolError
+	var protocol *cql.ProtocolError
 	var memory *MemoryBudgetError
 	switch {
 	case errors.Is(err, ErrThrottled), errors.As(err, &memory): // before the error of an earlier attempt

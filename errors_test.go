@@ -64,7 +64,7 @@ func TestRequestFailureText(t *testing.T) {
 		}, cql.CodeSyntax, `vecql: prepare "SELEKT 1": server: syntax error: scripted (node NODE, 1 attempt, 0s)`, false},
 		"a batch": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeUnavailable), unavailableFields(cql.Quorum)...) })
-			return s.Batch(LoggedBatch).Query(idempotentInsert).Query(other).RetryPolicy(SimpleRetryPolicy{}).Exec(t.Context())
+			return s.Batch(cql.LoggedBatch).Query(idempotentInsert).Query(other).RetryPolicy(SimpleRetryPolicy{}).Exec(t.Context())
 		}, cql.CodeUnavailable, `vecql: execute batch of 2, the first "INSERT INTO ks.t (id) VALUES (1)": server: unavailable: scripted ` +
 			`(QUORUM: 1 replicas alive, 2 required) (node NODE, 1 attempt, 0s)`, false},
 		"an unknown host": {func(t *testing.T, s *Session, _ *fakecql.Cluster) error {
@@ -105,7 +105,7 @@ func TestPrefixOnce(t *testing.T) {
 	inner := errors.Join(ErrTimeoutNoResponse)
 	for want, err := range map[string]error{
 		"vecql: a: b: no answer from the server in time":                errtext.Errorf("a: %w", errtext.Errorf("b: %w", ErrTimeoutNoResponse)),
-		"vecql: not sent: connection is closed: protocol: x: too late":  &notSentError{errtext.Errorf("%w: %w", ErrConnectionClosed, &ProtocolError{"x", errtext.Errorf("too late")})},
+		"vecql: not sent: connection is closed: protocol: x: too late":  &notSentError{errtext.Errorf("%w: %w", ErrConnectionClosed, &cql.ProtocolError{Message: "x", Err: errtext.Errorf("too late")})},
 		"vecql: session is closed; a: no contact points":                errtext.Join(nil, ErrSessionClosed, errtext.Errorf("a: %w", ErrNoHosts)),
 		"vecql: execute row 3 of a batch: session is closed":            &RowError{3, ErrSessionClosed},
 		"vecql: no answer from the server in time (0 attempts, 12.3ms)": &RequestFailure{Err: inner, Elapsed: 12345678},

@@ -127,7 +127,7 @@ func ExampleSession_Batch() {
 	defer closeShop()
 	ctx := context.Background()
 
-	batch := session.Batch(vecql.LoggedBatch).
+	batch := session.Batch(cql.LoggedBatch).
 		Query("INSERT INTO orders (customer, number, item) VALUES (?, ?, ?)", "bob", 1, "lamp").
 		Query("INSERT INTO customers (name) VALUES (?)", "bob")
 	if err := batch.Exec(ctx); err != nil {

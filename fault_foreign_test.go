@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
 )
@@ -63,7 +64,7 @@ func TestFault47OtherProtocol(t *testing.T) {
 				require.ErrorContains(t, err, m.want)
 				require.NotContains(t, err.Error(), "impossible length")
 				if m.want != silentPlain {
-					var broken *ProtocolError
+					var broken *cql.ProtocolError
 					require.ErrorAs(t, err, &broken)
 				}
 				if m.answer == nil && !m.hangUp {

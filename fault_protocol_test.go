@@ -90,7 +90,7 @@ func TestFault13Events(t *testing.T) {
 				s := &fakecql.Server{Version: 4, Handle: func(p *fakecql.Conn, _ wire.Header, _ []byte) { frame(p) }}
 				c := connectInMemory(t, s)
 				_, err := c.ask(context.Background(), "question")
-				var broken *ProtocolError
+				var broken *cql.ProtocolError
 				require.ErrorIs(t, err, ErrConnectionClosed)
 				require.ErrorAs(t, err, &broken)
 				require.True(t, mayHaveLeft(err))
@@ -161,7 +161,7 @@ func TestFault15OtherVersions(t *testing.T) {
 			s := &fakecql.Server{Version: 4, Handle: func(p *fakecql.Conn, h wire.Header, _ []byte) { refuse(3, "no")(p, h) }}
 			c := connectInMemory(t, s)
 			_, err := c.ask(context.Background(), "question")
-			var broken *ProtocolError
+			var broken *cql.ProtocolError
 			require.ErrorAs(t, err, &broken)
 			require.True(t, c.closed())
 			endConn(c, s)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -119,7 +120,7 @@ func TestFault07DamagedBlock(t *testing.T) {
 					continue
 				}
 				failed++
-				var broken *ProtocolError
+				var broken *cql.ProtocolError
 				require.ErrorIs(t, err, ErrConnectionClosed, "bit %d", bit)
 				require.ErrorAs(t, err, &broken, "bit %d", bit)
 			}
@@ -254,7 +255,7 @@ func TestFault08DecompressionBomb(t *testing.T) {
 			n := allocated(func() {
 				_, err = askRaw(t, m.version, m.compressor, func(_ *fakecql.Conn, stream int16) []byte { return m.answer(stream) })
 			})
-			var broken *ProtocolError
+			var broken *cql.ProtocolError
 			require.ErrorIs(t, err, ErrConnectionClosed)
 			require.ErrorAs(t, err, &broken)
 			require.Less(t, n, uint64(4<<20), "only the buffers of a connection")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/stream"
@@ -82,7 +83,7 @@ func TestFault10ForeignStream(t *testing.T) {
 					}
 					synctest.Wait()
 					got, err := c.ask(context.Background(), "now")
-					var broken *ProtocolError
+					var broken *cql.ProtocolError
 					if name == "two answers" && err == nil {
 						require.Equal(t, "the answer", got)
 					} else {
@@ -110,7 +111,7 @@ func TestFault10StreamBeyondBound(t *testing.T) {
 			}}
 			c := connectInMemory(t, s, func(cfg *connConfig) { cfg.maxStreams = 100 })
 			_, err := c.ask(context.Background(), "now")
-			var broken *ProtocolError
+			var broken *cql.ProtocolError
 			require.ErrorAs(t, err, &broken)
 			require.ErrorContains(t, err, "never used")
 			endConn(c, s)
@@ -142,7 +143,7 @@ func TestFault10AnswerBeforeRequest(t *testing.T) {
 		require.Equal(t, 1, c.inFlight())
 		peer.Reply(0, fakecql.OpResult, []byte("a guess"))
 		err = <-failed
-		var broken *ProtocolError
+		var broken *cql.ProtocolError
 		require.ErrorAs(t, err, &broken)
 		require.False(t, mayHaveLeft(err))
 		endConn(c, s)

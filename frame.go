@@ -5,6 +5,7 @@ package vecql
 import (
 	"fmt"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -57,7 +58,7 @@ func (op opcode) String() string {
 // malformed returns r's error as a *ProtocolError, nil if r has none.
 func malformed(what string, r *wire.Reader) error {
 	if err := r.Err(); err != nil {
-		return &ProtocolError{Message: "malformed " + what, Err: err}
+		return &cql.ProtocolError{Message: "malformed " + what, Err: err}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -62,14 +63,14 @@ func (c LZ4Compressor) AppendCompressedWithLength(dst, src []byte) ([]byte, erro
 // AppendDecompressedWithLength implements Compressor.
 func (LZ4Compressor) AppendDecompressedWithLength(dst, src []byte, limit int) ([]byte, error) {
 	if len(src) < 4 {
-		return dst, &ProtocolError{Message: fmt.Sprintf("LZ4 body of %d bytes has no length", len(src))}
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("LZ4 body of %d bytes has no length", len(src))}
 	}
 	n, block := binary.BigEndian.Uint32(src), src[4:]
 	if n == 0 && (len(block) == 0 || len(block) == 1 && block[0] == 0) {
 		return dst, nil // an empty body, as in READY: servers send no block or an empty one
 	}
 	if n > math.MaxInt32 || int(n) > limit {
-		return dst, &ProtocolError{Message: fmt.Sprintf("LZ4 body of %d bytes, the limit is %d", n, limit)}
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("LZ4 body of %d bytes, the limit is %d", n, limit)}
 	}
 	return decompressLZ4(dst, block, int(n))
 }
@@ -94,15 +95,15 @@ func (LZ4Compressor) AppendDecompressed(dst, src []byte, size int) ([]byte, erro
 // LZ4 can reach before it allocates.
 func decompressLZ4(dst, block []byte, size int) ([]byte, error) {
 	if size <= 0 || size/lz4MaxRatio > len(block) {
-		return dst, &ProtocolError{Message: fmt.Sprintf("LZ4 block of %d bytes cannot hold %d", len(block), size)}
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("LZ4 block of %d bytes cannot hold %d", len(block), size)}
 	}
 	out := slices.Grow(dst, size)[:len(dst)+size]
 	n, err := lz4.UncompressBlock(block, out[len(dst):])
 	if err != nil {
-		return dst, &ProtocolError{Message: "LZ4 block", Err: err}
+		return dst, &cql.ProtocolError{Message: "LZ4 block", Err: err}
 	}
 	if n != size {
-		return dst, &ProtocolError{Message: fmt.Sprintf("LZ4 block has %d bytes instead of %d", n, size)}
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("LZ4 block has %d bytes instead of %d", n, size)}
 	}
 	return out, nil
 }
@@ -128,21 +129,21 @@ func (SnappyCompressor) AppendCompressedWithLength(dst, src []byte) ([]byte, err
 func (SnappyCompressor) AppendDecompressedWithLength(dst, src []byte, limit int) ([]byte, error) {
 	n, err := snappy.DecodedLen(src)
 	if err != nil {
-		return dst, &ProtocolError{Message: "Snappy body", Err: err}
+		return dst, &cql.ProtocolError{Message: "Snappy body", Err: err}
 	}
 	if n > limit {
-		return dst, &ProtocolError{Message: fmt.Sprintf("Snappy body of %d bytes, the limit is %d", n, limit)}
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("Snappy body of %d bytes, the limit is %d", n, limit)}
 	}
 	if n/snappyMaxRatio > len(src) {
-		return dst, &ProtocolError{Message: fmt.Sprintf("Snappy body of %d bytes cannot hold %d", len(src), n)}
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("Snappy body of %d bytes cannot hold %d", len(src), n)}
 	}
 	out := slices.Grow(dst, n)[:len(dst)+n]
 	body, err := snappy.Decode(out[len(dst):], src)
 	if err != nil {
-		return dst, &ProtocolError{Message: "Snappy body", Err: err}
+		return dst, &cql.ProtocolError{Message: "Snappy body", Err: err}
 	}
 	if len(body) != n {
-		return dst, &ProtocolError{Message: fmt.Sprintf("Snappy body has %d bytes instead of %d", len(body), n)}
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("Snappy body has %d bytes instead of %d", len(body), n)}
 	}
 	return out, nil
 }

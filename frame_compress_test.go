@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -63,7 +64,7 @@ func TestLZ4CompressorSegments(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, append([]byte("head"), body...), got)
 			for _, size := range []int{len(body) - 1, len(body) + 1, 0, -1, wire.MaxBody, math.MinInt} {
-				var p *ProtocolError
+				var p *cql.ProtocolError
 				got, err := c.AppendDecompressed([]byte("head"), packed[4:], size)
 				require.ErrorAs(t, err, &p, "size %d", size)
 				require.Equal(t, "head", string(got))

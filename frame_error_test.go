@@ -84,7 +84,7 @@ func TestParseError(t *testing.T) {
 						continue // without contentions, see TestFault54ShortError
 					}
 					r := wire.NewReader(golden[name][:n:n])
-					var p *ProtocolError
+					var p *cql.ProtocolError
 					require.ErrorAs(t, parse(&r), &p, "%d bytes", n)
 				}
 			})

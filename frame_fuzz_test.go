@@ -18,7 +18,7 @@ import (
 
 func requireProtocolError(t *testing.T, err error) {
 	t.Helper()
-	var p *ProtocolError
+	var p *cql.ProtocolError
 	if err != nil && !errors.As(err, &p) {
 		t.Fatalf("got %T (%v), want a *ProtocolError", err, err)
 	}

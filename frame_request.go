@@ -17,19 +17,6 @@ import (
 // Bodies of requests (native_protocol_v5.spec, section 4.1). Every function appends to dst; on an error it returns dst
 // unchanged. OPTIONS has an empty body and no function.
 
-// BatchType is the guarantee that the statements of a batch have together.
-type BatchType byte
-
-// The batch types of section 4.1.7.
-const (
-	// LoggedBatch eventually applies all statements or none. It uses the batch log.
-	LoggedBatch BatchType = 0
-	// UnloggedBatch has no such guarantee across partitions, and no cost beyond that of its statements.
-	UnloggedBatch BatchType = 1
-	// CounterBatch contains only updates of counters.
-	CounterBatch BatchType = 2
-)
-
 // maxCount is the largest [short]: the limit of values in a statement, statements in a batch, and entries in a map.
 const maxCount = math.MaxUint16
 
@@ -352,7 +339,7 @@ func appendExecute(dst []byte, version byte, id, resultMetadataID []byte, p *que
 
 // appendBatch appends the body of BATCH (section 4.1.7). It returns ErrUnsupported for named values: the protocol puts
 // their flag after the values, where no server can use it (CASSANDRA-10246).
-func appendBatch(dst []byte, version byte, typ BatchType, entries []batchEntry, p *queryParams) ([]byte, error) {
+func appendBatch(dst []byte, version byte, typ cql.BatchType, entries []batchEntry, p *queryParams) ([]byte, error) {
 	w := newBodyWriter(dst)
 	if len(entries) > maxCount {
 		w.fail(fmt.Sprintf("%d statements", len(entries)), ErrTooManyStmts)
@@ -374,7 +361,7 @@ func appendBatch(dst []byte, version byte, typ BatchType, entries []batchEntry, 
 func appendRowBatch(dst []byte, version byte, id []byte, n int, cells []byte, ends []int, p *queryParams,
 ) ([]byte, error) {
 	w := newBodyWriter(dst)
-	w.byte(byte(UnloggedBatch))
+	w.byte(byte(cql.UnloggedBatch))
 	w.short(uint16(len(ends)))
 	start := 0
 	for _, end := range ends {
@@ -451,7 +438,7 @@ func translateExecute(dst, message []byte, hasID, wantID bool) ([]byte, error) {
 	const parameters = 2 + 1 // consistency and flags
 	rest := r.Rest()
 	if err := malformed("EXECUTE", &r); err != nil || len(rest) < parameters {
-		return dst, &ProtocolError{Message: "EXECUTE to translate is truncated", Err: err}
+		return dst, &cql.ProtocolError{Message: "EXECUTE to translate is truncated", Err: err}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(id)))
 	dst = append(dst, id...)

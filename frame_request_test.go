@@ -94,13 +94,13 @@ func TestAppendRequests(t *testing.T) {
 			return appendExecute(dst, protoV5, []byte("id"), []byte("mid"), &queryParams{consistency: cql.Quorum, values: bound})
 		},
 		"batch v4": func(dst []byte) ([]byte, error) {
-			return appendBatch(dst, protoV4, LoggedBatch, []batchEntry{
+			return appendBatch(dst, protoV4, cql.LoggedBatch, []batchEntry{
 				{stmt: "DELETE"},
 				{id: []byte("id"), stmt: "not sent", values: &boundCells{cells: [][]byte{one, nil}}},
 			}, &queryParams{consistency: cql.One, serialConsistency: cql.Serial, timestamp: 7, hasTimestamp: true})
 		},
 		"batch v5": func(dst []byte) ([]byte, error) {
-			return appendBatch(dst, protoV5, CounterBatch, []batchEntry{{id: []byte("id"), values: bound}},
+			return appendBatch(dst, protoV5, cql.CounterBatch, []batchEntry{{id: []byte("id"), values: bound}},
 				&queryParams{consistency: cql.LocalQuorum, keyspace: "ks", nowInSeconds: 42, hasNowInSeconds: true})
 		},
 		"custom payload": func(dst []byte) ([]byte, error) {
@@ -141,7 +141,7 @@ func TestAppendRequestsRefuse(t *testing.T) {
 		return func(dst []byte) ([]byte, error) { return appendQuery(dst, version, "SELECT 1", &p) }
 	}
 	batch := func(version byte, p queryParams, entries ...batchEntry) func([]byte) ([]byte, error) {
-		return func(dst []byte) ([]byte, error) { return appendBatch(dst, version, UnloggedBatch, entries, &p) }
+		return func(dst []byte) ([]byte, error) { return appendBatch(dst, version, cql.UnloggedBatch, entries, &p) }
 	}
 	for _, row := range []struct {
 		name  string
@@ -223,7 +223,7 @@ func TestAppendLimits(t *testing.T) {
 		require.Len(t, got, 4+2+1+2+4*maxCount)
 	})
 	t.Run("65535 statements", func(t *testing.T) {
-		got, err := appendBatch(nil, protoV4, UnloggedBatch, make([]batchEntry, maxCount), &queryParams{})
+		got, err := appendBatch(nil, protoV4, cql.UnloggedBatch, make([]batchEntry, maxCount), &queryParams{})
 		require.NoError(t, err)
 		require.Len(t, got, 1+2+(1+4+2)*maxCount+2+1)
 	})
@@ -246,7 +246,7 @@ func TestAppendExecuteAllocations(t *testing.T) {
 			if _, err := appendExecute(buf, version, id, mid, &p); err != nil {
 				panic(err)
 			}
-			if _, err := appendBatch(buf, version, UnloggedBatch, entries, &p); err != nil {
+			if _, err := appendBatch(buf, version, cql.UnloggedBatch, entries, &p); err != nil {
 				panic(err)
 			}
 		})

@@ -94,7 +94,7 @@ func TestParseEnvelope(t *testing.T) {
 			require.Equal(t, &row.want, got)
 			for n := range row.head {
 				_, _, err := readEnvelope(row.flags, row.head[:n])
-				var p *ProtocolError
+				var p *cql.ProtocolError
 				require.ErrorAs(t, err, &p, "%d bytes", n)
 			}
 		})
@@ -116,7 +116,7 @@ func TestParseResponsesLyingLengths(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var err error
 			n := allocated(func() { r := wire.NewReader(row.body); _, err = parsers[row.parser](&r) })
-			var p *ProtocolError
+			var p *cql.ProtocolError
 			require.ErrorAs(t, err, &p)
 			require.Less(t, n, uint64(64<<10))
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -55,7 +56,7 @@ func requirePrefixesFail(t *testing.T, body []byte, parse func(r *wire.Reader) e
 	t.Helper()
 	for n := range len(body) {
 		r := wire.NewReader(body[:n:n])
-		var p *ProtocolError
+		var p *cql.ProtocolError
 		require.ErrorAs(t, parse(&r), &p, "%d of %d bytes", n, len(body))
 	}
 	r := wire.NewReader(append(body[:len(body):len(body)], 0xDE, 0xAD))

@@ -95,7 +95,7 @@ func (it *Iter) start(sent []byte, err error) {
 		it.aheadRow = n - int(float64(n)*min(it.query.prefetch, 1))
 	}
 	if it.empty, err = it.empty.After(n, sent, it.res.rows.meta.pagingState); err != nil {
-		it.fail(&ProtocolError{Message: "read the next page from node " + it.node.info.addr.String(), Err: err})
+		it.fail(&cql.ProtocolError{Message: "read the next page from node " + it.node.info.addr.String(), Err: err})
 		it.endPage()
 	}
 }
@@ -261,7 +261,7 @@ func (it *Iter) cell() (cell []byte, ok bool) {
 	}
 	r := wire.NewReader(cells[it.off:])
 	if _, null := r.Value(); !null || r.Err() != nil {
-		it.fail(&ProtocolError{Message: "rows", Err: r.Err()})
+		it.fail(&cql.ProtocolError{Message: "rows", Err: r.Err()})
 		return nil, false
 	}
 	it.off += r.Offset()

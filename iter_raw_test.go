@@ -57,7 +57,7 @@ func TestNextRaw(t *testing.T) {
 	for _, cut := range []int{3, 7, 11} {
 		it = iterOver(plan, 1, page[:cut])
 		require.False(t, it.NextRaw(cells))
-		var broken *ProtocolError
+		var broken *cql.ProtocolError
 		require.ErrorAs(t, it.Close(), &broken)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -19,7 +20,7 @@ func TestStatsOfPreparedStatements(t *testing.T) {
 		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 		s := openSession(t, cfg)
 		require.NoError(t, s.Query(insert, int64(1)).Exec(t.Context()))
-		require.NoError(t, s.Batch(UnloggedBatch).Query(insert, int64(1)).Query(insert, int64(2)).Exec(t.Context()))
+		require.NoError(t, s.Batch(cql.UnloggedBatch).Query(insert, int64(1)).Query(insert, int64(2)).Exec(t.Context()))
 		require.NoError(t, s.Query(insert, int64(1)).Exec(t.Context()))
 		st := s.Stats()
 		require.EqualValues(t, 1, st.PreparedMisses)

@@ -63,7 +63,7 @@ func TestObservers(t *testing.T) {
 			require.Equal(t, goroutineID(), seen.goroutines[i])
 		}
 		require.NotSame(t, seen.queries[0].Host, seen.queries[1].Host)
-		b := s.Batch(LoggedBatch).Query(insert, "a").Query("DELETE FROM ks.t WHERE id = 1").Idempotent(true)
+		b := s.Batch(cql.LoggedBatch).Query(insert, "a").Query("DELETE FROM ks.t WHERE id = 1").Idempotent(true)
 		require.NoError(t, b.Exec(t.Context()))
 		require.Len(t, seen.batches, 2)
 		require.ErrorIs(t, seen.batches[0].Err, cql.CodeServer)
@@ -82,7 +82,7 @@ func TestObservers(t *testing.T) {
 		own := &attemptRecorder{}
 		require.NoError(t, s.Query(insert, "v").Idempotent(true).Observer(own).Exec(t.Context()))
 		require.Len(t, own.queries, 2)
-		require.NoError(t, s.Batch(LoggedBatch).Query(insert, "a").Idempotent(true).Observer(own).Exec(t.Context()))
+		require.NoError(t, s.Batch(cql.LoggedBatch).Query(insert, "a").Idempotent(true).Observer(own).Exec(t.Context()))
 		require.Len(t, own.batches, 2)
 		require.NoError(t, s.Query(insert, "v").Idempotent(true).Observer(nil).Exec(t.Context()))
 		require.Len(t, seen.queries, 2, "queries with another observer or none are not recorded")

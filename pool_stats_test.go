@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/stats"
 )
@@ -154,7 +155,7 @@ func TestStatsOfEndedConnections(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
 		p := poolOf(s, c.Nodes[1])
-		p.pick().close(&ProtocolError{Message: "a test"})
+		p.pick().close(&cql.ProtocolError{Message: "a test"})
 		time.Sleep(time.Second)
 		p.pick().close(errors.New("a test"))
 		time.Sleep(time.Second)

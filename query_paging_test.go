@@ -103,7 +103,7 @@ func TestIterOfConditional(t *testing.T) {
 		}{
 			{s.Query(idempotentInsert).Iter, true, []string{"[applied]"}, [][]byte{{1}}},
 			{s.Query(idempotentInsert).Iter, false, []string{"[applied]", "v"}, [][]byte{{0}, {0, 0, 0, 7}, {0}, {0, 0, 0, 8}}},
-			{s.Batch(LoggedBatch).Query(idempotentInsert).Iter, false, []string{"[applied]", "v"}, [][]byte{{0}, {0, 0, 0, 7}, {0}, {0, 0, 0, 8}}},
+			{s.Batch(cql.LoggedBatch).Query(idempotentInsert).Iter, false, []string{"[applied]", "v"}, [][]byte{{0}, {0, 0, 0, 7}, {0}, {0, 0, 0, 8}}},
 			{s.Query("SELECT").Iter, false, []string{"v"}, [][]byte{{0, 0, 0, 7}}},
 		} {
 			applied = row.applied
@@ -163,7 +163,7 @@ func TestEmptyPageStateIsTheStart(t *testing.T) {
 			require.False(t, r.HasPayload)
 		}
 		require.Len(t, asked, 15)
-		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).CustomPayload(map[string][]byte{}).Exec(t.Context()))
+		require.NoError(t, s.Batch(cql.LoggedBatch).Query(idempotentInsert).CustomPayload(map[string][]byte{}).Exec(t.Context()))
 		require.False(t, asked[15].HasPayload)
 		info, err := s.Query(read).RoutingKey([]byte{}).Route(t.Context())
 		require.NoError(t, err)
@@ -246,7 +246,7 @@ func TestPagesWithoutRows(t *testing.T) {
 						q.PageState(cql.PageToken(first)) // the only page
 					}
 					err := read(q)
-					var violation *ProtocolError
+					var violation *cql.ProtocolError
 					require.ErrorAs(t, err, &violation)
 					require.ErrorContains(t, err, "leads to the same page again")
 					require.ErrorContains(t, err, c.Nodes[0].Addr())

@@ -52,7 +52,7 @@ func TestRoute(t *testing.T) {
 			require.NoError(t, err)
 			want.Replicas = got.Replicas
 			require.Equal(t, want, got)
-			got, err = s.Batch(LoggedBatch).Query(none).Query(two, 1, "x", 3).Query(one, 7).Route(t.Context())
+			got, err = s.Batch(cql.LoggedBatch).Query(none).Query(two, 1, "x", 3).Query(one, 7).Route(t.Context())
 			require.NoError(t, err)
 			want.Statement = none
 			require.Equal(t, want, got)
@@ -66,7 +66,7 @@ func TestRoute(t *testing.T) {
 			got, err = s.Query(one, 7).RoutingKey([]byte("own")).Route(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, []any{"own", token.Murmur3([]byte("own"))}, []any{string(got.RoutingKey), got.Token})
-			got, err = s.Batch(LoggedBatch).Route(t.Context())
+			got, err = s.Batch(cql.LoggedBatch).Route(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, RouteInfo{}, got)
 
@@ -83,13 +83,13 @@ func TestRoute(t *testing.T) {
 			_, err = s.Query(one, "text").Route(t.Context())
 			var bad *cql.MarshalError
 			require.ErrorAs(t, err, &bad)
-			_, err = s.Batch(LoggedBatch).Query(one, "text").Route(t.Context())
+			_, err = s.Batch(cql.LoggedBatch).Query(one, "text").Route(t.Context())
 			require.ErrorAs(t, err, &bad)
 			_, err = s.Query(one, 1).Profile("none").Route(t.Context())
 			require.ErrorIs(t, err, ErrNoProfile)
 			_, err = s.Query("SELECT bad").Route(t.Context())
 			require.ErrorIs(t, err, cql.CodeSyntax)
-			_, err = s.Batch(LoggedBatch).Query("SELECT bad", 1).Route(t.Context())
+			_, err = s.Batch(cql.LoggedBatch).Query("SELECT bad", 1).Route(t.Context())
 			require.ErrorIs(t, err, cql.CodeSyntax)
 			s.Close()
 			_, err = s.Query("SELECT another").Route(t.Context())

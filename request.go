@@ -225,7 +225,7 @@ func (a *answer) parse(c *call, conn *conn) (err error) {
 	case opError:
 		return parseError(&r, version, f.rateLimitCode)
 	default:
-		return &ProtocolError{Message: fmt.Sprintf("%v answered with %v", c.req.op, op)}
+		return &cql.ProtocolError{Message: fmt.Sprintf("%v answered with %v", c.req.op, op)}
 	}
 }
 
@@ -235,9 +235,9 @@ func (a *answer) useMetadata(c *call) error {
 	meta := &a.res.rows.meta
 	switch {
 	case meta.noColumns && c.plan == nil:
-		return &ProtocolError{Message: "rows without metadata, although the request did not skip it"}
+		return &cql.ProtocolError{Message: "rows without metadata, although the request did not skip it"}
 	case meta.noColumns && meta.columnCount != len(c.plan.columns):
-		return &ProtocolError{Message: fmt.Sprintf("rows of %d columns without metadata, the statement has %d columns",
+		return &cql.ProtocolError{Message: fmt.Sprintf("rows of %d columns without metadata, the statement has %d columns",
 			meta.columnCount, len(c.plan.columns))}
 	case meta.noColumns:
 		meta.columns, a.plan = c.plan.columns, c.plan

@@ -27,7 +27,7 @@ func unavailableFields(c cql.Consistency) []byte {
 func TestRefusedAfterPartsWereWritten(t *testing.T) {
 	const insert = "INSERT INTO ks.t (id) VALUES (?)"
 	const several = "DELETE FROM ks.t WHERE id IN (1, ?)"
-	batch := func(typ BatchType, n int) func(s *Session) error {
+	batch := func(typ cql.BatchType, n int) func(s *Session) error {
 		return func(s *Session) error {
 			b := s.Batch(typ)
 			for i := range n {
@@ -39,7 +39,7 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 	query := func(stmt string) func(s *Session) error {
 		return func(s *Session) error { return s.Query(stmt, int64(1)).Exec(context.Background()) }
 	}
-	inBatch := func(typ BatchType) func(s *Session) error {
+	inBatch := func(typ cql.BatchType) func(s *Session) error {
 		return func(s *Session) error { return s.Batch(typ).Query(several, int64(1)).Exec(context.Background()) }
 	}
 	unavailable := func(c cql.Consistency) func(r *fakecql.Request) {
@@ -56,21 +56,21 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 	}{
 		"a statement, unavailable":                {query(insert), unavailable(cql.Quorum), false},
 		"a statement, overloaded":                 {query(insert), overloaded, false},
-		"a batch of one, unavailable":             {batch(UnloggedBatch, 1), unavailable(cql.Quorum), false},
-		"an unlogged batch, unavailable":          {batch(UnloggedBatch, 2), unavailable(cql.Quorum), true},
-		"counters, unavailable":                   {batch(CounterBatch, 2), unavailable(cql.Quorum), true},
-		"a logged batch, unavailable":             {batch(LoggedBatch, 2), unavailable(cql.Quorum), false},
-		"a logged batch, overloaded":              {batch(LoggedBatch, 2), overloaded, true},
+		"a batch of one, unavailable":             {batch(cql.UnloggedBatch, 1), unavailable(cql.Quorum), false},
+		"an unlogged batch, unavailable":          {batch(cql.UnloggedBatch, 2), unavailable(cql.Quorum), true},
+		"counters, unavailable":                   {batch(cql.CounterBatch, 2), unavailable(cql.Quorum), true},
+		"a logged batch, unavailable":             {batch(cql.LoggedBatch, 2), unavailable(cql.Quorum), false},
+		"a logged batch, overloaded":              {batch(cql.LoggedBatch, 2), overloaded, true},
 		"several partitions, unavailable":         {query(several), unavailable(cql.Quorum), true},
 		"several partitions, overloaded":          {query(several), overloaded, true},
-		"a batch of one for several, unavailable": {inBatch(UnloggedBatch), unavailable(cql.Quorum), true},
-		"a logged batch of one for several":       {inBatch(LoggedBatch), unavailable(cql.Quorum), false},
+		"a batch of one for several, unavailable": {inBatch(cql.UnloggedBatch), unavailable(cql.Quorum), true},
+		"a logged batch of one for several":       {inBatch(cql.LoggedBatch), unavailable(cql.Quorum), false},
 		"conditional, unavailable for Paxos":      {query(insert + " IF NOT EXISTS"), unavailable(cql.Serial), false},
 		"conditional, unavailable for the commit": {query(insert + " IF NOT EXISTS"), unavailable(cql.All), true},
 		"conditional, timeout of its read":        {query(insert + " IF NOT EXISTS"), readTimeout, true},
 		"conditional, overloaded":                 {query(insert + " IF NOT EXISTS"), overloaded, true},
 		"a read, its timeout":                     {query("SELECT v FROM ks.t WHERE id = ?"), readTimeout, false},
-		"a batch, timeout of its read":            {batch(LoggedBatch, 1), readTimeout, true},
+		"a batch, timeout of its read":            {batch(cql.LoggedBatch, 1), readTimeout, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {

@@ -102,7 +102,7 @@ func TestPartitionKeyPartTooLong(t *testing.T) {
 		} {
 			for verb, exec := range map[string]func(context.Context) error{
 				"Query": s.Query(m.stmt, m.values...).Exec,
-				"Batch": s.Batch(LoggedBatch).Query(m.stmt, m.values...).Exec,
+				"Batch": s.Batch(cql.LoggedBatch).Query(m.stmt, m.values...).Exec,
 				"Route": func(ctx context.Context) error { _, err := s.Query(m.stmt, m.values...).Route(ctx); return err },
 			} {
 				before := s.Stats().Requests
@@ -129,7 +129,7 @@ func TestCustomPayloadTooLong(t *testing.T) {
 		for verb, exec := range map[string]func(context.Context) error{
 			"EXECUTE": s.Query(idempotentInsert).CustomPayload(payload).Exec,
 			"QUERY":   s.Query("CREATE TABLE ks.t").CustomPayload(payload).Exec,
-			"BATCH":   s.Batch(LoggedBatch).Query(idempotentInsert).CustomPayload(payload).Exec,
+			"BATCH":   s.Batch(cql.LoggedBatch).Query(idempotentInsert).CustomPayload(payload).Exec,
 		} {
 			err := exec(t.Context())
 			require.ErrorIs(t, err, wire.ErrTooLong, verb)
@@ -153,11 +153,11 @@ func TestChangedStatementIsBoundAgain(t *testing.T) {
 		"query": {func(s *Session) error { return s.Query(insert, 7).Timestamp(5).Exec(context.Background()) }, 1, nil},
 		"iter":  {func(s *Session) error { return s.Query(insert, 7).Timestamp(5).Iter(context.Background()).Close() }, 1, nil},
 		"batch": {func(s *Session) error {
-			return s.Batch(LoggedBatch).Query(insert, 7).Timestamp(5).Exec(context.Background())
+			return s.Batch(cql.LoggedBatch).Query(insert, 7).Timestamp(5).Exec(context.Background())
 		}, 1, nil},
 		"query, changed twice": {func(s *Session) error { return s.Query(insert, 7).Timestamp(5).Exec(context.Background()) }, 2, ErrStatementChanged},
 		"batch, changed twice": {func(s *Session) error {
-			return s.Batch(LoggedBatch).Query(insert, 7).Timestamp(5).Exec(context.Background())
+			return s.Batch(cql.LoggedBatch).Query(insert, 7).Timestamp(5).Exec(context.Background())
 		}, 2, ErrStatementChanged},
 	} {
 		t.Run(name, func(t *testing.T) {

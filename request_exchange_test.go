@@ -84,8 +84,8 @@ func TestFlagsOfRequests(t *testing.T) {
 			s.Query(idempotentInsert).CustomPayload(p).Exec,
 			s.Query(idempotentInsert).CustomPayload(p).Trace(tracer).Exec,
 			s.Query("CREATE TABLE ks.t").Trace(tracer).Exec,
-			s.Batch(LoggedBatch).Query(idempotentInsert).Trace(tracer).Exec,
-			s.Batch(LoggedBatch).Query(idempotentInsert).CustomPayload(p).Exec,
+			s.Batch(cql.LoggedBatch).Query(idempotentInsert).Trace(tracer).Exec,
+			s.Batch(cql.LoggedBatch).Query(idempotentInsert).CustomPayload(p).Exec,
 		} {
 			require.NoError(t, exec(t.Context()))
 		}
@@ -129,7 +129,7 @@ func TestAnswerRefusesResponses(t *testing.T) {
 			require.NoError(t, err, name)
 			continue
 		}
-		var broken *ProtocolError
+		var broken *cql.ProtocolError
 		require.ErrorAs(t, err, &broken, name)
 		require.ErrorContains(t, err, m.want, name)
 	}

@@ -134,7 +134,7 @@ func TestPrepareAgainGoesOnToOtherNodes(t *testing.T) {
 						began := time.Now()
 						var err error
 						if kind == "batch" {
-							err = s.Batch(LoggedBatch).Query(insert, i).Query(insert, i).Exec(t.Context())
+							err = s.Batch(cql.LoggedBatch).Query(insert, i).Query(insert, i).Exec(t.Context())
 						} else {
 							err = s.Query(insert, i).Exec(t.Context())
 						}
@@ -219,7 +219,7 @@ func TestBatchPreparesInOneTimeout(t *testing.T) {
 		const each, timeout = 40 * time.Millisecond, 100 * time.Millisecond
 		s := sessionOn(c)
 		batchOf := func(first, n int) *Batch {
-			b := s.Batch(LoggedBatch).RequestTimeout(timeout)
+			b := s.Batch(cql.LoggedBatch).RequestTimeout(timeout)
 			for i := range n {
 				stmt := fmt.Sprintf("INSERT INTO ks.t%d (id) VALUES (?)", first+i)
 				c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
@@ -282,7 +282,7 @@ func TestSchemaAgreementAfterSilence(t *testing.T) {
 func TestPrepareAgainEachStatement(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
-		b := s.Batch(LoggedBatch)
+		b := s.Batch(cql.LoggedBatch)
 		for i := range 5 {
 			stmt := fmt.Sprintf("INSERT INTO ks.t%d (id) VALUES (?)", i)
 			c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
@@ -371,7 +371,7 @@ func TestOutdatedValuesAreNotSent(t *testing.T) {
 	for name, exec := range map[string]func(s *Session) error{
 		"query": func(s *Session) error { return s.Query(insert, 7).Exec(context.Background()) },
 		"batch": func(s *Session) error {
-			return s.Batch(LoggedBatch).Query("INSERT other", 7).Query(insert, 7).Exec(context.Background())
+			return s.Batch(cql.LoggedBatch).Query("INSERT other", 7).Query(insert, 7).Exec(context.Background())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -219,7 +219,7 @@ func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began 
 	}
 	defer c.answer.body.release()
 	if kind := c.answer.res.kind; kind != resultPrepared {
-		return nil, &ProtocolError{Message: fmt.Sprintf("PREPARE answered with result kind %d", kind)}
+		return nil, &cql.ProtocolError{Message: fmt.Sprintf("PREPARE answered with result kind %d", kind)}
 	}
 	s.spread(keyspace, text, c.answer.node)
 	return newStatement(text, keyspace, c.answer.res.prepared), nil
@@ -296,7 +296,7 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, of *call, stmt *sta
 	s.statements.Drop(flight.Key{Scope: stmt.keyspace, Text: stmt.text}, stmt)
 	switch p := a.res.prepared; {
 	case a.res.kind != resultPrepared:
-		return &ProtocolError{Message: fmt.Sprintf("prepare %q again: node %s returned result kind %d", shortened(stmt.text),
+		return &cql.ProtocolError{Message: fmt.Sprintf("prepare %q again: node %s returned result kind %d", shortened(stmt.text),
 			c.addr(), a.res.kind)}
 	case bytes.Equal(p.id, stmt.id) && stmt.hasTypes(p.bind.columns):
 		return nil // only the names or the partition key differ, so that the encoded values are valid
@@ -345,5 +345,5 @@ func missingStatement(c *call, err error) (*statement, error) {
 			}
 		}
 	}
-	return nil, &ProtocolError{Message: "UNPREPARED error with an id that the request does not use", Err: err}
+	return nil, &cql.ProtocolError{Message: "UNPREPARED error with an id that the request does not use", Err: err}
 }

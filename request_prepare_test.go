@@ -79,7 +79,7 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 					require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()), "errors are not cached")
 					return
 				}
-				require.Error(t, s.Batch(LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(policy).Observer(&seen).Exec(ctx))
+				require.Error(t, s.Batch(cql.LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(policy).Observer(&seen).Exec(ctx))
 				require.Len(t, seen.batches, m.attempts)
 			})
 		})

@@ -91,7 +91,7 @@ func TestRetryPolicySeesTheAttempt(t *testing.T) {
 		}, saw)
 		saw = nil
 		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeOverloaded)) })
-		require.Error(t, s.Batch(UnloggedBatch).Query(idempotentInsert).RetryPolicy(policy).Exec(t.Context()))
+		require.Error(t, s.Batch(cql.UnloggedBatch).Query(idempotentInsert).RetryPolicy(policy).Exec(t.Context()))
 		require.True(t, saw[0].Batch)
 		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(odd{}).Exec(t.Context()), cql.CodeOverloaded, "an invalid decision ends the request")
 	})
@@ -116,7 +116,7 @@ func TestRetryChangesConsistency(t *testing.T) {
 			return q.CustomPayload(map[string][]byte{"k": {1, 2}}).Exec(context.Background())
 		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 		{"batch", func(s *Session, p RetryPolicy) error {
-			return s.Batch(LoggedBatch).Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p).Exec(context.Background())
+			return s.Batch(cql.LoggedBatch).Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p).Exec(context.Background())
 		}, []cql.Consistency{cql.All, cql.Two, cql.One}},
 		{"speculative", func(s *Session, p RetryPolicy) error {
 			q := s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(p)
@@ -210,7 +210,7 @@ func TestRetryIgnore(t *testing.T) {
 		require.NotNil(t, it.Host())
 		require.NoError(t, it.Close())
 		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(ignore).Scan(t.Context()), ErrNotFound)
-		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).RetryPolicy(ignore).Exec(t.Context()))
+		require.NoError(t, s.Batch(cql.LoggedBatch).Query(idempotentInsert).RetryPolicy(ignore).Exec(t.Context()))
 		require.Zero(t, s.Stats().Failed)
 	})
 }
@@ -238,7 +238,7 @@ func TestRetryIgnorePrepare(t *testing.T) {
 		require.NotNil(t, it.Host())
 		require.Equal(t, 1, it.Attempts())
 		require.NoError(t, it.Close())
-		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(ignore).Exec(t.Context()))
+		require.NoError(t, s.Batch(cql.LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(ignore).Exec(t.Context()))
 		_, err := s.Query(idempotentInsert, 1).RetryPolicy(ignore).Route(t.Context())
 		require.ErrorIs(t, err, cql.CodeInvalid, "there is no statement to route")
 	})
@@ -264,7 +264,7 @@ func TestFault10StrayFrameIsRetried(t *testing.T) {
 		require.Equal(t, map[stats.ErrorClass]uint64{stats.ClassConnection: requests}, s.Stats().Errors)
 		err := s.Query(idempotentInsert).Exec(t.Context())
 		require.ErrorIs(t, err, ErrConnectionClosed)
-		var broken *ProtocolError
+		var broken *cql.ProtocolError
 		require.ErrorAs(t, err, &broken, "the cause")
 		require.True(t, MayHaveApplied(err))
 	})
@@ -438,7 +438,7 @@ func TestFailuresNameTheRequest(t *testing.T) {
 			r.Fail(int32(cql.CodeInvalid))
 		})
 		batchOf := func(n int) *Batch {
-			b := s.Batch(LoggedBatch)
+			b := s.Batch(cql.LoggedBatch)
 			for range n {
 				b.Query(idempotentInsert)
 			}

@@ -189,7 +189,7 @@ func TestMemoryBudgetNestedQueries(t *testing.T) {
 		require.NoError(t, s.Query(selectFew).Scan(t.Context(), &v))
 		require.NoError(t, s.Query(selectPages).Scan(t.Context(), &v), "the page is released before Scan returns")
 		require.NoError(t, s.Query(idempotentInsert).Bind().Exec(t.Context()))
-		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).Query("INSERT INTO ks.t (v) VALUES ('"+string(make([]byte, 300<<10))+"')").Exec(t.Context()))
+		require.NoError(t, s.Batch(cql.LoggedBatch).Query(idempotentInsert).Query("INSERT INTO ks.t (v) VALUES ('"+string(make([]byte, 300<<10))+"')").Exec(t.Context()))
 		_, err := OneRow[[]byte](ctx, s.Query(selectFew))
 		require.NoError(t, err)
 		for _, err := range Rows[[]byte](ctx, s.Query(selectFew)) {
@@ -420,6 +420,6 @@ func useAnyhow(ctx context.Context, s *Session, pick func(n int) int) {
 		_ = it.Scan(nil)
 		_ = it.Close()
 	default:
-		_ = s.Batch(LoggedBatch).Query("INSERT INTO ks.t (v) VALUES ('" + string(make([]byte, 10<<10)) + "')").Exec(ctx)
+		_ = s.Batch(cql.LoggedBatch).Query("INSERT INTO ks.t (v) VALUES ('" + string(make([]byte, 10<<10)) + "')").Exec(ctx)
 	}
 }

@@ -109,7 +109,7 @@ func TestHostPickerDescription(t *testing.T) {
 		}
 		require.Nil(t, ctxs[0].Value(0))
 
-		require.NoError(t, s.Batch(LoggedBatch).Query("INSERT INTO u (k) VALUES (1)").Query(insert, 9).Exec(t.Context()))
+		require.NoError(t, s.Batch(cql.LoggedBatch).Query("INSERT INTO u (k) VALUES (1)").Query(insert, 9).Exec(t.Context()))
 		_, infos, _ = p.take()
 		require.Equal(t, RouteInfo{
 			Keyspace: "ks", Table: "t", HasToken: true, LWT: true, Statement: "INSERT INTO u (k) VALUES (1)",

@@ -85,7 +85,7 @@ func TestSessionPolicies(t *testing.T) {
 			}
 			require.Len(t, hits(), row.nodes)
 			for range 10 {
-				require.NoError(t, s.Batch(LoggedBatch).Query(stmt, 1).HostID(c.Nodes[2].ID.String()).Exec(t.Context()))
+				require.NoError(t, s.Batch(cql.LoggedBatch).Query(stmt, 1).HostID(c.Nodes[2].ID.String()).Exec(t.Context()))
 			}
 			require.Equal(t, map[string]int{c.Nodes[2].IP: 10}, hits())
 		})

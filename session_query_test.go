@@ -286,7 +286,7 @@ func TestContextEndsEachVerb(t *testing.T) {
 		"Exec":    func(ctx context.Context) error { return s.Query(selectRows).Exec(ctx) },
 		"Scan":    func(ctx context.Context) error { return s.Query(selectRows).Scan(ctx, new(any)) },
 		"MapScan": func(ctx context.Context) error { return s.Query(selectRows).MapScan(ctx, map[string]any{}) },
-		"Batch":   func(ctx context.Context) error { return s.Batch(LoggedBatch).Query(selectRows).Exec(ctx) },
+		"Batch":   func(ctx context.Context) error { return s.Batch(cql.LoggedBatch).Query(selectRows).Exec(ctx) },
 		"Rows": func(ctx context.Context) error {
 			for _, err := range Rows[struct{ ID int64 }](ctx, s.Query(selectRows)) {
 				return err

@@ -384,7 +384,7 @@ func TestSessionStoresTablets(t *testing.T) {
 		mu.Lock()
 		hint = whole.bytes()
 		mu.Unlock()
-		b := s.Batch(UnloggedBatch).Query(stmt, 1).Query(stmt, 2)
+		b := s.Batch(cql.UnloggedBatch).Query(stmt, 1).Query(stmt, 2)
 		if mixed {
 			b.Query("INSERT INTO ks.other (id) VALUES (1)")
 		}

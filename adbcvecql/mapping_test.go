@@ -49,7 +49,7 @@ func TestStatuses(t *testing.T) {
 		{vecql.ErrUnsupported, adbc.StatusNotImplemented, ""},
 		{vecql.ErrNoConnectionsStarted, adbc.StatusIO, ""},
 		{vecql.ErrThrottled, adbc.StatusIO, ""},
-		{&vecql.ProtocolError{}, adbc.StatusInternal, ""},
+		{&cql.ProtocolError{}, adbc.StatusInternal, ""},
 		{errors.New("connect: the server requires credentials"), adbc.StatusUnauthenticated, ""},
 		{errors.New("something else"), adbc.StatusUnknown, ""},
 		{bulk.ErrColumns, adbc.StatusInvalidArgument, ""},

@@ -226,3 +226,20 @@ func (e RateLimitError) Error() string {
 
 // MayHaveApplied reports whether a replica may have executed the request.
 func (e RateLimitError) MayHaveApplied() bool { return !e.RejectedByCoordinator }
+
+// A ProtocolError means that the server violated the native protocol. A connection whose frames cannot be read is
+// closed.
+type ProtocolError struct {
+	Message string
+	Err     error // nil means none
+}
+
+func (e *ProtocolError) Error() string {
+	if e.Err != nil {
+		return "vecql: protocol: " + e.Message + ": " + strings.TrimPrefix(e.Err.Error(), "vecql: ")
+	}
+	return "vecql: protocol: " + e.Message
+}
+
+// Unwrap returns Err.
+func (e *ProtocolError) Unwrap() error { return e.Err }

@@ -80,7 +80,7 @@ func TestRequestValues(t *testing.T) {
 	insert := "INSERT INTO shop.items (id, name) VALUES (?, ?)"
 	require.NoError(t, s.Query(insert, 1, "it's").Exec(t.Context()))
 	require.NoError(t, s.Query("UPDATE shop.items SET name = :n WHERE id = :key", nil, 2).Exec(t.Context()))
-	b := s.Batch(vecql.LoggedBatch)
+	b := s.Batch(cql.LoggedBatch)
 	b.Query(insert, 3, cql.UnsetValue)
 	b.Query(insert, 4, "four")
 	require.NoError(t, b.Exec(t.Context()))

@@ -205,7 +205,7 @@ func sessionSituations() []situation {
 			return s.Query("USE shop").Exec(t.Context())
 		})},
 		{"vecql.ErrTooManyStmts", "execute a batch of 65,536 statements", is(vecql.ErrTooManyStmts), inShop(func(t *testing.T, s *shop) error {
-			b := s.Batch(vecql.UnloggedBatch)
+			b := s.Batch(cql.UnloggedBatch)
 			for i := range vecql.BatchSizeMaximum + 1 {
 				b.Query(insert, i, "")
 			}
@@ -263,11 +263,11 @@ func sessionSituations() []situation {
 				return s.start(t, func(cfg *vecql.ClusterConfig) { cfg.ClusterName = "prod" })
 			}),
 		},
-		{"vecql.ProtocolError", "the node answers EXECUTE with READY", as[*vecql.ProtocolError](), inShop(func(t *testing.T, s *shop) error {
+		{"cql.ProtocolError", "the node answers EXECUTE with READY", as[*cql.ProtocolError](), inShop(func(t *testing.T, s *shop) error {
 			s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Answer: &cqltest.Answer{Op: cqltest.OpReady}})
 			return read(new(string))(t, s)
 		})},
-		{"vecql.ProtocolError", "the node answers on a stream without a request", as[*vecql.ProtocolError](), inShop(func(t *testing.T, s *shop) error {
+		{"cql.ProtocolError", "the node answers on a stream without a request", as[*cql.ProtocolError](), inShop(func(t *testing.T, s *shop) error {
 			s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Stream: 7})
 			return read(new(string))(t, s)
 		})},

@@ -454,7 +454,7 @@ func TestFault35UserCodePanics(t *testing.T) {
 		"batch observer": {
 			config: func(cfg *vecql.ClusterConfig) { cfg.BatchObserver = panics{} },
 			run: func(s *vecql.Session) error {
-				return s.Batch(vecql.LoggedBatch).Query(insert, "v").Exec(context.Background())
+				return s.Batch(cql.LoggedBatch).Query(insert, "v").Exec(context.Background())
 			}, log: true,
 		},
 		"tracer": {run: func(s *vecql.Session) error { return s.Query(insert, "v").Trace(panics{}).Exec(context.Background()) }},
@@ -470,7 +470,7 @@ func TestFault35UserCodePanics(t *testing.T) {
 			return s.Bind(insert, func(vecql.StatementMetadata) ([]any, error) { panic("binding") }).Exec(context.Background())
 		}, err: "binding"},
 		"binding of a batch": {run: func(s *vecql.Session) error {
-			b := s.Batch(vecql.LoggedBatch)
+			b := s.Batch(cql.LoggedBatch)
 			b.Bind(insert, func(vecql.StatementMetadata) ([]any, error) { panic("binding") })
 			return b.Exec(context.Background())
 		}, err: "binding"},

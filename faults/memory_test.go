@@ -74,7 +74,7 @@ func TestFault34BuffersOfCluster(t *testing.T) {
 					case 1:
 						_ = s.Query("SELECT k, v FROM ks.t WHERE k = ?", w).Idempotent(true).Scan(ctx, &k, &v)
 					case 2:
-						_ = s.Batch(vecql.LoggedBatch).Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", w, i).Exec(ctx)
+						_ = s.Batch(cql.LoggedBatch).Query("INSERT INTO ks.t (k, v) VALUES (?, ?)", w, i).Exec(ctx)
 					default:
 						it := s.Query("SELECT k, v FROM ks.t").PageSize(3).Idempotent(true).Iter(ctx)
 						for it.Scan(&k, &v) {
@@ -124,10 +124,10 @@ func TestFault33TooLarge(t *testing.T) {
 		{"routing key part", token.ErrPartTooLong, func(s *vecql.Session) error { return s.Query(composite, 1, long).Exec(context.Background()) }},
 		{"routing key", token.ErrPartTooLong, func(s *vecql.Session) error { return s.Query(single, long).Exec(context.Background()) }},
 		{"routing key of a batch", token.ErrPartTooLong, func(s *vecql.Session) error {
-			return s.Batch(vecql.UnloggedBatch).Query(composite, 1, long).Exec(context.Background())
+			return s.Batch(cql.UnloggedBatch).Query(composite, 1, long).Exec(context.Background())
 		}},
 		{"statements", vecql.ErrTooManyStmts, func(s *vecql.Session) error {
-			b := s.Batch(vecql.UnloggedBatch)
+			b := s.Batch(cql.UnloggedBatch)
 			for range 70_000 {
 				b.Query("INSERT x")
 			}
@@ -135,10 +135,10 @@ func TestFault33TooLarge(t *testing.T) {
 		}},
 		{"values", vecql.ErrTooManyValues, func(s *vecql.Session) error { return s.Query(many, values...).Exec(context.Background()) }},
 		{"values of a batch", vecql.ErrTooManyValues, func(s *vecql.Session) error {
-			return s.Batch(vecql.LoggedBatch).Query(many, values...).Exec(context.Background())
+			return s.Batch(cql.LoggedBatch).Query(many, values...).Exec(context.Background())
 		}},
 		{"statement", vecql.ErrFrameTooBig, func(s *vecql.Session) error { return s.Query(huge).Exec(context.Background()) }},
-		{"statement of a batch", vecql.ErrFrameTooBig, func(s *vecql.Session) error { return s.Batch(vecql.LoggedBatch).Query(huge).Exec(context.Background()) }},
+		{"statement of a batch", vecql.ErrFrameTooBig, func(s *vecql.Session) error { return s.Batch(cql.LoggedBatch).Query(huge).Exec(context.Background()) }},
 		{"value of a payload", vecql.ErrFrameTooBig, func(s *vecql.Session) error {
 			return s.Query("INSERT x").CustomPayload(map[string][]byte{"k": zeros}).Exec(context.Background())
 		}},
@@ -148,7 +148,7 @@ func TestFault33TooLarge(t *testing.T) {
 			return s.Query("CREATE y").Keyspace(long).Exec(context.Background())
 		}},
 		{"keyspace of a batch", wire.ErrTooLong, func(s *vecql.Session) error {
-			return s.Batch(vecql.LoggedBatch).Query("INSERT x").Keyspace(long).Exec(context.Background())
+			return s.Batch(cql.LoggedBatch).Query("INSERT x").Keyspace(long).Exec(context.Background())
 		}},
 		{"key of a payload", wire.ErrTooLong, func(s *vecql.Session) error {
 			return s.Query("INSERT x").CustomPayload(map[string][]byte{long: nil}).Exec(context.Background())

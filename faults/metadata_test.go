@@ -241,7 +241,7 @@ func TestFault17WithoutMetadata(t *testing.T) {
 		}
 		return r.Op == fakecql.OpExecute
 	})
-	var broken *vecql.ProtocolError
+	var broken *cql.ProtocolError
 	require.ErrorAs(t, sessionOn(c).Query(selectRows).Exec(t.Context()), &broken)
 }
 
@@ -264,7 +264,7 @@ func TestFault17OtherColumnCount(t *testing.T) {
 			})
 			it := sessionOn(c).Query(selectRows).Iter(t.Context())
 			require.False(t, it.Scan(nil, nil, nil))
-			var broken *vecql.ProtocolError
+			var broken *cql.ProtocolError
 			require.ErrorAs(t, it.Close(), &broken)
 			require.ErrorContains(t, it.Close(), "the statement has 3 columns")
 		})

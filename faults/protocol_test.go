@@ -113,7 +113,7 @@ func TestFault09LyingLengths(t *testing.T) {
 				require.NoError(t, s.Query("SELECT y").Exec(t.Context())) // its memory is not measured
 				var err error
 				n := allocated(func() { _, err = s.Query("SELECT x").Iter(t.Context()).SliceMap() })
-				var broken *vecql.ProtocolError
+				var broken *cql.ProtocolError
 				require.ErrorAs(t, err, &broken)
 				require.True(t, vecql.MayHaveApplied(err), "the server may have executed the request")
 				require.Less(t, n, uint64(256<<10))
@@ -141,7 +141,7 @@ func TestFault09LyingEnvelope(t *testing.T) {
 				require.NoError(t, s.Query("SELECT y").Exec(t.Context()))
 				var err error
 				n := allocated(func() { err = s.Query("SELECT x").Exec(t.Context()) })
-				var broken *vecql.ProtocolError
+				var broken *cql.ProtocolError
 				require.ErrorAs(t, err, &broken)
 				require.Less(t, n, uint64(256<<10))
 			})
@@ -209,7 +209,7 @@ func TestFault09LyingCells(t *testing.T) {
 		t.Run("the cell itself "+name, func(t *testing.T) {
 			body := message(ints(2, 0, 2), fakecql.AppendColumns(nil, fakecql.Columns("a text", "b text")), ints(1, 5), "abcde", cell)
 			answerWith(t, fakecql.V5, fakecql.OpResult, 0, body, func(t *testing.T, s *vecql.Session) {
-				var broken *vecql.ProtocolError
+				var broken *cql.ProtocolError
 				require.ErrorAs(t, s.Query("SELECT x").Scan(t.Context(), new(string), new(string)), &broken)
 				require.ErrorAs(t, s.Query("SELECT x").MapScan(t.Context(), map[string]any{}), &broken)
 				for _, err := range vecql.Rows[struct{ A, B string }](context.Background(), s.Query("SELECT x")) {
@@ -245,7 +245,7 @@ func TestFault09LyingPrepared(t *testing.T) {
 				s := sessionOn(c)
 				var err error
 				n := allocated(func() { err = s.Query("INSERT x").Exec(t.Context()) })
-				var broken *vecql.ProtocolError
+				var broken *cql.ProtocolError
 				require.ErrorAs(t, err, &broken)
 				require.False(t, vecql.MayHaveApplied(err), "a statement that could not be prepared was not executed")
 				require.Less(t, n, uint64(256<<10))
@@ -263,7 +263,7 @@ func TestFault13Unknown(t *testing.T) {
 		return message(ints(2, 1, 1), 2, "ks", 1, "t", 1, "c", typ, ints(1, int32(len(cell))), cell)
 	}
 	protocolError := func(t *testing.T, s *vecql.Session) {
-		var broken *vecql.ProtocolError
+		var broken *cql.ProtocolError
 		err := s.Query("SELECT x").Exec(t.Context())
 		require.ErrorAs(t, err, &broken)
 		require.True(t, vecql.MayHaveApplied(err))
@@ -435,7 +435,7 @@ func TestFault08CompressorsRefuse(t *testing.T) {
 			var got []byte
 			var err error
 			n := allocated(func() { got, err = row.c.AppendDecompressedWithLength([]byte("head"), row.src, limit) })
-			var p *vecql.ProtocolError
+			var p *cql.ProtocolError
 			require.ErrorAs(t, err, &p)
 			require.Equal(t, "head", string(got))
 			require.Less(t, n, uint64(64<<10))

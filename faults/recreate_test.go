@@ -69,7 +69,7 @@ func TestFault52NodeForgets(t *testing.T) {
 		"query": func(s *vecql.Session, id int, v any) error { return s.Query(insertV, id, v).Exec(t.Context()) },
 		"iter":  func(s *vecql.Session, id int, v any) error { return s.Query(insertV, id, v).Iter(t.Context()).Close() },
 		"batch": func(s *vecql.Session, id int, v any) error {
-			return s.Batch(vecql.LoggedBatch).Query(insertV, id, v).Exec(t.Context())
+			return s.Batch(cql.LoggedBatch).Query(insertV, id, v).Exec(t.Context())
 		},
 		"speculate": func(s *vecql.Session, id int, v any) error {
 			speculation := &vecql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Hour}
@@ -114,7 +114,7 @@ func TestFault52TransparentlyBoundAgain(t *testing.T) {
 	inserts := []func(id int) error{
 		func(id int) error { return s.Query(insertV, id, 7).Exec(t.Context()) },
 		func(id int) error {
-			return s.Batch(vecql.UnloggedBatch).Query(insertV, id, 7).Query(insertV, id, 7).Observer(&observed).Exec(t.Context())
+			return s.Batch(cql.UnloggedBatch).Query(insertV, id, 7).Query(insertV, id, 7).Observer(&observed).Exec(t.Context())
 		},
 		func(id int) error { return st.Exec(t.Context(), &both{id, 7}) },
 		func(id int) error {
@@ -291,7 +291,7 @@ func TestFault52BeforeRetry(t *testing.T) {
 		"batch": {
 			cqltest.Error{Code: cqltest.CodeOverloaded},
 			func(s *vecql.Session, r vecql.RetryPolicy) error {
-				return s.Batch(vecql.LoggedBatch).Query(insertV, 7, number(7)).RetryPolicy(r).Exec(t.Context())
+				return s.Batch(cql.LoggedBatch).Query(insertV, 7, number(7)).RetryPolicy(r).Exec(t.Context())
 			},
 		},
 	} {

@@ -44,7 +44,7 @@ func TestFault16UnpreparedBatch(t *testing.T) {
 				return false
 			})
 			s := sessionOn(c)
-			b := s.Batch(vecql.LoggedBatch)
+			b := s.Batch(cql.LoggedBatch)
 			for i := range 20 {
 				stmt := fmt.Sprintf("INSERT INTO ks.t%d (id) VALUES (?)", i)
 				c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint")})
@@ -272,7 +272,7 @@ func TestFault16UnpreparedOnce(t *testing.T) {
 			require.Equal(t, 3, sent)
 			require.Equal(t, 2, prepares)
 			forgotten.Store(true)
-			require.NoError(t, s.Batch(vecql.LoggedBatch).Query(stmt, 3).Query("DELETE FROM ks.t WHERE id = 1").Query(stmt, 4).Exec(t.Context()))
+			require.NoError(t, s.Batch(cql.LoggedBatch).Query(stmt, 3).Query("DELETE FROM ks.t WHERE id = 1").Query(stmt, 4).Exec(t.Context()))
 			_, prepares = c.Count(stmt)
 			require.Equal(t, 3, prepares)
 		})
@@ -309,7 +309,7 @@ func TestFault16UnpreparedOtherID(t *testing.T) {
 			return r.Op == fakecql.OpExecute
 		})
 		err := sessionOn(c).Query("SELECT 1").Exec(t.Context())
-		var broken *vecql.ProtocolError
+		var broken *cql.ProtocolError
 		require.ErrorAs(t, err, &broken)
 		require.False(t, vecql.MayHaveApplied(err), "the node refused the request")
 	})

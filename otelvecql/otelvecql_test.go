@@ -180,7 +180,7 @@ func TestWriteAndBatchSpans(t *testing.T) {
 	require.Equal(t, "INSERT INTO t (a, b) VALUES (?, ?)", a["db.query.text"])
 	require.NotContains(t, a, "db.response.returned_rows")
 
-	b := f.session.Batch(vecql.UnloggedBatch)
+	b := f.session.Batch(cql.UnloggedBatch)
 	for i := range 3 {
 		b.Query("INSERT INTO t (a) VALUES (?)", i)
 	}

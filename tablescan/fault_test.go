@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
@@ -164,7 +163,7 @@ func TestPagesWithoutRowsEnd(t *testing.T) {
 			rule := empty(m.state)
 			s := c.scan(t, selectAll, tablescan.Config{Workers: 1, Retries: 2})
 			err := s.Run(t.Context(), func(int, *column.Batch) error { return nil })
-			var violation *vecql.ProtocolError
+			var violation *cql.ProtocolError
 			require.ErrorAs(t, err, &violation, name)
 			require.ErrorContains(t, err, "leads to the same page again")
 			require.Less(t, rule.Hits(), m.most, name)

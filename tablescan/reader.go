@@ -243,7 +243,7 @@ func (r *reader) fetch(ctx context.Context, p Part, at place, rows int) response
 	}
 	if err == nil {
 		if next.empty, err = at.empty.After(len(into.tokens()), at.state, next.state); err != nil {
-			err = &vecql.ProtocolError{Message: "read the next page of a part", Err: err}
+			err = &cql.ProtocolError{Message: "read the next page of a part", Err: err}
 		}
 	}
 	return response{into, next, err}

@@ -197,7 +197,7 @@ func testPages(t *testing.T, s *vecql.Session, ks string) {
 func testBatch(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (p int, c int, v text, PRIMARY KEY (p, c))", ks))
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.n (p int PRIMARY KEY, n counter)", ks))
-	for _, typ := range []vecql.BatchType{vecql.LoggedBatch, vecql.UnloggedBatch} {
+	for _, typ := range []cql.BatchType{cql.LoggedBatch, cql.UnloggedBatch} {
 		b := s.Batch(typ)
 		for i := range 20 {
 			b.Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (?, ?, ?)", ks), int(typ), i, fmt.Sprint(i))
@@ -208,7 +208,7 @@ func testBatch(t *testing.T, s *vecql.Session, ks string) {
 		require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s.t WHERE p = ?", ks), int(typ)).Scan(t.Context(), &n))
 		require.Equal(t, 21, n)
 	}
-	b := s.Batch(vecql.CounterBatch)
+	b := s.Batch(cql.CounterBatch)
 	for range 3 {
 		b.Query(fmt.Sprintf("UPDATE %s.n SET n = n + ? WHERE p = 1", ks), 2)
 	}
@@ -218,7 +218,7 @@ func testBatch(t *testing.T, s *vecql.Session, ks string) {
 	require.Equal(t, 6, n)
 
 	cas := func(v string) (bool, error) {
-		applied, it, err := s.Batch(vecql.UnloggedBatch).
+		applied, it, err := s.Batch(cql.UnloggedBatch).
 			Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (?, ?, ?) IF NOT EXISTS", ks), 9, 1, v).
 			Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (?, ?, ?) IF NOT EXISTS", ks), 9, 2, v).
 			MapExecCAS(t.Context(), map[string]any{})
@@ -234,7 +234,7 @@ func testBatch(t *testing.T, s *vecql.Session, ks string) {
 	require.NoError(t, err)
 	require.False(t, applied)
 
-	big := s.Batch(vecql.LoggedBatch)
+	big := s.Batch(cql.LoggedBatch)
 	for range vecql.BatchSizeMaximum + 1 {
 		big.Query("INSERT")
 	}
@@ -417,7 +417,7 @@ func testReprepare(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, create)
 	for i := range 6 {
 		exec(t, s, insert, i, "after")
-		require.NoError(t, s.Batch(vecql.UnloggedBatch).Query(insert, 100+i, "batch").Exec(t.Context()))
+		require.NoError(t, s.Batch(cql.UnloggedBatch).Query(insert, 100+i, "batch").Exec(t.Context()))
 	}
 	var n int
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s.t", ks)).Scan(t.Context(), &n))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -99,7 +100,7 @@ func TestScyllaShards(t *testing.T) {
 			}).requireAtShards(t, "queries", len(some))
 			during(cluster, func() {
 				inParallel(t, some, func(ctx context.Context, k int64) error {
-					return s.Batch(vecql.UnloggedBatch).Query(insertPair, k, k).Query(insertPair, k, -k).Exec(ctx)
+					return s.Batch(cql.UnloggedBatch).Query(insertPair, k, k).Query(insertPair, k, -k).Exec(ctx)
 				})
 			}).requireAtShards(t, "batches", len(some))
 			if c.move { // under load, as a tablet balancer does

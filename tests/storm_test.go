@@ -193,7 +193,7 @@ func (st *storm) operations() map[string]func(ctx context.Context, k int) error 
 		},
 		"typed": func(ctx context.Context, k int) error { return st.insert.Exec(ctx, newStormRow(k)) },
 		"batch": func(ctx context.Context, k int) error {
-			b := st.s.Batch(vecql.LoggedBatch)
+			b := st.s.Batch(cql.LoggedBatch)
 			for i := k; i < k+3; i++ {
 				s := stamp(i)
 				b.Query(st.text(stormInsert), i, s, s, s, s, s)
@@ -335,7 +335,7 @@ func (st *storm) run(name string, op func(context.Context, int) error) error {
 		return nil
 	}
 	st.failed.Add(1)
-	var protocol *vecql.ProtocolError
+	var protocol *cql.ProtocolError
 	var marshal *cql.MarshalError
 	var unmarshal *cql.UnmarshalError
 	fewer := errors.As(err, &unmarshal) && unmarshal.Column == "u" // fields in the type of a node than in the value of another

@@ -211,7 +211,7 @@ func (e *Errors) Plain(err error) error {
 	}
 	var marshal *cql.MarshalError
 	var unmarshal *cql.UnmarshalError
-	var protocol *vecql.ProtocolError
+	var protocol *cql.ProtocolError
 	switch {
 	case errors.As(err, &marshal):
 		return e.Marshal(err.Error(), marshal.Err)

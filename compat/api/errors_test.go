@@ -114,7 +114,7 @@ func TestErrorsOfVecqlBecomeThoseOfTheAPI(t *testing.T) {
 	err = moduleErrors.Plain(failed(&cql.UnmarshalError{Column: "c", Type: cql.NativeType(cql.TypeInt), GoType: "string", Err: cause}))
 	require.ErrorContains(t, err, "U vecql: ")
 	require.ErrorIs(t, err, cause)
-	protocol := &vecql.ProtocolError{Message: "bad"}
+	protocol := &cql.ProtocolError{Message: "bad"}
 	require.Equal(t, ErrProtocol{protocol}, moduleErrors.Plain(failed(protocol)))
 	require.True(t, moduleErrors.Plain(failed(cause)) == cause)
 }

@@ -187,7 +187,7 @@ func (b *BatchV1[S, R, C, H, I]) unsent(
 func (b *BatchV1[S, R, C, H, I]) build(
 	s *SessionV1[R, C, H, I], on *vecql.Session, of Content[C, I], r *Execution,
 ) *vecql.Batch {
-	v := on.Batch(vecql.BatchType(of.Type))
+	v := on.Batch(cql.BatchType(of.Type))
 	AddEntries(v, of.Entries, s.Results)
 	ConfigureBatch(&b.options, v)
 	o := b.set.Rare()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // The verbs that run a batch.
@@ -92,7 +93,7 @@ func (s *Session) MapExecuteBatchCAS(batch *Batch, dest map[string]any) (applied
 // build returns the batch of vecql, and its retry policy, nil for none.
 func (b *Batch) build(ctx context.Context) (*vecql.Batch, *retryAdapter) {
 	s := b.session
-	d := s.driver.Batch(vecql.BatchType(b.Type))
+	d := s.driver.Batch(cql.BatchType(b.Type))
 	api.AddEntries(d, b.Entries, &s.results)
 	idempotent := len(b.Entries) > 0 && b.IsIdempotent()
 	set := api.SettingsOf(b).Rare()

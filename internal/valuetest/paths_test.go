@@ -44,7 +44,7 @@ var paths = []path{
 		return s.Query(text, cql.NamedValue("v", v), cql.NamedValue("id", id)).Exec(ctx)
 	}},
 	{"batch", func(ctx context.Context, s *vecql.Session, text string, id int, v any) error {
-		return s.Batch(vecql.UnloggedBatch).Query(text, id, v).Exec(ctx)
+		return s.Batch(cql.UnloggedBatch).Query(text, id, v).Exec(ctx)
 	}},
 	{"Prepare", func(ctx context.Context, s *vecql.Session, text string, id int, v any) error {
 		st, err := vecql.Prepare[bound](ctx, s.Query(text))

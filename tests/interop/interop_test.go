@@ -341,7 +341,7 @@ func testRows(t *testing.T, s *server, session *vecql.Session) {
 }
 
 func testBatch(t *testing.T, s *server, session *vecql.Session) {
-	require.NoError(t, session.Batch(vecql.UnloggedBatch).
+	require.NoError(t, session.Batch(cql.UnloggedBatch).
 		Query("INSERT INTO ks.t (id, v, txt) VALUES (?, ?, ?)", cql.UUID(id), []float32{1, -2}, "x").
 		Query("DELETE FROM ks.t WHERE id = 1").
 		Consistency(cql.Two).Timestamp(9).Exec(t.Context()))
