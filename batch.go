@@ -11,6 +11,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Batch: several statements in one request.
@@ -158,8 +159,8 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 	if err != nil {
 		return c.unlessIgnored(err)
 	}
-	if b.tracer != nil && page.env.traced {
-		b.session.trace(b.tracer, page.env.tracingID)
+	if b.tracer != nil && page.env.Traced {
+		b.session.trace(b.tracer, page.env.TracingID)
 	}
 	return nil
 }
@@ -186,8 +187,8 @@ func (b *Batch) encode(ctx context.Context, c *call) (first *bindings, err error
 	if err != nil {
 		return nil, err
 	}
-	if err = c.startBody(opBatch, &b.options, 128*len(entries)); err == nil {
-		c.req.body.b, err = appendBatch(c.req.body.b, b.session.version, b.Type, entries, &c.params)
+	if err = c.startBody(frame.OpBatch, &b.options, 128*len(entries)); err == nil {
+		c.req.body.b, err = frame.AppendBatch(c.req.body.b, b.session.version, b.Type, entries, &c.params)
 	}
 	if err != nil || first == nil {
 		return nil, err
@@ -206,7 +207,7 @@ func (b *Batch) encode(ctx context.Context, c *call) (first *bindings, err error
 // configure applies the settings that do not depend on the statements.
 func (b *Batch) configure(c *call) error {
 	if len(b.Entries) > BatchSizeMaximum {
-		return errtext.Errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
+		return errtext.Errorf("%w: %d, the limit is %d", frame.ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
 	}
 	if b.policies.fault != nil {
 		return b.policies.fault
@@ -232,14 +233,14 @@ func (b *Batch) prepareEntry(ctx context.Context, c *call, text string) (*statem
 
 // bindEntries prepares and binds the statements that have values. It returns all statements, and the values of the
 // first one that has a partition key.
-func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []batchEntry, first *bindings, err error) {
+func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []frame.BatchEntry, first *bindings, err error) {
 	timeout := c.req.timeout
 	defer func() { c.req.timeout = timeout }() // each attempt has the whole timeout
-	entries = make([]batchEntry, len(b.Entries))
+	entries = make([]frame.BatchEntry, len(b.Entries))
 	bound := make([]bindings, len(b.Entries))
 	for i, e := range b.Entries {
 		if len(e.Args) == 0 && e.binding == nil {
-			entries[i].stmt = e.Stmt
+			entries[i].Stmt = e.Stmt
 			c.lwt = c.lwt || cqltext.IsConditional(e.Stmt)
 			c.mixed = true // the table is unknown
 			continue
@@ -258,7 +259,7 @@ func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []batchEntry,
 		if !slices.Contains(c.stmts, stmt) {
 			c.stmts = append(c.stmts, stmt)
 		}
-		entries[i].id, entries[i].values = stmt.id, &bound[i]
+		entries[i].ID, entries[i].Values = stmt.id, &bound[i]
 		if first == nil && len(stmt.pkIndexes) > 0 {
 			first = &bound[i]
 		}

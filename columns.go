@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Pages of results as batches of columns: the fastest way to read many rows, and the input of groupby, parquetscan and
@@ -41,7 +42,7 @@ func (q *Query) batches(ctx context.Context, next func() *column.Batch) iter.Seq
 				return
 			}
 		}
-		if empty && it.err == nil && it.res.kind == resultRows && it.readBatch(b, nil, 0) && !yield(b, nil) {
+		if empty && it.err == nil && it.res.Kind == frame.ResultRows && it.readBatch(b, nil, 0) && !yield(b, nil) {
 			return
 		}
 		if err := it.Close(); err != nil {
@@ -58,8 +59,8 @@ func (it *Iter) NextBatch(b *column.Batch) bool {
 		if it.more() {
 			it.askAhead()
 		}
-		if left := it.res.rows.rowCount - it.row; left > 0 && it.res.kind == resultRows {
-			return it.readBatch(b, it.res.rows.cells[it.off:], left)
+		if left := it.res.Rows.RowCount - it.row; left > 0 && it.res.Kind == frame.ResultRows {
+			return it.readBatch(b, it.res.Rows.Cells[it.off:], left)
 		}
 		if !it.more() {
 			it.endPage()
@@ -80,7 +81,7 @@ func (it *Iter) readBatch(b *column.Batch, cells []byte, rows int) bool {
 	b.Source = it.Source()
 	b.Source.EmptyCells = empty
 	b.Source.FirstRow = it.passed + int64(it.row)
-	it.off, it.row = len(it.res.rows.cells), it.res.rows.rowCount
+	it.off, it.row = len(it.res.Rows.Cells), it.res.Rows.RowCount
 	it.releasePage() // the batch has copies of its cells
 	return true
 }
@@ -89,7 +90,7 @@ func (it *Iter) readBatch(b *column.Batch, cells []byte, rows int) bool {
 // the tracing session.
 func (it *Iter) Source() column.Source {
 	s := column.Source{FirstRow: it.passed, NextPage: it.PageState(), Warnings: it.Warnings()}
-	s.TraceID = it.parts().tracingID
+	s.TraceID = it.parts().TracingID
 	if it.node != nil {
 		s.Host, s.HostID = it.node.info.addr, it.node.info.id
 	}

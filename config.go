@@ -16,6 +16,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/stream"
 )
@@ -217,13 +218,13 @@ type EventsConfig struct {
 func (c *EventsConfig) names() []string {
 	var names []string
 	if !c.DisableTopologyEvents {
-		names = append(names, eventTopology)
+		names = append(names, frame.EventTopology)
 	}
 	if !c.DisableNodeStatusEvents {
-		names = append(names, eventStatus)
+		names = append(names, frame.EventStatus)
 	}
 	if !c.DisableSchemaEvents {
-		names = append(names, eventSchema)
+		names = append(names, frame.EventSchema)
 	}
 	return names
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Texts of configurations.
@@ -63,7 +64,7 @@ func TestNoTextHasASecret(t *testing.T) {
 	other.Authenticator = &secretive{password, secret}
 	certificate := *cfg
 	certificate.TLS = &tls.Config{Certificates: []tls.Certificate{{PrivateKey: []byte(secret)}}}
-	session := sessionOn(newSocketCluster(t, protoV5, 1), func(c *ClusterConfig) { c.Authenticator = password })
+	session := sessionOn(newSocketCluster(t, frame.V5, 1), func(c *ClusterConfig) { c.Authenticator = password })
 	for name, v := range map[string]any{
 		"password": password, "its address": &password, "in a slice": []PasswordAuthenticator{password},
 		"in a map": map[string]Authenticator{"a": password}, "in a struct": struct{ Auth Authenticator }{password},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/wire"
@@ -66,7 +67,7 @@ type connHooks struct {
 // request is a frame without its stream id. roundTrip does not change it: several calls may send one request, even at
 // the same time.
 type request struct {
-	op    opcode
+	op    frame.Opcode
 	flags byte
 	body  *buffer
 	began time.Time // start of the request; zero means that the clock was not read
@@ -305,7 +306,7 @@ func (c *conn) admit(ctx context.Context, req *request) error {
 	case c.busy() && !req.probe:
 		return ErrNodeBusy
 	case len(req.body.b) > wire.MaxBody:
-		return ErrFrameTooBig
+		return frame.ErrTooBig
 	}
 	return ctx.Err()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -54,15 +55,15 @@ func (c *conn) handshake(ctx context.Context) (err error) {
 	}
 	c.features.startup(options, c.options)
 	c.options = nil // parsed: an idle connection does not keep them
-	if startup.b, err = appendStartup(startup.b[:0], options); err != nil {
+	if startup.b, err = frame.AppendStartup(startup.b[:0], options); err != nil {
 		return err
 	}
-	op, body, err := c.exchange(opStartup, startup.b)
+	op, body, err := c.exchange(frame.OpStartup, startup.b)
 	if err != nil {
 		return err
 	}
 	defer func() { body.release() }()
-	if c.cfg.version >= protoV5 { // from here on both sides send segments
+	if c.cfg.version >= frame.V5 { // from here on both sides send segments
 		var decompress func(dst, src []byte, n int) ([]byte, error)
 		if c.compress != nil {
 			decompress = c.decompressSegment
@@ -70,11 +71,11 @@ func (c *conn) handshake(ctx context.Context) (err error) {
 		c.frames = wire.NewSegmentReader(c.in, decompress)
 	}
 	switch op {
-	case opReady:
+	case frame.OpReady:
 		return nil
-	case opAuthenticate:
+	case frame.OpAuthenticate:
 		r := wire.NewReader(body.b)
-		class, err := parseAuthenticate(&r)
+		class, err := frame.ParseAuthenticate(&r)
 		if err != nil {
 			return err
 		}
@@ -86,16 +87,16 @@ func (c *conn) handshake(ctx context.Context) (err error) {
 
 // negotiate reads SUPPORTED and selects the compression.
 func (c *conn) negotiate() error {
-	op, body, err := c.exchange(opOptions, nil)
+	op, body, err := c.exchange(frame.OpOptions, nil)
 	if err != nil {
 		return err
 	}
 	defer body.release()
-	if op != opSupported {
+	if op != frame.OpSupported {
 		return &cql.ProtocolError{Message: fmt.Sprintf("OPTIONS answered with %v", op)}
 	}
 	r := wire.NewReader(body.b)
-	if c.options, err = parseSupported(&r); err != nil {
+	if c.options, err = frame.ParseSupported(&r); err != nil {
 		return err
 	}
 	c.features = parseFeatures(c.options, c.cfg.version, c.cfg.tabletsV2)
@@ -106,7 +107,7 @@ func (c *conn) negotiate() error {
 	switch {
 	case want == nil:
 	// v5 supports only lz4
-	case slices.Contains(c.options["COMPRESSION"], want.Name()) && (c.cfg.version < protoV5 || want.Name() == "lz4"):
+	case slices.Contains(c.options["COMPRESSION"], want.Name()) && (c.cfg.version < frame.V5 || want.Name() == "lz4"):
 		c.compress = want
 	case c.cfg.logger != nil:
 		c.cfg.logger.Warn("no compression: the server or the protocol version does not support it", "node", c.address,
@@ -116,40 +117,41 @@ func (c *conn) negotiate() error {
 }
 
 // exchange sends one frame and reads the response, whose body belongs to the caller. It returns an ERROR as an error.
-func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
-	frame := make([]byte, wire.HeaderSize, wire.HeaderSize+len(body))
-	wire.PutHeader(frame, wire.Header{Version: c.cfg.version, Opcode: byte(op), Length: len(body)})
-	frame = append(frame, body...)
+func (c *conn) exchange(op frame.Opcode, body []byte) (frame.Opcode, *buffer, error) {
+	out := make([]byte, wire.HeaderSize, wire.HeaderSize+len(body))
+	wire.PutHeader(out, wire.Header{Version: c.cfg.version, Opcode: byte(op), Length: len(body)})
+	out = append(out, body...)
 	if _, segmented := c.frames.(*wire.SegmentReader); segmented {
 		var compress func(dst, src []byte) ([]byte, error)
 		if c.compress != nil {
 			compress = c.compressSegment
 		}
 		var err error
-		if frame, err = wire.AppendSegments(nil, frame, compress); err != nil {
+		if out, err = wire.AppendSegments(nil, out, compress); err != nil {
 			return 0, nil, err
 		}
 	}
-	if _, err := c.sock.Write(frame); err != nil {
+	if _, err := c.sock.Write(out); err != nil {
 		return 0, nil, errtext.Errorf("%v: write: %w", op, err)
 	}
 	h, answer, err := c.readFrame()
-	if err != nil && op == opOptions {
+	if err != nil && op == frame.OpOptions {
 		err = c.foreignAnswer(err)
 	}
 	if err != nil {
 		return 0, nil, errtext.Errorf("%v: read: %w", op, err)
 	}
-	_, r, err := readEnvelope(h.Flags, answer.b)
-	if err == nil && opcode(h.Opcode) == opError {
-		err = parseError(&r, h.Version, 0)
+	_, r, err := frame.ReadEnvelope(h.Flags, answer.b)
+	if err == nil && frame.Opcode(h.Opcode) == frame.OpError {
+		err = frame.ParseError(&r, h.Version, 0)
 		otherVersion := h.Version != c.cfg.version || strings.Contains(err.Error(), "protocol version")
 		if otherVersion && errors.Is(err, cql.CodeProtocol) {
 			err = &versionError{supported: h.Version, err: err} // the frame has a version that the server supports
 		}
 	}
 	if err == nil && h.Version != c.cfg.version {
-		err = &versionError{supported: h.Version, err: errtext.Errorf("%v in a frame of v%d", opcode(h.Opcode), h.Version)}
+		err = errtext.Errorf("%v in a frame of v%d", frame.Opcode(h.Opcode), h.Version)
+		err = &versionError{supported: h.Version, err: err}
 	}
 	if err == nil && h.Stream != 0 {
 		err = &cql.ProtocolError{Message: fmt.Sprintf("%v answered on stream %d", op, h.Stream)}
@@ -158,7 +160,7 @@ func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
 		answer.release()
 		return 0, nil, err
 	}
-	return opcode(h.Opcode), answer, nil
+	return frame.Opcode(h.Opcode), answer, nil
 }
 
 // maxChallenges bounds the rounds of a SASL exchange, so that an endless one cannot block a connection attempt.
@@ -182,11 +184,11 @@ func (c *conn) authenticate(class string) error {
 		if err != nil {
 			return &loginError{errtext.Errorf("authenticate: %w", err)}
 		}
-		b, err := appendAuthResponse(nil, resp)
+		b, err := frame.AppendAuthResponse(nil, resp)
 		if err != nil {
 			return err
 		}
-		op, body, err := c.exchange(opAuthResponse, b)
+		op, body, err := c.exchange(frame.OpAuthResponse, b)
 		if err != nil {
 			if err = errtext.Errorf("authenticate: %w", err); errors.Is(err, cql.CodeCredentials) {
 				err = &loginError{err}
@@ -194,12 +196,12 @@ func (c *conn) authenticate(class string) error {
 			return err
 		}
 		r := wire.NewReader(body.b)
-		token, err := parseAuthToken(&r)
+		token, err := frame.ParseAuthToken(&r)
 		body.release()
 		switch {
 		case err != nil:
 			return err
-		case op == opAuthSuccess:
+		case op == frame.OpAuthSuccess:
 			if next != nil {
 				auth = next
 			}
@@ -207,7 +209,7 @@ func (c *conn) authenticate(class string) error {
 				return errtext.Errorf("authenticate: %w", err)
 			}
 			return nil
-		case op != opAuthChallenge:
+		case op != frame.OpAuthChallenge:
 			return &cql.ProtocolError{Message: fmt.Sprintf("AUTH_RESPONSE answered with %v", op)}
 		}
 		request, auth = token, next

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -31,7 +32,7 @@ func TestConnAuthentication(t *testing.T) {
 	s := &fakecql.Server{Version: 5, Auth: "com.example.Rounds"}
 	s.Handle = func(p *fakecql.Conn, h wire.Header, body []byte) {
 		switch rounds++; {
-		case opcode(h.Opcode) != opAuthResponse:
+		case frame.Opcode(h.Opcode) != frame.OpAuthResponse:
 			fakecql.Echo(p, h, body)
 		case rounds < 3:
 			p.Reply(h.Stream, fakecql.OpAuthChallenge, []byte("\x00\x00\x00\x01?"))
@@ -117,7 +118,7 @@ func (c otherAnswer) Write(b []byte) (int, error) {
 }
 
 // frameV4 returns a frame of v4 on stream 0.
-func frameV4(op opcode, body string) []byte {
+func frameV4(op frame.Opcode, body string) []byte {
 	return append([]byte{0x84, 0, 0, 0, byte(op), 0, 0, 0, byte(len(body))}, body...)
 }
 
@@ -126,34 +127,34 @@ func frameV4(op opcode, body string) []byte {
 func TestConnHandshakeRefusesAnswers(t *testing.T) {
 	const accepted, challenge = "\x00\x00\x00\x02ok", "\x00\x00\x00\x01?"
 	overloaded := string(fakecql.AppendString(wire.AppendInt(nil, int32(cql.CodeOverloaded)), "later"))
-	withFlags := func(op opcode, flags byte, body string) []byte {
+	withFlags := func(op frame.Opcode, flags byte, body string) []byte {
 		b := frameV4(op, body)
 		b[1] = flags
 		return b
 	}
-	ofVersion := func(version byte, op opcode) []byte {
+	ofVersion := func(version byte, op frame.Opcode) []byte {
 		b := frameV4(op, "")
 		b[0] = 0x80 | version
 		return b
 	}
 	for name, m := range map[string]struct {
-		instead opcode // of the answer that is replaced
+		instead frame.Opcode // of the answer that is replaced
 		auth    bool
 		frame   []byte
 		want    string
 	}{
-		"OPTIONS: READY":            {opSupported, false, frameV4(opReady, ""), "OPTIONS answered with READY"},
-		"OPTIONS: half a map":       {opSupported, false, frameV4(opSupported, "\x00\x05"), "SUPPORTED"},
-		"OPTIONS: an error":         {opSupported, false, frameV4(opError, overloaded), "later"},
-		"STARTUP: SUPPORTED":        {opReady, false, frameV4(opSupported, "\x00\x00"), "STARTUP answered with SUPPORTED"},
-		"STARTUP: an error":         {opReady, false, frameV4(opError, overloaded), "later"},
-		"STARTUP: half an envelope": {opReady, false, withFlags(opReady, wire.FlagWarning, "\x00"), "malformed frame"},
-		"STARTUP: another version":  {opReady, false, ofVersion(3, opReady), "READY in a frame of v3"},
-		"AUTHENTICATE: cut off":     {opAuthenticate, true, frameV4(opAuthenticate, "\x00\x05org"), "AUTHENTICATE"},
-		"AUTH_RESPONSE: READY":      {opAuthSuccess, true, frameV4(opReady, accepted), "AUTH_RESPONSE answered with READY"},
-		"AUTH_RESPONSE: cut off":    {opAuthSuccess, true, frameV4(opAuthSuccess, "\x00\x00\x00\x05ok"), "token"},
-		"AUTH_RESPONSE: an error":   {opAuthSuccess, true, frameV4(opError, overloaded), "authenticate: "},
-		"a challenge too many":      {opAuthSuccess, true, frameV4(opAuthChallenge, challenge), "the Authenticator expects no further one"},
+		"OPTIONS: READY":            {frame.OpSupported, false, frameV4(frame.OpReady, ""), "OPTIONS answered with READY"},
+		"OPTIONS: half a map":       {frame.OpSupported, false, frameV4(frame.OpSupported, "\x00\x05"), "SUPPORTED"},
+		"OPTIONS: an error":         {frame.OpSupported, false, frameV4(frame.OpError, overloaded), "later"},
+		"STARTUP: SUPPORTED":        {frame.OpReady, false, frameV4(frame.OpSupported, "\x00\x00"), "STARTUP answered with SUPPORTED"},
+		"STARTUP: an error":         {frame.OpReady, false, frameV4(frame.OpError, overloaded), "later"},
+		"STARTUP: half an envelope": {frame.OpReady, false, withFlags(frame.OpReady, wire.FlagWarning, "\x00"), "malformed frame"},
+		"STARTUP: another version":  {frame.OpReady, false, ofVersion(3, frame.OpReady), "READY in a frame of v3"},
+		"AUTHENTICATE: cut off":     {frame.OpAuthenticate, true, frameV4(frame.OpAuthenticate, "\x00\x05org"), "AUTHENTICATE"},
+		"AUTH_RESPONSE: READY":      {frame.OpAuthSuccess, true, frameV4(frame.OpReady, accepted), "AUTH_RESPONSE answered with READY"},
+		"AUTH_RESPONSE: cut off":    {frame.OpAuthSuccess, true, frameV4(frame.OpAuthSuccess, "\x00\x00\x00\x05ok"), "token"},
+		"AUTH_RESPONSE: an error":   {frame.OpAuthSuccess, true, frameV4(frame.OpError, overloaded), "authenticate: "},
+		"a challenge too many":      {frame.OpAuthSuccess, true, frameV4(frame.OpAuthChallenge, challenge), "the Authenticator expects no further one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -165,17 +166,17 @@ func TestConnHandshakeRefusesAnswers(t *testing.T) {
 					s.Auth = passwordAuthenticators[0]
 				}
 				s.Wrap = func(c net.Conn) net.Conn {
-					return otherAnswer{c, func(frame []byte) []byte {
-						if opcode(frame[4]) == m.instead {
+					return otherAnswer{c, func(out []byte) []byte {
+						if frame.Opcode(out[4]) == m.instead {
 							return m.frame
 						}
-						return frame
+						return out
 					}}
 				}
 				_, err := dialInMemory(s, func(cfg *connConfig) { cfg.auth = PasswordAuthenticator{Username: "u", Password: "p"} })
 				require.ErrorContains(t, err, m.want)
 				require.NotContains(t, err.Error(), "%!")
-				if m.frame[4] == byte(opError) {
+				if m.frame[4] == byte(frame.OpError) {
 					require.ErrorIs(t, err, cql.CodeOverloaded)
 				}
 				s.Stop()
@@ -189,7 +190,7 @@ func TestConnHandshakeRefusesAnswers(t *testing.T) {
 // version that was tried: by the text of its error, or by a frame of another version.
 func TestConnVersionErrors(t *testing.T) {
 	failure := func(version byte, code cql.Code, text string) []byte {
-		b := frameV4(opError, string(fakecql.AppendString(wire.AppendInt(nil, int32(code)), text)))
+		b := frameV4(frame.OpError, string(fakecql.AppendString(wire.AppendInt(nil, int32(code)), text)))
 		b[0] = 0x80 | version
 		return b
 	}
@@ -202,14 +203,14 @@ func TestConnVersionErrors(t *testing.T) {
 		"a malformed message":        {failure(4, cql.CodeProtocol, "truncated body"), 0},
 		"an overloaded server":       {failure(4, cql.CodeOverloaded, "of protocol version 4"), 0},
 	} {
-		for _, instead := range []opcode{opSupported, opReady} {
+		for _, instead := range []frame.Opcode{frame.OpSupported, frame.OpReady} {
 			synctest.Test(t, func(t *testing.T) {
 				s := &fakecql.Server{Version: 4, Wrap: func(c net.Conn) net.Conn {
-					return otherAnswer{c, func(frame []byte) []byte {
-						if opcode(frame[4]) == instead {
+					return otherAnswer{c, func(out []byte) []byte {
+						if frame.Opcode(out[4]) == instead {
 							return m.frame
 						}
-						return frame
+						return out
 					}}
 				}}
 				_, err := dialInMemory(s)
@@ -269,7 +270,7 @@ func TestConnDialEndsWithItsContext(t *testing.T) {
 	for _, early := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &fakecql.Server{Version: 5, Auth: "com.example.Any", Handle: func(p *fakecql.Conn, h wire.Header, b []byte) {
-				if opcode(h.Opcode) == opAuthResponse {
+				if frame.Opcode(h.Opcode) == frame.OpAuthResponse {
 					p.Reply(h.Stream, fakecql.OpAuthSuccess, []byte("\x00\x00\x00\x02ok"))
 				} else {
 					fakecql.Echo(p, h, b)

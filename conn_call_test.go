@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -36,7 +37,7 @@ func TestCallsThatAreNotSent(t *testing.T) {
 		"busy":                     {busy: true, ctx: t.Context(), want: ErrNodeBusy},
 		"a probe of a busy server": {busy: true, probe: true, ctx: t.Context()},
 		"the largest body":         {size: wire.MaxBody, ctx: t.Context()},
-		"too large":                {size: wire.MaxBody + 1, ctx: t.Context(), want: ErrFrameTooBig},
+		"too large":                {size: wire.MaxBody + 1, ctx: t.Context(), want: frame.ErrTooBig},
 		"a probe that has ended":   {draining: true, probe: true, ctx: ended, want: context.Canceled},
 		"ended":                    {ctx: ended, want: context.Canceled},
 	} {
@@ -148,7 +149,7 @@ func TestTokensDoNotBlock(t *testing.T) {
 // TestManyCallsDoNotDelayATimeout requires that a call ends at its deadline also if others begin all the time.
 func TestManyCallsDoNotDelayATimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakecql.Server{Version: protoV5, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+		s := &fakecql.Server{Version: frame.V5, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
 		c := connectInMemory(t, s, func(cfg *connConfig) { cfg.timeout = time.Second })
 		defer endConn(c, s)
 		ctx, cancel := context.WithCancel(t.Context())

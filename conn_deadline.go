@@ -10,6 +10,7 @@ import (
 
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -90,7 +91,7 @@ func (c *conn) beat() {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	body := getBuffer(0)
-	resp, err := c.roundTrip(ctx, &request{op: opOptions, body: body, probe: true})
+	resp, err := c.roundTrip(ctx, &request{op: frame.OpOptions, body: body, probe: true})
 	body.release()
 	if err == nil {
 		resp.body.release()

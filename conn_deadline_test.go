@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -143,7 +144,7 @@ func TestTimeOfLateAnswers(t *testing.T) {
 func TestOneTokenForSeveralStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 4
-		c := newConn(&connConfig{version: protoV5, maxStreams: n}, "", nil)
+		c := newConn(&connConfig{version: frame.V5, maxStreams: n}, "", nil)
 		for range n {
 			_, err := c.claim(t.Context(), 0)
 			require.NoError(t, err)
@@ -217,7 +218,7 @@ func (c *interruptedConn) SetWriteDeadline(at time.Time) error {
 // that calls that wait for their answers interrupt nothing.
 func TestOnlyStalledWritesAreInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+		s := &fakecql.Server{Version: frame.V5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
 			time.Sleep(time.Second)
 			fakecql.Echo(p, h, body)
 		}}

@@ -19,6 +19,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -91,11 +92,11 @@ func TestConnOfServerThatStops(t *testing.T) {
 		{2, time.Hour, 100 * time.Millisecond, time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+			s := &fakecql.Server{Version: frame.V5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
 				if string(body) == "question" { // the driver sends probes too
 					time.AfterFunc(m.answer, func() { fakecql.Echo(p, h, body) })
 					for range m.times {
-						p.Push(fakecql.AppendString(nil, eventGraceful))
+						p.Push(fakecql.AppendString(nil, frame.EventGraceful))
 					}
 				}
 			}}

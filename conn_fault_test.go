@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
@@ -245,8 +246,8 @@ func TestConnLargeFrames(t *testing.T) {
 		c := connectTo(t, s)
 		body := getBuffer(wire.MaxBody + 1)
 		defer body.release()
-		_, err := c.roundTrip(context.Background(), &request{op: opQuery, body: body})
-		require.ErrorIs(t, err, ErrFrameTooBig)
+		_, err := c.roundTrip(context.Background(), &request{op: frame.OpQuery, body: body})
+		require.ErrorIs(t, err, frame.ErrTooBig)
 		require.False(t, mayHaveLeft(err))
 		_, err = c.ask(context.Background(), "the connection still works")
 		require.NoError(t, err)
@@ -294,7 +295,7 @@ func TestConnCompressorPanics(t *testing.T) {
 			s := &fakecql.Server{Version: version, Compressor: LZ4Compressor{}}
 			c := connectTo(t, s, func(cfg *connConfig) { cfg.compressor = badCompressor{send: true} })
 			answer, err := c.ask(context.Background(), question)
-			if version == protoV4 {
+			if version == frame.V4 {
 				require.ErrorContains(t, err, "oops")
 				require.False(t, mayHaveLeft(err))
 			} else { // a segment may contain frames of other callers: it is sent uncompressed

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -48,12 +49,12 @@ func foreignTLS(err error) error {
 		return err
 	}
 	head := record.RecordHeader[:]
-	frame := append(bytes.Clone(head), make([]byte, wire.HeaderSize-len(head))...)
-	h, malformed := wire.ParseHeader(frame)
+	out := append(bytes.Clone(head), make([]byte, wire.HeaderSize-len(head))...)
+	h, malformed := wire.ParseHeader(out)
 	switch {
 	case bytes.HasPrefix(head, []byte("HTTP/")):
 		return &cql.ProtocolError{Message: speaksHTTP, Err: err}
-	case malformed == nil && h.Response && h.Version >= 3 && h.Version <= protoV5:
+	case malformed == nil && h.Response && h.Version >= 3 && h.Version <= frame.V5:
 		return &cql.ProtocolError{Message: speaksPlain, Err: err}
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -69,7 +70,7 @@ func BenchmarkRoundTripLatency(b *testing.B) {
 	for _, inFlight := range []int{1, 256} {
 		for _, latency := range []bool{false, true} {
 			b.Run(fmt.Sprintf("inflight=%d/latency=%v", inFlight, latency), func(b *testing.B) {
-				c := connectTo(b, &fakecql.Server{Version: protoV5, Handle: fakecql.EchoForever})
+				c := connectTo(b, &fakecql.Server{Version: frame.V5, Handle: fakecql.EchoForever})
 				body := getBuffer(1024)
 				defer body.release()
 				b.ReportAllocs()
@@ -80,7 +81,7 @@ func BenchmarkRoundTripLatency(b *testing.B) {
 				for range inFlight {
 					wg.Go(func() {
 						for left.Add(-1) >= 0 {
-							req := request{op: opExecute, body: body}
+							req := request{op: frame.OpExecute, body: body}
 							if latency {
 								req.began = time.Now() // in place of the connection
 							}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -21,7 +22,7 @@ import (
 // newIdleConn returns a connection whose goroutines are not started.
 func newIdleConn() *conn {
 	sock, _ := fakecql.NewPipe()
-	return newConn(&connConfig{version: protoV5}, "127.0.0.1:9042", sock)
+	return newConn(&connConfig{version: frame.V5}, "127.0.0.1:9042", sock)
 }
 
 // startCall returns a call of c whose frame counts as sent.
@@ -79,7 +80,7 @@ func TestDeliveryAfterCallerHasLeft(t *testing.T) {
 	require.Equal(t, slotOrphaned, w.state.Load())
 	require.Equal(t, 1, c.inFlight())
 	require.EqualValues(t, 1, c.orphans.Load())
-	require.NoError(t, c.deliver(wire.Header{Version: protoV5, Stream: int16(w.id)}, getBuffer(1)))
+	require.NoError(t, c.deliver(wire.Header{Version: frame.V5, Stream: int16(w.id)}, getBuffer(1)))
 	require.False(t, w.startDelivery())
 	require.Equal(t, slotFree, w.state.Load())
 	require.Zero(t, c.inFlight())

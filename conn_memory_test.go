@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
@@ -152,7 +153,7 @@ func TestSlotsOfAllStreams(t *testing.T) {
 func TestSlotsShrinkByBlocks(t *testing.T) {
 	const streams = 256
 	for _, used := range [][]int{{0}, {firstSlots - 1}, {firstSlots}, {2*firstSlots - 1, 100}, {streams - 1}} {
-		c := newConn(&connConfig{version: protoV5, maxStreams: streams}, "", nil)
+		c := newConn(&connConfig{version: frame.V5, maxStreams: streams}, "", nil)
 		claimAll := func() (ids []int) {
 			for id, ok := c.streams.Claim(); ok; id, ok = c.streams.Claim() {
 				c.slots.claimed(id)
@@ -181,7 +182,7 @@ func TestSlotsShrinkByBlocks(t *testing.T) {
 		}
 		require.Len(t, claimAll(), streams-len(used))
 	}
-	c := newConn(&connConfig{version: protoV5}, "", nil)
+	c := newConn(&connConfig{version: frame.V5}, "", nil)
 	c.slots.claimed(stream.MaxStreams - 1)
 	c.slots.claimed(stream.MaxStreams/2 - 1)
 	c.slots.shrink(c.streams)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -23,7 +24,7 @@ func TestOldOrphansAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 2
 		var reported atomic.Int32
-		s := &fakecql.Server{Version: protoV5, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+		s := &fakecql.Server{Version: frame.V5, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
 		c := connectInMemory(t, s, func(cfg *connConfig) {
 			cfg.maxOrphans, cfg.onOverdue = limit, func(*conn) { reported.Add(1) }
 		})

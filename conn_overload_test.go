@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -84,7 +85,7 @@ func TestOverloadAtATick(t *testing.T) {
 		"unused":                {state{8, 0, 32}, 8, 0, 0, state{8, 0, 34}},
 		"above all stream ids":  {state{8, 0, 3999}, 8, 0, 0, state{8, 0, 0}},
 	} {
-		c := newConn(&connConfig{version: protoV5, maxStreams: 4000}, "", nil)
+		c := newConn(&connConfig{version: frame.V5, maxStreams: 4000}, "", nil)
 		o := &c.overload
 		o.seen, o.seenLate = 1000, 500
 		o.answers.Store(1000 + m.answered)
@@ -114,7 +115,7 @@ func TestOverloadBoundOfFewStreams(t *testing.T) {
 		lateAfter time.Duration
 		want      int32
 	}{{64, time.Second, 0}, {leastLimit, 1, leastLimit}, {leastLimit - 1, 1, 0}} {
-		c := newConn(&connConfig{version: protoV5, maxStreams: m.streams}, "", nil)
+		c := newConn(&connConfig{version: frame.V5, maxStreams: m.streams}, "", nil)
 		o := &c.overload
 		o.lateAfter.Store(int64(m.lateAfter))
 		for range 2 * lateTicks {
@@ -133,7 +134,7 @@ func TestOverloadBoundOfFewStreams(t *testing.T) {
 // of four. Only then the connection refuses requests.
 func TestFewLateAnswersSetNoBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+		s := &fakecql.Server{Version: frame.V5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
 			if string(body) == "late" {
 				time.AfterFunc(200*time.Millisecond, func() { fakecql.Echo(p, h, body) })
 			} else {
@@ -173,7 +174,7 @@ type onlyFirstOptions struct {
 }
 
 func (c onlyFirstOptions) Write(b []byte) (int, error) {
-	if opcode(b[4]) == opSupported && c.n.Add(1) > 1 {
+	if frame.Opcode(b[4]) == frame.OpSupported && c.n.Add(1) > 1 {
 		return len(b), nil
 	}
 	return c.Conn.Write(b)

@@ -14,6 +14,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -74,7 +75,7 @@ func (c *conn) read() {
 			c.close(errtext.Errorf("read: %w", err))
 			return
 		}
-		if h.Stream >= 0 && opcode(h.Opcode) != opSupported { // see conn_silence.go
+		if h.Stream >= 0 && frame.Opcode(h.Opcode) != frame.OpSupported { // see conn_silence.go
 			c.answers++
 			c.noteAnswer()
 		}
@@ -140,7 +141,7 @@ func (c *conn) readFrame() (wire.Header, *buffer, error) {
 	if body == nil && err == nil {
 		h, body, err = c.awaitFrame()
 	}
-	if err == nil && h.Flags&wire.FlagCompressed != 0 && h.Version < protoV5 {
+	if err == nil && h.Flags&wire.FlagCompressed != 0 && h.Version < frame.V5 {
 		return c.decompress(h, body, c.acquired(h))
 	}
 	return h, body, err
@@ -327,19 +328,19 @@ type eventQueue struct {
 // eventsLost replaces its last event: the reader must not wait for a listener. Only EVENT frames have a negative stream
 // id, which is -1 (native_protocol_v5.spec, section 2.4.1.3).
 func (c *conn) deliverEvent(h wire.Header, body *buffer) error {
-	if op := opcode(h.Opcode); op != opEvent || h.Stream != -1 {
+	if op := frame.Opcode(h.Opcode); op != frame.OpEvent || h.Stream != -1 {
 		return &cql.ProtocolError{Message: fmt.Sprintf("%v on stream %d", op, h.Stream)}
 	}
-	_, r, err := readEnvelope(h.Flags, body.b)
+	_, r, err := frame.ReadEnvelope(h.Flags, body.b)
 	if err != nil {
 		return err
 	}
-	event, err := parseEvent(&r)
+	event, err := frame.ParseEvent(&r)
 	if err != nil {
 		return err
 	}
 	body.release()
-	if _, ends := event.(shutdownEvent); ends {
+	if _, ends := event.(frame.ShutdownEvent); ends {
 		c.closeWhenIdle(&endError{stats.EndShutdown, errShutdown})
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -37,7 +38,7 @@ func (blindSource) Ahead() []byte { return nil }
 func readAll(c *conn, src io.Reader, reference bool) (got frameOutcome) {
 	c.in = wire.NewInput(src)
 	c.frames = c.in
-	if c.version() >= protoV5 {
+	if c.version() >= frame.V5 {
 		c.frames = wire.NewSegmentReader(c.in, nil)
 	}
 	if reference {
@@ -57,9 +58,9 @@ func readAll(c *conn, src io.Reader, reference bool) (got frameOutcome) {
 // FuzzReadFrame holds frames that are read from memory equal to those that are awaited byte by byte, in one read and in
 // many.
 func FuzzReadFrame(f *testing.F) {
-	void := append([]byte{0x84, 0, 0, 7, byte(opResult), 0, 0, 0, 4}, voidResult...)
-	rows := append([]byte{0x84, 0, 0, 1, byte(opResult), 0, 0, 0, 6}, "rows.."...)
-	empty := []byte{0x84, 0, 0, 1, byte(opReady), 0, 0, 0, 0}
+	void := append([]byte{0x84, 0, 0, 7, byte(frame.OpResult), 0, 0, 0, 4}, voidResult...)
+	rows := append([]byte{0x84, 0, 0, 1, byte(frame.OpResult), 0, 0, 0, 6}, "rows.."...)
+	empty := []byte{0x84, 0, 0, 1, byte(frame.OpReady), 0, 0, 0, 0}
 	all := bytes.Join([][]byte{void, rows, empty, void, bytes.Repeat(rows, 300)}, nil)
 	segments, err := wire.AppendSegments(nil, all, nil)
 	if err != nil {
@@ -69,12 +70,12 @@ func FuzzReadFrame(f *testing.F) {
 	f.Add(true, segments)
 	f.Add(false, append(bytes.Clone(all), void[:11]...))
 	f.Add(true, segments[:len(segments)-1])
-	f.Add(false, []byte{0x04, 0, 0, 1, byte(opReady), 0, 0, 0, 0})
-	f.Add(false, []byte{0x84, 0, 0, 1, byte(opReady), 0xFF, 0, 0, 0})
+	f.Add(false, []byte{0x04, 0, 0, 1, byte(frame.OpReady), 0, 0, 0, 0})
+	f.Add(false, []byte{0x84, 0, 0, 1, byte(frame.OpReady), 0xFF, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, v5 bool, stream []byte) {
-		version := protoV4
+		version := frame.V4
 		if v5 {
-			version = protoV5
+			version = frame.V5
 		}
 		c := newConn(&connConfig{version: version}, "", nil)
 		want := readAll(c, bytes.NewReader(stream), true)
@@ -85,8 +86,8 @@ func FuzzReadFrame(f *testing.F) {
 
 // The answer to most inserts needs no memory.
 func TestVoidBody(t *testing.T) {
-	c := newConn(&connConfig{version: protoV4}, "", nil)
-	void := append([]byte{0x84, 0, 0, 7, byte(opResult), 0, 0, 0, 4}, voidResult...)
+	c := newConn(&connConfig{version: frame.V4}, "", nil)
+	void := append([]byte{0x84, 0, 0, 7, byte(frame.OpResult), 0, 0, 0, 4}, voidResult...)
 	c.in = wire.NewInput(bytes.NewReader(bytes.Repeat(void, 3)))
 	c.frames = c.in
 	_, err := c.in.Peek(1)
@@ -104,13 +105,13 @@ func TestVoidBody(t *testing.T) {
 // TestBodyThatEndsEarly requires that a stream that ends within a body is an error, also when a socket of the program
 // returns an io.EOF of its own, and that another error of the socket stays.
 func TestBodyThatEndsEarly(t *testing.T) {
-	frame := append([]byte{0x84, 0, 0, 1, byte(opResult), 0, 0, 0, 6}, "rows.."...)
+	out := append([]byte{0x84, 0, 0, 1, byte(frame.OpResult), 0, 0, 0, 6}, "rows.."...)
 	for _, m := range []struct{ end, want error }{
 		{io.EOF, io.ErrUnexpectedEOF}, {fmt.Errorf("proxy: %w", io.EOF), io.ErrUnexpectedEOF}, {io.ErrClosedPipe, io.ErrClosedPipe},
 	} {
-		for n := wire.HeaderSize; n < len(frame); n++ {
-			c := newConn(&connConfig{version: protoV4}, "", nil)
-			c.in = wire.NewInput(io.MultiReader(bytes.NewReader(frame[:n]), iotest.ErrReader(m.end)))
+		for n := wire.HeaderSize; n < len(out); n++ {
+			c := newConn(&connConfig{version: frame.V4}, "", nil)
+			c.in = wire.NewInput(io.MultiReader(bytes.NewReader(out[:n]), iotest.ErrReader(m.end)))
 			c.frames = c.in
 			_, body, err := c.readFrame()
 			require.ErrorIs(t, err, m.want, "%d bytes, then %v", n, m.end)
@@ -134,7 +135,7 @@ func TestFrameHeaders(t *testing.T) {
 		"a request":           {0x04, 0, false, "a request frame from the server: 04 01 00 01 08 00 00 00 00"},
 		"a request too large": {0x04, tooLarge, true, "the limit is"},
 	} {
-		head := binary.BigEndian.AppendUint32([]byte{m.version, wire.FlagCompressed, 0, 1, byte(opResult)}, m.length)
+		head := binary.BigEndian.AppendUint32([]byte{m.version, wire.FlagCompressed, 0, 1, byte(frame.OpResult)}, m.length)
 		h, err := parseHeader(head)
 		require.EqualValues(t, 1, h.Stream, name)
 		for range 2 {
@@ -147,7 +148,7 @@ func TestFrameHeaders(t *testing.T) {
 			require.Equal(t, m.tooLong, errors.Is(err, wire.ErrLength))
 			var broken *cql.ProtocolError
 			require.ErrorAs(t, err, &broken)
-			c := newConn(&connConfig{version: protoV4}, "", nil)
+			c := newConn(&connConfig{version: frame.V4}, "", nil)
 			c.in = wire.NewInput(bytes.NewReader(head))
 			c.frames = c.in
 			_, _, err = c.readFrame()
@@ -194,7 +195,7 @@ func TestCompressedFrames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			head := make([]byte, wire.HeaderSize)
 			wire.PutHeader(head, wire.Header{
-				Version: m.version, Response: true, Flags: m.flags, Stream: 1, Opcode: byte(opResult), Length: len(m.body),
+				Version: m.version, Response: true, Flags: m.flags, Stream: 1, Opcode: byte(frame.OpResult), Length: len(m.body),
 			})
 			for _, whole := range []bool{true, false} {
 				budget := queue.NewBudget(1<<20, nil)
@@ -218,7 +219,7 @@ func TestCompressedFrames(t *testing.T) {
 				require.Equal(t, m.want, body.b)
 				require.Equal(t, len(m.want), h.Length)
 				flags := m.flags
-				if m.version == protoV4 {
+				if m.version == frame.V4 {
 					flags = wire.FlagWarning
 				}
 				require.Equal(t, flags, h.Flags)
@@ -238,7 +239,7 @@ func TestReaderHasDeliveredAll(t *testing.T) {
 		_ = in.Fill()
 		return in
 	}
-	c := newConn(&connConfig{version: protoV4}, "", nil)
+	c := newConn(&connConfig{version: frame.V4}, "", nil)
 	for n := range 4 {
 		c.in = input(make([]byte, n))
 		c.frames = c.in
@@ -324,7 +325,7 @@ func TestReaderIsCalm(t *testing.T) {
 		return in
 	}
 	for _, m := range []struct{ in, records bool }{{true, false}, {false, true}, {true, true}} {
-		c := newConn(&connConfig{version: protoV4}, "", nil)
+		c := newConn(&connConfig{version: frame.V4}, "", nil)
 		c.in = wire.NewInput(bytes.NewReader(nil))
 		c.frames = c.in
 		inputs := []*wire.Input{c.in}
@@ -358,7 +359,7 @@ func TestReaderDropsDecompressedSegments(t *testing.T) {
 	}
 	stream, err := wire.AppendSegments(nil, payload, func(dst, src []byte) ([]byte, error) { return append(dst, src[:9000]...), nil })
 	require.NoError(t, err)
-	c := newConn(&connConfig{version: protoV5}, "", nil)
+	c := newConn(&connConfig{version: frame.V5}, "", nil)
 	c.in = wire.NewInput(bytes.NewReader(bytes.Repeat(stream, 3)))
 	var reused []bool
 	segments := wire.NewSegmentReader(c.in, func(dst, _ []byte, _ int) ([]byte, error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Registration for events (native_protocol_v5.spec, section 4.1.7).
@@ -22,23 +23,23 @@ func register(ctx context.Context, conn *conn, events []string) error {
 	body := getBuffer(64)
 	defer body.release()
 	var err error
-	if body.b, err = appendRegister(body.b[:0], events); err != nil {
+	if body.b, err = frame.AppendRegister(body.b[:0], events); err != nil {
 		return err
 	}
-	resp, err := conn.roundTrip(ctx, &request{op: opRegister, body: body})
+	resp, err := conn.roundTrip(ctx, &request{op: frame.OpRegister, body: body})
 	if err != nil {
 		return err
 	}
 	defer resp.body.release()
-	_, r, err := readEnvelope(resp.header.Flags, resp.body.b)
+	_, r, err := frame.ReadEnvelope(resp.header.Flags, resp.body.b)
 	if err != nil {
 		return err
 	}
-	switch op := opcode(resp.header.Opcode); op {
-	case opReady:
+	switch op := frame.Opcode(resp.header.Opcode); op {
+	case frame.OpReady:
 		return nil
-	case opError:
-		return parseError(&r, conn.version(), 0)
+	case frame.OpError:
+		return frame.ParseError(&r, conn.version(), 0)
 	default:
 		return &cql.ProtocolError{Message: fmt.Sprintf("REGISTER answered with %v", op)}
 	}
@@ -50,7 +51,7 @@ var errShutdown = errors.New("the node shuts down")
 // registerShutdown registers for the event. A server that refuses announces nothing, which is no reason to do without
 // the connection.
 func registerShutdown(ctx context.Context, c *conn) error {
-	err := register(ctx, c, []string{eventGraceful})
+	err := register(ctx, c, []string{frame.EventGraceful})
 	var refused *cql.ServerError
 	if errors.As(err, &refused) {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/token"
 )
 
@@ -77,8 +78,8 @@ func parseFeatures(supported map[string][]string, version byte, tabletsV2 bool) 
 		f.tabletsV1, f.tabletsV2 = false, true
 	}
 	_, f.metadataID = supported[keyMetadataID]
-	f.metadataID = f.metadataID && version < protoV5
-	f.graceful = supportedValue(supported, eventGraceful) == "true"
+	f.metadataID = f.metadataID && version < frame.V5
+	f.graceful = supportedValue(supported, frame.EventGraceful) == "true"
 	return f
 }
 

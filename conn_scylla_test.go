@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -85,13 +86,13 @@ func TestParseFeatures(t *testing.T) {
 			if m.want != nil {
 				m.want(&want)
 			}
-			require.Equal(t, want, parseFeatures(fakecql.ScyllaSupported(m.changes...), protoV4, false))
+			require.Equal(t, want, parseFeatures(fakecql.ScyllaSupported(m.changes...), frame.V4, false))
 		})
 	}
-	require.Equal(t, features{}, parseFeatures(map[string][]string{"COMPRESSION": {"lz4"}, keyShard: {}, keyShards: nil}, protoV4, true))
-	v2 := parseFeatures(fakecql.ScyllaSupported(), protoV4, true)
+	require.Equal(t, features{}, parseFeatures(map[string][]string{"COMPRESSION": {"lz4"}, keyShard: {}, keyShards: nil}, frame.V4, true))
+	v2 := parseFeatures(fakecql.ScyllaSupported(), frame.V4, true)
 	require.True(t, v2.tabletsV2 && !v2.tabletsV1, "version 2 replaces version 1")
-	require.False(t, parseFeatures(fakecql.ScyllaSupported(), protoV5, false).metadataID, "v5 has metadata ids without the extension")
+	require.False(t, parseFeatures(fakecql.ScyllaSupported(), frame.V5, false).metadataID, "v5 has metadata ids without the extension")
 }
 
 // TestSupportedNumber requires that the first value with the prefix counts, and only a decimal number within the
@@ -144,7 +145,7 @@ func FuzzParseFeatures(f *testing.F) {
 	f.Add("-8", "9", "64", "0", "LWT_OPTIMIZATION_META_BIT_MASK=0", "ERROR_CODE=0")
 	f.Fuzz(func(t *testing.T, shards, shard, msb, port, mask, code string) {
 		got := parseFeatures(fakecql.ScyllaSupported(keyShards, shards, keyShard, shard, keyIgnoreMSB, msb, keyShardAwarePort, port,
-			keyLWTMark, mask, keyRateLimitError, code), protoV4, true)
+			keyLWTMark, mask, keyRateLimitError, code), frame.V4, true)
 		if got.shards < 0 || got.shards > maxShards || got.shard < 0 || got.shards > 0 && got.shard >= got.shards || got.rateLimitCode < 0 {
 			t.Fatalf("%+v", got)
 		}
@@ -162,7 +163,7 @@ func TestLWTMark(t *testing.T) {
 	}
 	require.False(t, known.isLWT(0x7FFFFFFF))
 	require.True(t, known.isLWT(-0x80000000))
-	require.True(t, known.isLWT(-0x80000000|metadataGlobalTablesSpec))
+	require.True(t, known.isLWT(-0x80000000|frame.MetadataGlobalTablesSpec))
 	two := features{lwtMask: 0xC0000000}
 	require.False(t, two.isLWT(-0x80000000), "all bits of the mask must be set")
 }
@@ -175,26 +176,26 @@ func TestConnStartupEchoesExtensions(t *testing.T) {
 		changes []string
 		want    map[string]string
 	}{
-		{"ScyllaDB", protoV4, nil, nil, map[string]string{
+		{"ScyllaDB", frame.V4, nil, nil, map[string]string{
 			keyLWTMark: "LWT_OPTIMIZATION_META_BIT_MASK=2147483648", keyRateLimitError: "ERROR_CODE=17185", keyTabletsV1: "", keyMetadataID: "",
 		}},
-		{"tablets v2", protoV4, func(cfg *connConfig) { cfg.tabletsV2 = true }, []string{keyLWTMark, "-", keyRateLimitError, "-"}, map[string]string{keyTabletsV2: "", keyMetadataID: ""}},
+		{"tablets v2", frame.V4, func(cfg *connConfig) { cfg.tabletsV2 = true }, []string{keyLWTMark, "-", keyRateLimitError, "-"}, map[string]string{keyTabletsV2: "", keyMetadataID: ""}},
 		{
-			"no tablets", protoV4, func(cfg *connConfig) { cfg.noTablets = true },
+			"no tablets", frame.V4, func(cfg *connConfig) { cfg.noTablets = true },
 			[]string{keyLWTMark, "-", keyRateLimitError, "-"},
 			map[string]string{keyMetadataID: ""},
 		},
 		{
-			"neither version of tablets", protoV4, func(cfg *connConfig) { cfg.noTablets, cfg.tabletsV2 = true, true },
+			"neither version of tablets", frame.V4, func(cfg *connConfig) { cfg.noTablets, cfg.tabletsV2 = true, true },
 			[]string{keyLWTMark, "-", keyRateLimitError, "-"},
 			map[string]string{keyMetadataID: ""},
 		},
 		{
-			"nonsense", protoV4, nil,
+			"nonsense", frame.V4, nil,
 			[]string{keyLWTMark, "x", keyRateLimitError, "x", keyTabletsV1, "-", keyMetadataID, "-"},
 			map[string]string{},
 		},
-		{"v5", protoV5, nil, []string{keyLWTMark, "-", keyRateLimitError, "-", keyTabletsV1, "-"}, map[string]string{}},
+		{"v5", frame.V5, nil, []string{keyLWTMark, "-", keyRateLimitError, "-", keyTabletsV1, "-"}, map[string]string{}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			var got map[string]string
@@ -233,7 +234,7 @@ func TestConnLoginErrors(t *testing.T) {
 		{"connection breaks", passwordAuthenticators[0], auth, -1, false},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			s := &fakecql.Server{Version: protoV4, Auth: m.class}
+			s := &fakecql.Server{Version: frame.V4, Auth: m.class}
 			s.Handle = func(p *fakecql.Conn, h wire.Header, _ []byte) {
 				if m.code < 0 {
 					_ = p.Conn.Close()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Silent connections: the server or the network accepts requests and answers none of them, or a byte a second. A caller
@@ -117,11 +118,11 @@ func (c *conn) sendProbe() error {
 	body := getBuffer(len(probeStatement) + 32)
 	defer body.release()
 	var err error
-	body.b, err = appendQuery(body.b[:0], c.cfg.version, probeStatement, &queryParams{consistency: cql.One})
+	body.b, err = frame.AppendQuery(body.b[:0], c.cfg.version, probeStatement, &frame.QueryParams{Consistency: cql.One})
 	if err != nil {
 		return err
 	}
-	req := request{op: opQuery, body: body, timeout: probeTimeout, probe: true}
+	req := request{op: frame.OpQuery, body: body, timeout: probeTimeout, probe: true}
 	resp, err := c.roundTrip(context.Background(), &req)
 	if err == nil {
 		resp.body.release()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -67,7 +68,7 @@ func TestCallOnSilentConnection(t *testing.T) {
 			defer body.release()
 			for _, patience := range []time.Duration{100 * time.Millisecond, probeTimeout} {
 				began := time.Now()
-				_, err := c.roundTrip(t.Context(), &request{op: opQuery, body: body, timeout: 4 * patience, movable: true})
+				_, err := c.roundTrip(t.Context(), &request{op: frame.OpQuery, body: body, timeout: 4 * patience, movable: true})
 				require.ErrorIs(t, err, errSilent)
 				require.InDelta(t, 2*patience, time.Since(began), float64(2*tickInterval))
 				require.Equal(t, silent, c.silent.Load())
@@ -179,7 +180,7 @@ func TestProbeIsARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := make(chan string, 10)
 		s := &fakecql.Server{Version: 5, Handle: func(p *fakecql.Conn, h wire.Header, b []byte) {
-			asked <- opcode(h.Opcode).String() + " " + string(b)
+			asked <- frame.Opcode(h.Opcode).String() + " " + string(b)
 			if len(asked) == 1 {
 				fakecql.Echo(p, h, b)
 			}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -44,7 +45,7 @@ func TestConnEvents(t *testing.T) {
 	require.NoError(t, err)
 	close(block)
 	for range 5 {
-		require.Equal(t, "UP", (<-got).(statusEvent).change)
+		require.Equal(t, "UP", (<-got).(frame.StatusEvent).Change)
 	}
 }
 
@@ -53,7 +54,7 @@ func TestConnEvents(t *testing.T) {
 func TestEventsComeOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent := byte(0)
-		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+		s := &fakecql.Server{Version: frame.V5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
 			for range 3 {
 				sent++
 				p.Push(fakecql.EventBody("STATUS_CHANGE", "UP", net.IP{127, 0, 0, sent}))
@@ -68,7 +69,7 @@ func TestEventsComeOneByOne(t *testing.T) {
 					t.Errorf("%d events at a time", n)
 				}
 				time.Sleep(time.Second)
-				got = append(got, e.(statusEvent).addr.Addr().String())
+				got = append(got, e.(frame.StatusEvent).Addr.Addr().String())
 				running.Add(-1)
 			}
 		})
@@ -165,7 +166,7 @@ type countOptions struct {
 }
 
 func (c countOptions) Write(b []byte) (int, error) {
-	if opcode(b[4]) == opSupported {
+	if frame.Opcode(b[4]) == frame.OpSupported {
 		c.n.Add(1)
 	}
 	return c.Conn.Write(b)
@@ -222,7 +223,7 @@ func TestConnRoundTripAllocates(t *testing.T) {
 			c := connectTo(t, s)
 			body := getBuffer(1000)
 			defer body.release()
-			req := &request{op: opExecute, body: body}
+			req := &request{op: frame.OpExecute, body: body}
 			once := func() {
 				resp, err := c.roundTrip(context.Background(), req)
 				if err != nil {
@@ -257,7 +258,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 				b.ResetTimer()
 				for range inFlight {
 					wg.Go(func() {
-						req := &request{op: opExecute, body: body}
+						req := &request{op: frame.OpExecute, body: body}
 						for left.Add(-1) >= 0 {
 							resp, err := c.roundTrip(context.Background(), req)
 							if err != nil {
@@ -355,7 +356,7 @@ func TestRegistrationForShutdown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newFakeCluster(t, protoV5, 2, func(n *fakecql.Node) { n.Extra = map[string][]string{eventGraceful: {"true"}} })
+				c := newFakeCluster(t, frame.V5, 2, func(n *fakecql.Node) { n.Extra = map[string][]string{frame.EventGraceful: {"true"}} })
 				var registered atomic.Int32
 				c.On(func(r *fakecql.Request) bool {
 					own := r.Op == fakecql.OpRegister && r.Node == c.Nodes[1]
@@ -379,7 +380,7 @@ func TestRegistrationForShutdown(t *testing.T) {
 func TestRegistrationThatCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
-		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, _ []byte) {
+		s := &fakecql.Server{Version: frame.V5, Handle: func(p *fakecql.Conn, h wire.Header, _ []byte) {
 			asked.Add(1)
 			p.Reply(h.Stream, fakecql.OpReady, nil)
 		}}

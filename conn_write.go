@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -65,7 +66,7 @@ func (c *conn) send(ctx context.Context, call *waiter, req *request) error {
 		Length: len(req.body.b),
 	}
 	body := req.body.b
-	if c.compress != nil && c.cfg.version < protoV5 && len(body) >= compressFrom {
+	if c.compress != nil && c.cfg.version < frame.V5 && len(body) >= compressFrom {
 		packed := getBuffer(len(body))
 		defer packed.release()
 		if err := c.compressBody(packed, body); err != nil {
@@ -110,7 +111,7 @@ func (c *conn) send(ctx context.Context, call *waiter, req *request) error {
 
 // plainSegments reports whether frames are put into segments when they are queued. Compressed segments are made later,
 // from the whole chunk.
-func (c *conn) plainSegments() bool { return c.cfg.version >= protoV5 && c.compress == nil }
+func (c *conn) plainSegments() bool { return c.cfg.version >= frame.V5 && c.compress == nil }
 
 // add appends a frame to the pending bytes. Callers hold w.mu.
 func (w *writer) add(h *wire.Header, body []byte, segments bool) {
@@ -294,7 +295,7 @@ func (c *conn) seal() error {
 	w := &c.w
 	w.plain = w.frames
 	switch {
-	case c.cfg.version < protoV5:
+	case c.cfg.version < frame.V5:
 	case c.plainSegments():
 		wire.SealSegments(w.plain)
 	default:
@@ -321,7 +322,7 @@ func (c *conn) framesBegun() int {
 	if w.records != nil {
 		written = min(contentBegun(w.out, written), len(w.plain))
 	}
-	if c.cfg.version < protoV5 {
+	if c.cfg.version < frame.V5 {
 		return written
 	}
 	headerSize, parse := wire.SegmentHeaderSize, wire.ParseSegmentHeader

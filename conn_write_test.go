@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -54,12 +55,12 @@ func TestFramesOfV4AreCompressed(t *testing.T) {
 		{5000, 0, true},
 	} {
 		c := newIdleConn()
-		c.cfg.version, c.compress = protoV4, lengthCompressor{n: m.packed}
+		c.cfg.version, c.compress = frame.V4, lengthCompressor{n: m.packed}
 		c.w.leading = true // another call writes
 		body := getBuffer(m.size)
 		before := outstanding.Load()
 		w := startCall(t, c)
-		require.NoError(t, c.send(t.Context(), w, &request{op: opQuery, flags: wire.FlagTracing, body: body}))
+		require.NoError(t, c.send(t.Context(), w, &request{op: frame.OpQuery, flags: wire.FlagTracing, body: body}))
 		require.Equal(t, before, outstanding.Load())
 		h, err := wire.ParseHeader(c.w.pending.B)
 		require.NoError(t, err)
@@ -67,13 +68,13 @@ func TestFramesOfV4AreCompressed(t *testing.T) {
 		if m.compressed {
 			want, flags = m.packed, flags|wire.FlagCompressed
 		}
-		require.Equal(t, wire.Header{Version: protoV4, Flags: flags, Stream: int16(w.id), Opcode: byte(opQuery), Length: want}, h)
+		require.Equal(t, wire.Header{Version: frame.V4, Flags: flags, Stream: int16(w.id), Opcode: byte(frame.OpQuery), Length: want}, h)
 		require.Len(t, c.w.pending.B, wire.HeaderSize+want)
 		require.EqualValues(t, wire.HeaderSize+want, c.w.queued)
 		require.Zero(t, w.start.Load())
 		c.compress = lengthCompressor{n: -1}
 		if m.size >= compressFrom {
-			err = c.send(t.Context(), w, &request{op: opQuery, body: body})
+			err = c.send(t.Context(), w, &request{op: frame.OpQuery, body: body})
 			require.ErrorIs(t, err, errFixed)
 			require.ErrorContains(t, err, "compress: ")
 			require.Len(t, c.w.pending.B, wire.HeaderSize+want)
@@ -125,7 +126,7 @@ func (b *busyConn) Write(p []byte) (int, error) {
 	if b.further > 0 {
 		b.further--
 		w.mu.Lock()
-		w.add(&wire.Header{Version: protoV4}, nil, false)
+		w.add(&wire.Header{Version: frame.V4}, nil, false)
 		w.mu.Unlock()
 	}
 	return len(p), nil
@@ -144,10 +145,10 @@ func TestCallerWritesForOthers(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			sock := &busyConn{further: m.writes - 1}
-			c := newConn(&connConfig{version: protoV4}, "", sock)
+			c := newConn(&connConfig{version: frame.V4}, "", sock)
 			sock.c = c
 			c.w.leading = true
-			c.w.add(&wire.Header{Version: protoV4}, nil, false)
+			c.w.add(&wire.Header{Version: frame.V4}, nil, false)
 			c.lead()
 			require.Equal(t, m.byCaller, sock.byCaller)
 			synctest.Wait()
@@ -166,9 +167,9 @@ func TestOneLeaderForRecords(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			sock := &busyConn{held: make(chan struct{})}
-			c := newConn(&connConfig{version: protoV4}, "", sock)
+			c := newConn(&connConfig{version: frame.V4}, "", sock)
 			sock.c = c
-			c.w.add(&wire.Header{Version: protoV4}, nil, false)
+			c.w.add(&wire.Header{Version: frame.V4}, nil, false)
 			c.w.leading, c.w.stopped = m.leading, m.stopped
 			for range 2 { // the second time during the write of the first leader
 				c.flushSoon()
@@ -189,7 +190,7 @@ func TestOneLeaderForRecords(t *testing.T) {
 func TestFramesBegunByATornWrite(t *testing.T) {
 	frameOf := func(size int) []byte {
 		b := make([]byte, size)
-		wire.PutHeader(b, wire.Header{Version: protoV5, Length: size - wire.HeaderSize})
+		wire.PutHeader(b, wire.Header{Version: frame.V5, Length: size - wire.HeaderSize})
 		return b
 	}
 	sizes := []int{100, 5000, 700, 300}
@@ -226,7 +227,7 @@ func TestFramesBegunByATornWrite(t *testing.T) {
 		require.Equal(t, w.size, begun)
 		w.plain[0] ^= 0xFF
 		require.Equal(t, w.size, c.framesBegun(), "what cannot be read may have left")
-		c.cfg.version = protoV4
+		c.cfg.version = frame.V4
 		for _, w.written = range []int{0, 1, 150} {
 			require.Equal(t, w.written, c.framesBegun())
 		}
@@ -238,15 +239,15 @@ func TestFramesBegunByATornWrite(t *testing.T) {
 func TestWriterThatHasStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sock := &busyConn{}
-		c := newConn(&connConfig{version: protoV4}, "", sock)
+		c := newConn(&connConfig{version: frame.V4}, "", sock)
 		sock.c = c
 		w := &c.w
 		w.mu.Lock()
-		w.add(&wire.Header{Version: protoV4}, nil, false)
+		w.add(&wire.Header{Version: frame.V4}, nil, false)
 		w.mu.Unlock()
 		require.True(t, w.next())
 		w.mu.Lock()
-		w.add(&wire.Header{Version: protoV4}, make([]byte, 10), false)
+		w.add(&wire.Header{Version: frame.V4}, make([]byte, 10), false)
 		w.mu.Unlock()
 		require.EqualValues(t, wire.HeaderSize, w.stop(), "the second frame is pending")
 		require.Empty(t, w.pending.B)
@@ -256,7 +257,7 @@ func TestWriterThatHasStopped(t *testing.T) {
 		w.leading = false
 		body := getBuffer(10)
 		defer body.release()
-		require.ErrorIs(t, c.send(t.Context(), startCall(t, c), &request{op: opQuery, body: body}), ErrConnectionClosed)
+		require.ErrorIs(t, c.send(t.Context(), startCall(t, c), &request{op: frame.OpQuery, body: body}), ErrConnectionClosed)
 		require.Empty(t, w.pending.B)
 		require.False(t, w.leading)
 		c.flushSoon()
@@ -272,7 +273,7 @@ func TestWriterDropsItsMemory(t *testing.T) {
 		c := newIdleConn()
 		w := &c.w
 		w.leading = leading
-		w.add(&wire.Header{Version: protoV4}, nil, false)
+		w.add(&wire.Header{Version: frame.V4}, nil, false)
 		w.frames, w.spare, w.segments, w.sealed = make([]byte, 1), make([]byte, 2), make([]byte, 3), make([]byte, 4)
 		w.records = &records{stored: make([]byte, 0, 5)}
 		w.shrink()

@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/stats"
 )
@@ -42,7 +43,7 @@ type control struct {
 	// called for an UP event: at once, and again after eventDelay and a new view; not for repeats
 	onEvent func(event any)
 	// called at once; an empty keyspace means that anything may have changed, and with UPDATED that something has changed
-	onSchema func(event schemaEvent)
+	onSchema func(event frame.SchemaEvent)
 	settled  func() // called after a delay, once for several onSchema
 	// reads the cluster; conn leads to any node
 	readView func(ctx context.Context, conn *conn) (clusterView, error)
@@ -104,11 +105,11 @@ func (c *control) setError(err error) {
 
 // gotView passes a view on. The schema version reveals schema changes without an event, and those without a connection.
 func (c *control) gotView(view clusterView, fresh bool) {
-	var event schemaEvent
+	var event frame.SchemaEvent
 	c.mu.Lock()
 	missed := fresh || view.schema != c.version && !c.heard
 	if view.schema != c.version {
-		event.change = "UPDATED"
+		event.Change = "UPDATED"
 	}
 	c.version, c.heard, c.readAt, c.err = view.schema, false, time.Now(), nil
 	c.mu.Unlock()
@@ -122,25 +123,25 @@ func (c *control) gotView(view clusterView, fresh bool) {
 // event stores the work that an event requires. It does not block, so that a storm of events ends as soon as it is
 // read.
 func (c *control) event(e any) {
-	schema, isSchema := e.(schemaEvent)
+	schema, isSchema := e.(frame.SchemaEvent)
 	if isSchema {
 		c.onSchema(schema)
 	}
 	first := false
 	c.mu.Lock()
 	switch e := e.(type) {
-	case schemaEvent:
+	case frame.SchemaEvent:
 		c.heard, c.due.schema = true, true
-		c.due.view = c.due.view || e.target == "KEYSPACE" // replica placement is part of the view
+		c.due.view = c.due.view || e.Target == "KEYSPACE" // replica placement is part of the view
 	case eventsLost:
 		c.due.view = true // the schema version reveals a change of the schema
-	case statusEvent:
+	case frame.StatusEvent:
 		c.due.view = true
-		if e.change == "UP" && len(c.due.up) < maxUpHints && !c.due.up[e.addr] {
+		if e.Change == "UP" && len(c.due.up) < maxUpHints && !c.due.up[e.Addr] {
 			if c.due.up == nil {
 				c.due.up = map[netip.AddrPort]bool{}
 			}
-			c.due.up[e.addr], first = true, true
+			c.due.up[e.Addr], first = true, true
 		}
 	default:
 		c.due.view = true
@@ -150,7 +151,7 @@ func (c *control) event(e any) {
 		c.onEvent(e)
 	}
 	if _, ok := e.(eventsLost); ok {
-		c.onSchema(schemaEvent{})
+		c.onSchema(frame.SchemaEvent{})
 	}
 	c.wake()
 }
@@ -236,7 +237,7 @@ func (c *control) run(ctx context.Context) {
 			wait = min(2*wait, reconnectMax)
 		}
 		for addr := range due.up {
-			c.onEvent(statusEvent{change: "UP", addr: addr})
+			c.onEvent(frame.StatusEvent{Change: "UP", Addr: addr})
 		}
 		if due.schema {
 			c.settled()

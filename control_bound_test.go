@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // TestUpHintsAreBounded: a peer announces more nodes than there can be, each of them twice.
@@ -22,8 +23,8 @@ func TestUpHintsAreBounded(t *testing.T) {
 	announce := func() {
 		for i := range 2 * maxUpHints {
 			addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 9042)
-			c.event(statusEvent{change: "UP", addr: addr})
-			c.event(statusEvent{change: "UP", addr: addr})
+			c.event(frame.StatusEvent{Change: "UP", Addr: addr})
+			c.event(frame.StatusEvent{Change: "UP", Addr: addr})
 		}
 	}
 	for n := 1; n <= 2; n++ {
@@ -61,7 +62,7 @@ func TestUpIsReportedTwice(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c.wg.Add(1)
 		go c.run(ctx)
-		up := statusEvent{change: "UP", addr: netip.MustParseAddrPort("10.0.0.1:9042")}
+		up := frame.StatusEvent{Change: "UP", Addr: netip.MustParseAddrPort("10.0.0.1:9042")}
 		for range 3 {
 			c.event(up)
 		}
@@ -77,10 +78,10 @@ func TestUpIsReportedTwice(t *testing.T) {
 // TestViewsReportChanges: a view with another schema version than the last one reports that something has changed. A
 // new connection reports that something may have changed.
 func TestViewsReportChanges(t *testing.T) {
-	var events []schemaEvent
+	var events []frame.SchemaEvent
 	settled := 0
 	c := &control{
-		onView: func(clusterView) {}, onSchema: func(e schemaEvent) { events = append(events, e) }, settled: func() { settled++ },
+		onView: func(clusterView) {}, onSchema: func(e frame.SchemaEvent) { events = append(events, e) }, settled: func() { settled++ },
 	}
 	one, two := clusterView{schema: cql.UUID{1}}, clusterView{schema: cql.UUID{2}}
 	c.gotView(one, true)
@@ -89,17 +90,17 @@ func TestViewsReportChanges(t *testing.T) {
 	c.gotView(two, false)
 	c.heard = true // the event of the change has arrived
 	c.gotView(one, false)
-	changed := schemaEvent{change: "UPDATED"}
-	require.Equal(t, []schemaEvent{changed, {}, changed}, events)
+	changed := frame.SchemaEvent{Change: "UPDATED"}
+	require.Equal(t, []frame.SchemaEvent{changed, {}, changed}, events)
 	require.Equal(t, len(events), settled)
 }
 
 // TestEventsLost reads view and schema again after events were lost.
 func TestEventsLost(t *testing.T) {
-	var changes []schemaEvent
-	c := &control{onSchema: func(e schemaEvent) { changes = append(changes, e) }, refreshWake: make(chan struct{}, 1)}
+	var changes []frame.SchemaEvent
+	c := &control{onSchema: func(e frame.SchemaEvent) { changes = append(changes, e) }, refreshWake: make(chan struct{}, 1)}
 	c.event(eventsLost{})
-	require.Equal(t, []schemaEvent{{}}, changes, "anything may have changed")
+	require.Equal(t, []frame.SchemaEvent{{}}, changes, "anything may have changed")
 	require.True(t, c.takeDue().view)
 	require.Len(t, c.refreshWake, 1)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Tests of a control connection that ends before its view is passed on.
@@ -25,7 +26,7 @@ func TestControlLostAtOnce(t *testing.T) {
 	defer s.Close()
 	own := &control{
 		dial: s.dialControl, contacts: s.contacts, readView: s.readView, readVersions: s.readVersions, admit: s.admit, log: s.log, timeout: time.Minute, onEvent: func(any) {},
-		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1), settled: func() {}, onSchema: func(schemaEvent) {},
+		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1), settled: func() {}, onSchema: func(frame.SchemaEvent) {},
 	}
 	own.onView = func(clusterView) {
 		own.current().close(errors.New("lost"))

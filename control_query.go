@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/paging"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -37,7 +38,7 @@ func systemQuery(ctx context.Context, conn *conn, stmt string) ([]systemRow, err
 
 // systemEach is systemQuery for large results: it calls each for every row, page by page.
 func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRow)) error {
-	params := queryParams{consistency: cql.One, pageSize: systemPageSize}
+	params := frame.QueryParams{Consistency: cql.One, PageSize: systemPageSize}
 	var run *paging.EmptyRun
 	for run.Await(ctx) {
 		rows := 0
@@ -48,47 +49,47 @@ func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRo
 		if err != nil || len(next) == 0 {
 			return err
 		}
-		if run, err = run.After(rows, params.pagingState, next); err != nil {
+		if run, err = run.After(rows, params.PagingState, next); err != nil {
 			return &cql.ProtocolError{Message: "read the next page from node " + conn.addr(), Err: err}
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		params.pagingState = next
+		params.PagingState = next
 	}
 	return ctx.Err()
 }
 
 // systemPage reads one page and returns the paging state of the next one, nil after the last.
-func systemPage(ctx context.Context, conn *conn, stmt string, params *queryParams,
+func systemPage(ctx context.Context, conn *conn, stmt string, params *frame.QueryParams,
 	each func(systemRow),
 ) ([]byte, error) {
-	body := getBuffer(len(stmt) + len(params.pagingState) + 32)
+	body := getBuffer(len(stmt) + len(params.PagingState) + 32)
 	defer body.release()
 	var err error
-	if body.b, err = appendQuery(body.b[:0], conn.version(), stmt, params); err != nil {
+	if body.b, err = frame.AppendQuery(body.b[:0], conn.version(), stmt, params); err != nil {
 		return nil, err
 	}
-	resp, err := conn.roundTrip(ctx, &request{op: opQuery, body: body})
+	resp, err := conn.roundTrip(ctx, &request{op: frame.OpQuery, body: body})
 	if err != nil {
 		return nil, err
 	}
 	defer resp.body.release()
-	_, r, err := readEnvelope(resp.header.Flags, resp.body.b)
+	_, r, err := frame.ReadEnvelope(resp.header.Flags, resp.body.b)
 	if err != nil {
 		return nil, err
 	}
-	if opcode(resp.header.Opcode) == opError {
-		return nil, parseError(&r, conn.version(), 0)
+	if frame.Opcode(resp.header.Opcode) == frame.OpError {
+		return nil, frame.ParseError(&r, conn.version(), 0)
 	}
-	res, err := parseResult(&r, conn.version(), conn.features.metadataID, nil)
-	if err != nil || res.kind != resultRows {
+	res, err := frame.ParseResult(&r, conn.version(), conn.features.metadataID, nil)
+	if err != nil || res.Kind != frame.ResultRows {
 		return nil, err
 	}
-	cells := wire.NewReader(res.rows.cells)
-	for range res.rows.rowCount {
-		row := make(systemRow, len(res.rows.meta.columns))
-		for _, col := range res.rows.meta.columns {
+	cells := wire.NewReader(res.Rows.Cells)
+	for range res.Rows.RowCount {
+		row := make(systemRow, len(res.Rows.Meta.Columns))
+		for _, col := range res.Rows.Meta.Columns {
 			cell, null := cells.Value()
 			if null {
 				continue
@@ -104,5 +105,5 @@ func systemPage(ctx context.Context, conn *conn, stmt string, params *queryParam
 		}
 		each(row)
 	}
-	return res.rows.meta.pagingState, nil
+	return res.Rows.Meta.PagingState, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Errors of sessions and connections. Package cql has the errors of servers.
@@ -59,23 +60,23 @@ var (
 	// ClusterConfig.Keyspace or Query.Keyspace.
 	ErrUseStmt = errors.New("vecql: USE is not allowed, set ClusterConfig.Keyspace or Query.Keyspace")
 	// ErrTooManyStmts means that a batch has more than BatchSizeMaximum statements.
-	ErrTooManyStmts = errors.New("vecql: too many statements in a batch")
+	ErrTooManyStmts = frame.ErrTooManyStmts
 	// ErrTooManyValues means that a statement has more than 65535 bound values.
-	ErrTooManyValues = errors.New("vecql: too many values for one statement")
+	ErrTooManyValues = frame.ErrTooManyValues
 	// ErrValueCount means that the number of values differs from the number of bind markers, or that a name has no
 	// marker.
 	ErrValueCount = errors.New("vecql: values do not match the bind markers")
 	// ErrColumnCount means that the number of destinations differs from the number of columns of the result.
 	ErrColumnCount = errors.New("vecql: destinations do not match the columns")
 	// ErrFrameTooBig means that a request body exceeds 256 MiB (native_protocol_v5.spec, section 2.4.1.5).
-	ErrFrameTooBig = errors.New("vecql: frame is larger than 256 MiB")
+	ErrFrameTooBig = frame.ErrTooBig
 	// ErrStatementChanged means that the values of a request were encoded for a statement that is no longer valid: a
 	// table or a type was altered or created again, or the node returns another id for the statement. The attempt was not
 	// executed. The session itself encodes a request once more; requests for further pages and EncodedRows return the
 	// error instead.
 	ErrStatementChanged = errors.New("vecql: the prepared statement has changed: bind the values again")
 	// ErrUnsupported means that the negotiated protocol version does not support an option of the request.
-	ErrUnsupported = errors.New("vecql: not supported by the protocol version in use")
+	ErrUnsupported = frame.ErrUnsupported
 	// ErrSchemaAgreement means that the nodes did not agree on the schema in time.
 	ErrSchemaAgreement = errors.New("vecql: nodes did not agree on the schema in time")
 )

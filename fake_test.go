@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/leak"
 )
 
@@ -40,7 +41,7 @@ func newSocketCluster(t testing.TB, version byte, n int, change ...func(*fakecql
 // bubble runs a test in virtual time on an in-memory cluster of n nodes with protocol v5.
 func bubble(t *testing.T, n int, f func(t *testing.T, c *fakecql.Cluster)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { f(t, newFakeCluster(t, protoV5, n)) })
+	synctest.Test(t, func(t *testing.T) { f(t, newFakeCluster(t, frame.V5, n)) })
 }
 
 // configOf returns a configuration with the first node as contact point.
@@ -150,7 +151,7 @@ func (c *conn) ask(ctx context.Context, body string) (string, error) {
 	b := getBuffer(len(body))
 	copy(b.b, body)
 	defer b.release()
-	resp, err := c.roundTrip(ctx, &request{op: opQuery, body: b})
+	resp, err := c.roundTrip(ctx, &request{op: frame.OpQuery, body: b})
 	if err != nil {
 		return "", err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Fault 15 at its extreme: the server at the port does not speak the native protocol, or one side alone uses TLS.
@@ -58,7 +59,7 @@ func TestFault47OtherProtocol(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cfg := testConfigOf(&fakecql.Server{Version: protoV5})
+				cfg := testConfigOf(&fakecql.Server{Version: frame.V5})
 				cfg.dial, cfg.tls = answering(t, m.answer, m.hangUp), m.tls
 				_, err := dialConn(t.Context(), cfg, "127.0.0.1:9042")
 				require.ErrorContains(t, err, m.want)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -38,7 +40,7 @@ func TestFault09LyingHeader(t *testing.T) {
 				}}
 				c := connectInMemory(t, s)
 				var err error
-				n := allocated(func() { _, err = c.ask(context.Background(), "question") })
+				n := leak.Allocated(func() { _, err = c.ask(context.Background(), "question") })
 				require.ErrorIs(t, err, ErrConnectionClosed)
 				require.ErrorContains(t, err, m.want)
 				require.True(t, mayHaveLeft(err))
@@ -72,7 +74,9 @@ func TestFault13Events(t *testing.T) {
 		require.NoError(t, err)
 		synctest.Wait()
 		require.Equal(t, []any{
-			statusEvent{"ASIDE", known}, statusEvent{"UP", known}, schemaEvent{change: "CREATED", target: "ROLE"},
+			frame.StatusEvent{Change: "ASIDE", Addr: known},
+			frame.StatusEvent{Change: "UP", Addr: known},
+			frame.SchemaEvent{Change: "CREATED", Target: "ROLE"},
 		}, got)
 		endConn(c, s)
 	})
@@ -132,10 +136,10 @@ func TestFault15OtherVersions(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newFakeCluster(t, protoV4, 1)
+				c := newFakeCluster(t, frame.V4, 1)
 				c.Nodes[0].Server.Version = m.speaks
-				if m.speaks == protoV5 {
-					c.Version = protoV5
+				if m.speaks == frame.V5 {
+					c.Version = frame.V5
 				}
 				c.Nodes[0].Server.Refuse = m.refuse
 				cfg := configOf(c)

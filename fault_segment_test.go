@@ -15,6 +15,8 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -50,7 +52,7 @@ func TestFault07FlippedBit(t *testing.T) {
 		t.Run(fmt.Sprintf("compressor=%T", m.compressor), func(t *testing.T) {
 			size := 1 << 20 // of the segment; set by the first run
 			for bit := 0; bit < 8*size; bit++ {
-				_, err := askRaw(t, protoV5, m.compressor, func(p *fakecql.Conn, stream int16) []byte {
+				_, err := askRaw(t, frame.V5, m.compressor, func(p *fakecql.Conn, stream int16) []byte {
 					b := p.Frame(stream, fakecql.OpResult, []byte(m.body))
 					size = len(b)
 					b[bit/8] ^= 1 << (bit % 8)
@@ -87,7 +89,7 @@ func sealedSegment(payload []byte, uncompressed int, selfContained bool) (b []by
 // plainFrame returns a response without segments.
 func plainFrame(version byte, flags byte, stream int16, body []byte) []byte {
 	b := make([]byte, wire.HeaderSize)
-	wire.PutHeader(b, wire.Header{Version: version, Response: true, Flags: flags, Stream: stream, Opcode: byte(opResult), Length: len(body)})
+	wire.PutHeader(b, wire.Header{Version: version, Response: true, Flags: flags, Stream: stream, Opcode: byte(frame.OpResult), Length: len(body)})
 	return append(b, body...)
 }
 
@@ -95,12 +97,12 @@ func plainFrame(version byte, flags byte, stream int16, body []byte) []byte {
 // server computed it over the damaged block. The result must be an error or a body of the announced length.
 func TestFault07DamagedBlock(t *testing.T) {
 	body := []byte(strings.Repeat("0123456789", 60))
-	for _, version := range []byte{protoV4, protoV5} {
+	for _, version := range []byte{frame.V4, frame.V5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
 			failed := 0
 			for bit, size := 0, 1<<20; bit < 8*size; bit++ {
 				got, err := askRaw(t, version, LZ4Compressor{}, func(_ *fakecql.Conn, stream int16) []byte {
-					if version == protoV4 {
+					if version == frame.V4 {
 						packed, _ := LZ4Compressor{}.AppendCompressedWithLength(nil, body)
 						size = len(packed) - 4
 						packed[4+bit/8] ^= 1 << (bit % 8)
@@ -139,8 +141,8 @@ func TestFault07CutFrames(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var frames []byte
 					n := 0
-					s := &fakecql.Server{Version: protoV5, Compressor: compressor, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
-						frames = append(frames, plainFrame(protoV5, 0, h.Stream, body)...)
+					s := &fakecql.Server{Version: frame.V5, Compressor: compressor, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+						frames = append(frames, plainFrame(frame.V5, 0, h.Stream, body)...)
 						if n++; n < len(questions) {
 							return
 						}
@@ -183,7 +185,7 @@ func TestFault07CutFrames(t *testing.T) {
 	}
 	t.Run("a large frame over three segments", func(t *testing.T) {
 		body := strings.Repeat("0123456789abcdef", 2*wire.MaxPayload/16) + "the end"
-		got, err := askRaw(t, protoV5, nil, func(p *fakecql.Conn, stream int16) []byte {
+		got, err := askRaw(t, frame.V5, nil, func(p *fakecql.Conn, stream int16) []byte {
 			b := p.Frame(stream, fakecql.OpResult, []byte(body))
 			n := 0
 			for rest := b; len(rest) > 0; n++ {
@@ -219,8 +221,8 @@ func TestFault08DecompressionBomb(t *testing.T) {
 	require.NoError(t, err)
 	snappy, err := SnappyCompressor{}.AppendCompressedWithLength(nil, body)
 	require.NoError(t, err)
-	frame := plainFrame(protoV5, 0, 0, body)
-	segment, err := LZ4Compressor{}.AppendCompressed(nil, frame)
+	out := plainFrame(frame.V5, 0, 0, body)
+	segment, err := LZ4Compressor{}.AppendCompressed(nil, out)
 	require.NoError(t, err)
 	type row struct {
 		name       string
@@ -230,29 +232,29 @@ func TestFault08DecompressionBomb(t *testing.T) {
 	}
 	var rows []row
 	for _, claimed := range []int64{0, 1, int64(len(body)) - 1, int64(len(body)) + 1, 1 << 20, wire.MaxBody, wire.MaxBody + 1, 1<<31 - 1, 1 << 31, 1<<32 - 1} {
-		rows = append(rows, row{fmt.Sprint("lz4 body of ", claimed), protoV4, LZ4Compressor{}, func(stream int16) []byte {
+		rows = append(rows, row{fmt.Sprint("lz4 body of ", claimed), frame.V4, LZ4Compressor{}, func(stream int16) []byte {
 			packed := append(binary.BigEndian.AppendUint32(nil, uint32(claimed)), block...)
-			return plainFrame(protoV4, wire.FlagCompressed, stream, packed)
-		}}, row{fmt.Sprint("snappy body of ", claimed), protoV4, SnappyCompressor{}, func(stream int16) []byte {
+			return plainFrame(frame.V4, wire.FlagCompressed, stream, packed)
+		}}, row{fmt.Sprint("snappy body of ", claimed), frame.V4, SnappyCompressor{}, func(stream int16) []byte {
 			_, n := binary.Uvarint(snappy)
 			packed := append(binary.AppendUvarint(nil, uint64(claimed)), snappy[n:]...)
-			return plainFrame(protoV4, wire.FlagCompressed, stream, packed)
+			return plainFrame(frame.V4, wire.FlagCompressed, stream, packed)
 		}})
 	}
-	for _, claimed := range []int{1, len(frame) - 1, len(frame) + 1, wire.MaxPayload} {
-		rows = append(rows, row{fmt.Sprint("segment of ", claimed), protoV5, LZ4Compressor{}, func(int16) []byte {
+	for _, claimed := range []int{1, len(out) - 1, len(out) + 1, wire.MaxPayload} {
+		rows = append(rows, row{fmt.Sprint("segment of ", claimed), frame.V5, LZ4Compressor{}, func(int16) []byte {
 			return sealedSegment(segment, claimed, true)
 		}})
 	}
-	rows = append(rows, row{"lz4 body without a length", protoV4, LZ4Compressor{}, func(stream int16) []byte {
-		return plainFrame(protoV4, wire.FlagCompressed, stream, []byte{0, 0, 1})
-	}}, row{"a compressed frame where none was agreed on", protoV4, nil, func(stream int16) []byte {
-		return plainFrame(protoV4, wire.FlagCompressed, stream, body)
+	rows = append(rows, row{"lz4 body without a length", frame.V4, LZ4Compressor{}, func(stream int16) []byte {
+		return plainFrame(frame.V4, wire.FlagCompressed, stream, []byte{0, 0, 1})
+	}}, row{"a compressed frame where none was agreed on", frame.V4, nil, func(stream int16) []byte {
+		return plainFrame(frame.V4, wire.FlagCompressed, stream, body)
 	}})
 	for _, m := range rows {
 		t.Run(m.name, func(t *testing.T) {
 			var err error
-			n := allocated(func() {
+			n := leak.Allocated(func() {
 				_, err = askRaw(t, m.version, m.compressor, func(_ *fakecql.Conn, stream int16) []byte { return m.answer(stream) })
 			})
 			var broken *cql.ProtocolError

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/wire"
@@ -38,7 +39,7 @@ func TestFault10ForeignStream(t *testing.T) {
 		"a free stream":       nil,
 		"two answers":         func(p *fakecql.Conn, h wire.Header) { _, _ = p.Conn.Write(twice(p, h.Stream, "the answer")) },
 	} {
-		for _, version := range []byte{protoV4, protoV5} {
+		for _, version := range []byte{frame.V4, frame.V5} {
 			t.Run(fmt.Sprintf("%s/version=%d", name, version), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					const earlier = 100
@@ -106,7 +107,7 @@ func TestFault10ForeignStream(t *testing.T) {
 func TestFault10StreamBeyondBound(t *testing.T) {
 	for _, beyond := range []int16{100, 127, 128, 32767} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, _ wire.Header, _ []byte) {
+			s := &fakecql.Server{Version: frame.V5, Handle: func(p *fakecql.Conn, _ wire.Header, _ []byte) {
 				p.Reply(beyond, fakecql.OpResult, []byte("a guess"))
 			}}
 			c := connectInMemory(t, s, func(cfg *connConfig) { cfg.maxStreams = 100 })
@@ -153,7 +154,7 @@ func TestFault10AnswerBeforeRequest(t *testing.T) {
 // TestFault11LateAnswer: a request times out, other requests reuse the few streams of the connection many times, and
 // then the late response arrives. It must be dropped, and its stream must stay in use until then.
 func TestFault11LateAnswer(t *testing.T) {
-	for _, version := range []byte{protoV4, protoV5} {
+	for _, version := range []byte{frame.V4, frame.V5} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &fakecql.Server{Version: version}
 			s.Handle = func(p *fakecql.Conn, h wire.Header, body []byte) {
@@ -199,7 +200,7 @@ func TestFault11Nonces(t *testing.T) {
 	const workers, step, longest = 512, 100 * time.Microsecond, 40
 	synctest.Test(t, func(t *testing.T) {
 		before := outstanding.Load()
-		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+		s := &fakecql.Server{Version: frame.V5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
 			delay := time.Duration(body[8]) * step
 			if delay == 0 {
 				fakecql.Echo(p, h, body)
@@ -227,7 +228,7 @@ func TestFault11Nonces(t *testing.T) {
 					if r.IntN(4) > 0 {
 						ctx, cancel = context.WithTimeout(ctx, timeout)
 					}
-					resp, err := c.roundTrip(ctx, &request{op: opQuery, body: body})
+					resp, err := c.roundTrip(ctx, &request{op: frame.OpQuery, body: body})
 					cancel()
 					switch {
 					case err == nil:
@@ -325,7 +326,7 @@ func TestFault12AllStreams(t *testing.T) {
 		before := outstanding.Load()
 		var mu sync.Mutex
 		var queue []func()
-		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+		s := &fakecql.Server{Version: frame.V5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
 			mu.Lock()
 			defer mu.Unlock()
 			queue = append(queue, func() { fakecql.Echo(p, h, body) })
@@ -390,7 +391,7 @@ func TestFault12OrphanFlood(t *testing.T) {
 		t.Run(fmt.Sprintf("streams=%d/orphans=%d", m.streams, m.orphans), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				before := outstanding.Load()
-				s := &fakecql.Server{Version: protoV5, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+				s := &fakecql.Server{Version: frame.V5, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
 				ended := make(chan error, 1)
 				c := connectInMemory(t, s, func(cfg *connConfig) {
 					cfg.maxStreams, cfg.maxOrphans, cfg.timeout = m.streams, m.orphans, 10*time.Second

@@ -19,6 +19,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -126,7 +127,7 @@ func (c muteConn) Write(b []byte) (int, error) {
 // connection.
 func TestFault03HalfOpenPeer(t *testing.T) {
 	const interval, bound = 30 * time.Second, defaultBeatTimeout + 2*probeTimeout
-	for _, version := range []byte{protoV4, protoV5} {
+	for _, version := range []byte{frame.V4, frame.V5} {
 		for _, m := range []struct {
 			name   string
 			silent func(p *fakecql.PipeEnd, mute *atomic.Bool)
@@ -200,7 +201,7 @@ func TestFault03HalfOpenPeer(t *testing.T) {
 func TestFault04StalledWrites(t *testing.T) {
 	t.Run("session", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			c := newFakeCluster(t, protoV5, 2)
+			c := newFakeCluster(t, frame.V5, 2)
 			var mu sync.Mutex
 			var lines []*fakecql.PipeEnd // to node 2
 			c.Wrap = func(n *fakecql.Node, end net.Conn) net.Conn {
@@ -248,7 +249,7 @@ func TestFault04StalledWrites(t *testing.T) {
 	})
 	t.Run("waiting for room", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &fakecql.Server{Version: protoV4}
+			s := &fakecql.Server{Version: frame.V4}
 			c := connectInMemory(t, s, func(cfg *connConfig) { cfg.timeout = time.Second })
 			synctest.Wait()
 			c.w.mu.Lock()
@@ -330,9 +331,9 @@ func tearWrite(t *testing.T, version byte, compressor Compressor, body, frames, 
 	line.Left = n
 	c.flush()
 	size, each := wire.HeaderSize+body, 1 // each is the number of frames that are written together
-	if version >= protoV5 && body < 1000 {
+	if version >= frame.V5 && body < 1000 {
 		each = frames
-	} else if version >= protoV5 {
+	} else if version >= frame.V5 {
 		p := &fakecql.Conn{Server: s, Segments: true}
 		size = len(p.Frame(0, fakecql.OpResult, []byte(strings.Repeat("a", body))))
 	}
@@ -361,7 +362,7 @@ func tearWrite(t *testing.T, version byte, compressor Compressor, body, frames, 
 func TestFault05RetryAfterTornWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		line := &fakecql.CutLine{Left: 1 << 30}
-		c := newFakeCluster(t, protoV4, 2)
+		c := newFakeCluster(t, frame.V4, 2)
 		c.Wrap = func(n *fakecql.Node, end net.Conn) net.Conn {
 			if n == c.Nodes[1] {
 				return line.Wrap(end)

@@ -3,62 +3,158 @@
 package vecql
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
+	"slices"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// Opcodes (native_protocol_v5.spec, section 2.4.1.4) and protocol versions. The frame layer encodes and decodes the
-// bodies of messages; it does no I/O. internal/wire contains the notations and the header.
+// Compression of frame bodies in v4 (native_protocol_v4.spec, section 5) and of segments in v5
+// (native_protocol_v5.spec, section 2.2).
 
-// The supported protocol versions. ScyllaDB supports v4 at most, with extensions.
-const (
-	protoV4 byte = 4
-	protoV5 byte = 5
-)
-
-// opcode is the kind of a message.
-type opcode byte
-
-const (
-	opError         opcode = 0x00
-	opStartup       opcode = 0x01
-	opReady         opcode = 0x02
-	opAuthenticate  opcode = 0x03
-	opOptions       opcode = 0x05
-	opSupported     opcode = 0x06
-	opQuery         opcode = 0x07
-	opResult        opcode = 0x08
-	opPrepare       opcode = 0x09
-	opExecute       opcode = 0x0A
-	opRegister      opcode = 0x0B
-	opEvent         opcode = 0x0C
-	opBatch         opcode = 0x0D
-	opAuthChallenge opcode = 0x0E
-	opAuthResponse  opcode = 0x0F
-	opAuthSuccess   opcode = 0x10
-)
-
-var opcodeNames = [...]string{
-	opError: "ERROR", opStartup: "STARTUP", opReady: "READY", opAuthenticate: "AUTHENTICATE", opOptions: "OPTIONS",
-	opSupported: "SUPPORTED", opQuery: "QUERY", opResult: "RESULT", opPrepare: "PREPARE", opExecute: "EXECUTE",
-	opRegister: "REGISTER", opEvent: "EVENT", opBatch: "BATCH", opAuthChallenge: "AUTH_CHALLENGE",
-	opAuthResponse: "AUTH_RESPONSE", opAuthSuccess: "AUTH_SUCCESS",
+// A Compressor compresses the bytes of a connection and decompresses those of the server. Every method appends to dst
+// and returns the result; on an error it returns dst unchanged. Methods do not retain src. Several goroutines may call
+// them at once.
+type Compressor interface {
+	// Name returns the COMPRESSION option of STARTUP: "lz4" or "snappy".
+	Name() string
+	// AppendCompressedWithLength appends a compressed v4 body, which includes its uncompressed length.
+	AppendCompressedWithLength(dst, src []byte) ([]byte, error)
+	// AppendDecompressedWithLength is the inverse of AppendCompressedWithLength. For a body of more than limit bytes it
+	// returns an error and allocates nothing.
+	AppendDecompressedWithLength(dst, src []byte, limit int) ([]byte, error)
+	// AppendCompressed appends the compressed payload of a v5 segment. The segment header has the uncompressed length.
+	AppendCompressed(dst, src []byte) ([]byte, error)
+	// AppendDecompressed is the inverse of AppendCompressed, for an uncompressed payload of exactly size bytes.
+	AppendDecompressed(dst, src []byte, size int) ([]byte, error)
 }
 
-// String returns the name of op in the specification, or "opcode 0x…".
-func (op opcode) String() string {
-	if int(op) < len(opcodeNames) && opcodeNames[op] != "" {
-		return opcodeNames[op]
+// Maximum compression ratios of the formats. A declared length above the maximum is an error, found before allocation.
+const (
+	lz4MaxRatio    = 255 // one length byte of a match
+	snappyMaxRatio = 32  // rounded up: a copy of 3 bytes yields at most 64
+)
+
+// LZ4Compressor is the LZ4 block format. The zero value is ready to use.
+type LZ4Compressor struct{}
+
+// Name implements Compressor.
+func (LZ4Compressor) Name() string { return "lz4" }
+
+// AppendCompressedWithLength implements Compressor: an [int] with the length of src, then a block.
+func (c LZ4Compressor) AppendCompressedWithLength(dst, src []byte) ([]byte, error) {
+	if len(src) > wire.MaxBody {
+		return dst, frame.ErrTooBig
 	}
-	return fmt.Sprintf("opcode 0x%02x", byte(op))
+	out, err := c.AppendCompressed(wire.AppendInt(dst, int32(len(src))), src)
+	if err != nil {
+		return dst, err
+	}
+	return out, nil
 }
 
-// malformed returns r's error as a *ProtocolError, nil if r has none.
-func malformed(what string, r *wire.Reader) error {
-	if err := r.Err(); err != nil {
-		return &cql.ProtocolError{Message: "malformed " + what, Err: err}
+// AppendDecompressedWithLength implements Compressor.
+func (LZ4Compressor) AppendDecompressedWithLength(dst, src []byte, limit int) ([]byte, error) {
+	if len(src) < 4 {
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("LZ4 body of %d bytes has no length", len(src))}
 	}
-	return nil
+	n, block := binary.BigEndian.Uint32(src), src[4:]
+	if n == 0 && (len(block) == 0 || len(block) == 1 && block[0] == 0) {
+		return dst, nil // an empty body, as in READY: servers send no block or an empty one
+	}
+	if n > math.MaxInt32 || int(n) > limit {
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("LZ4 body of %d bytes, the limit is %d", n, limit)}
+	}
+	return decompressLZ4(dst, block, int(n))
+}
+
+// AppendCompressed implements Compressor.
+func (LZ4Compressor) AppendCompressed(dst, src []byte) ([]byte, error) {
+	bound := lz4.CompressBlockBound(len(src))
+	out := slices.Grow(dst, bound)
+	n, err := lz4.CompressBlock(src, out[len(dst):len(dst)+bound], nil)
+	if err != nil {
+		return dst, errtext.Errorf("LZ4: %w", err)
+	}
+	return out[:len(dst)+n], nil
+}
+
+// AppendDecompressed implements Compressor.
+func (LZ4Compressor) AppendDecompressed(dst, src []byte, size int) ([]byte, error) {
+	return decompressLZ4(dst, src, size)
+}
+
+// decompressLZ4 appends the size bytes that an LZ4 block contains to dst. It checks size against the largest ratio that
+// LZ4 can reach before it allocates.
+func decompressLZ4(dst, block []byte, size int) ([]byte, error) {
+	if size <= 0 || size/lz4MaxRatio > len(block) {
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("LZ4 block of %d bytes cannot hold %d", len(block), size)}
+	}
+	out := slices.Grow(dst, size)[:len(dst)+size]
+	n, err := lz4.UncompressBlock(block, out[len(dst):])
+	if err != nil {
+		return dst, &cql.ProtocolError{Message: "LZ4 block", Err: err}
+	}
+	if n != size {
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("LZ4 block has %d bytes instead of %d", n, size)}
+	}
+	return out, nil
+}
+
+// SnappyCompressor is the Snappy block format, for v4 only: v5 does not support Snappy. The zero value is ready to use.
+type SnappyCompressor struct{}
+
+// Name implements Compressor.
+func (SnappyCompressor) Name() string { return "snappy" }
+
+// AppendCompressedWithLength implements Compressor.
+func (SnappyCompressor) AppendCompressedWithLength(dst, src []byte) ([]byte, error) {
+	if len(src) > wire.MaxBody {
+		return dst, frame.ErrTooBig
+	}
+	bound := snappy.MaxEncodedLen(len(src))
+	out := slices.Grow(dst, bound)
+	block := snappy.Encode(out[len(dst):len(dst)+bound], src)
+	return out[:len(dst)+len(block)], nil
+}
+
+// AppendDecompressedWithLength implements Compressor.
+func (SnappyCompressor) AppendDecompressedWithLength(dst, src []byte, limit int) ([]byte, error) {
+	n, err := snappy.DecodedLen(src)
+	if err != nil {
+		return dst, &cql.ProtocolError{Message: "Snappy body", Err: err}
+	}
+	if n > limit {
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("Snappy body of %d bytes, the limit is %d", n, limit)}
+	}
+	if n/snappyMaxRatio > len(src) {
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("Snappy body of %d bytes cannot hold %d", len(src), n)}
+	}
+	out := slices.Grow(dst, n)[:len(dst)+n]
+	body, err := snappy.Decode(out[len(dst):], src)
+	if err != nil {
+		return dst, &cql.ProtocolError{Message: "Snappy body", Err: err}
+	}
+	if len(body) != n {
+		return dst, &cql.ProtocolError{Message: fmt.Sprintf("Snappy body has %d bytes instead of %d", len(body), n)}
+	}
+	return out, nil
+}
+
+// AppendCompressed implements Compressor. It returns ErrUnsupported.
+func (SnappyCompressor) AppendCompressed(dst, _ []byte) ([]byte, error) {
+	return dst, errtext.Errorf("Snappy segments: %w", frame.ErrUnsupported)
+}
+
+// AppendDecompressed implements Compressor. It returns ErrUnsupported.
+func (SnappyCompressor) AppendDecompressed(dst, _ []byte, _ int) ([]byte, error) {
+	return dst, errtext.Errorf("Snappy segments: %w", frame.ErrUnsupported)
 }

@@ -21,6 +21,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -29,11 +30,11 @@ import (
 
 // exchange is a request and its response.
 type exchange struct {
-	op        opcode
+	op        frame.Opcode
 	statement string // the text, also for EXECUTE
-	env       envelope
+	env       frame.Envelope
 	supported map[string][]string
-	res       result
+	res       frame.Result
 	err       error // of ERROR
 }
 
@@ -99,12 +100,12 @@ func readFrames(t *testing.T, stream []byte, version byte, compressor Compressor
 		_, err = io.ReadFull(in, body)
 		require.NoError(t, err)
 		if h.Flags&wire.FlagCompressed != 0 {
-			require.Less(t, version, byte(protoV5))
+			require.Less(t, version, byte(frame.V5))
 			body, err = compressor.AppendDecompressedWithLength(nil, body, wire.MaxBody)
 			require.NoError(t, err)
 		}
 		frames = append(frames, rawFrame{h, body})
-		if op := opcode(h.Opcode); version >= protoV5 && (op == opStartup || op == opReady) {
+		if op := frame.Opcode(h.Opcode); version >= frame.V5 && (op == frame.OpStartup || op == frame.OpReady) {
 			var decompress func(dst, src []byte, n int) ([]byte, error)
 			if compressor != nil {
 				decompress = compressor.AppendDecompressed
@@ -122,24 +123,24 @@ func pairUp(t *testing.T, requests, responses []rawFrame, version byte) (c captu
 	ids := map[string]string{} // statement texts
 	answered := 0
 	for _, f := range requests {
-		x := exchange{op: opcode(f.header.Opcode)}
+		x := exchange{op: frame.Opcode(f.header.Opcode)}
 		r := wire.NewReader(f.body)
 		switch x.op {
-		case opQuery, opPrepare:
+		case frame.OpQuery, frame.OpPrepare:
 			x.statement = r.LongString()
-		case opExecute:
+		case frame.OpExecute:
 			x.statement = string(r.ShortBytes()) // the id for now
 		}
 		require.NoError(t, r.Err())
 		waiting[f.header.Stream] = append(waiting[f.header.Stream], x)
 	}
 	for _, f := range responses {
-		env, r, err := readEnvelope(f.header.Flags, f.body)
+		env, r, err := frame.ReadEnvelope(f.header.Flags, f.body)
 		require.NoError(t, err)
 		require.True(t, f.header.Response)
-		if opcode(f.header.Opcode) == opEvent {
+		if frame.Opcode(f.header.Opcode) == frame.OpEvent {
 			require.EqualValues(t, -1, f.header.Stream)
-			event, err := parseEvent(&r)
+			event, err := frame.ParseEvent(&r)
 			require.NoError(t, err)
 			require.Zero(t, r.Len())
 			c.events = append(c.events, event)
@@ -151,26 +152,26 @@ func pairUp(t *testing.T, requests, responses []rawFrame, version byte) (c captu
 		waiting[f.header.Stream] = queue[1:]
 		answered++
 		x.env = *env
-		switch op := opcode(f.header.Opcode); op {
-		case opReady:
-		case opSupported:
-			x.supported, err = parseSupported(&r)
-		case opResult:
-			x.res, err = parseResult(&r, version, false, nil)
-		case opError:
-			x.err = parseError(&r, version, 0)
+		switch op := frame.Opcode(f.header.Opcode); op {
+		case frame.OpReady:
+		case frame.OpSupported:
+			x.supported, err = frame.ParseSupported(&r)
+		case frame.OpResult:
+			x.res, err = frame.ParseResult(&r, version, false, nil)
+		case frame.OpError:
+			x.err = frame.ParseError(&r, version, 0)
 		default:
 			t.Fatalf("unexpected %v", op)
 		}
 		require.NoError(t, err)
-		if x.op == opExecute {
+		if x.op == frame.OpExecute {
 			x.statement = ids[x.statement]
 			require.NotEmpty(t, x.statement)
 		}
-		if x.res.kind == resultPrepared {
-			ids[string(x.res.prepared.id)] = x.statement
+		if x.res.Kind == frame.ResultPrepared {
+			ids[string(x.res.Prepared.ID)] = x.statement
 		}
-		if x.res.kind != resultRows {
+		if x.res.Kind != frame.ResultRows {
 			require.Zero(t, r.Len(), "%v %q: bytes are left", x.op, x.statement)
 		}
 		c.exchanges = append(c.exchanges, x)
@@ -199,7 +200,7 @@ func testCapturedControl(t *testing.T, c capturedConn) {
 	var versions []string
 	for _, x := range c.exchanges {
 		if strings.HasPrefix(x.statement, "SELECT * FROM system.local") {
-			rows := x.res.decoded(t, x.res.rows.meta.columns)
+			rows := decoded(t, &x.res, x.res.Rows.Meta.Columns)
 			require.Len(t, rows, 1)
 			versions = append(versions, rows[0]["release_version"].(string))
 			require.Equal(t, "org.apache.cassandra.dht.Murmur3Partitioner", rows[0]["partitioner"])
@@ -208,16 +209,16 @@ func testCapturedControl(t *testing.T, c capturedConn) {
 	}
 	require.NotEmpty(t, versions)
 	require.Regexp(t, `^5\.`, versions[0])
-	require.Contains(t, c.events, schemaEvent{change: "CREATED", target: "TABLE", keyspace: "capture", name: "everything"})
-	require.Contains(t, c.events, schemaEvent{change: "CREATED", target: "TYPE", keyspace: "capture", name: "point"})
-	require.Contains(t, c.events, schemaEvent{change: "UPDATED", target: "TABLE", keyspace: "capture", name: "paged"})
-	require.Contains(t, c.events, schemaEvent{change: "DROPPED", target: "KEYSPACE", keyspace: "capture"})
+	require.Contains(t, c.events, frame.SchemaEvent{Change: "CREATED", Target: "TABLE", Keyspace: "capture", Name: "everything"})
+	require.Contains(t, c.events, frame.SchemaEvent{Change: "CREATED", Target: "TYPE", Keyspace: "capture", Name: "point"})
+	require.Contains(t, c.events, frame.SchemaEvent{Change: "UPDATED", Target: "TABLE", Keyspace: "capture", Name: "paged"})
+	require.Contains(t, c.events, frame.SchemaEvent{Change: "DROPPED", Target: "KEYSPACE", Keyspace: "capture"})
 }
 
 // decoded returns the rows of a result, every cell decoded into the type of its column.
-func (res *result) decoded(t *testing.T, columns []cql.ColumnInfo) (rows []map[string]any) {
-	r := wire.NewReader(res.rows.cells)
-	for range res.rows.rowCount {
+func decoded(t *testing.T, res *frame.Result, columns []cql.ColumnInfo) (rows []map[string]any) {
+	r := wire.NewReader(res.Rows.Cells)
+	for range res.Rows.RowCount {
 		row := map[string]any{}
 		for _, col := range columns {
 			cell, null := r.Value()
@@ -245,32 +246,32 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 	// of returns the exchanges whose statement has the prefix, except PREPARE.
 	of := func(prefix string) (found []exchange) {
 		for _, x := range c.exchanges {
-			if x.op != opPrepare && strings.HasPrefix(x.statement, prefix) {
+			if x.op != frame.OpPrepare && strings.HasPrefix(x.statement, prefix) {
 				found = append(found, x)
 			}
 		}
 		require.NotEmpty(t, found, prefix)
 		return found
 	}
-	prepared := map[string]*preparedResult{}
+	prepared := map[string]*frame.PreparedResult{}
 	for _, x := range c.exchanges {
-		if x.res.kind == resultPrepared {
-			prepared[x.statement] = x.res.prepared
-			require.Len(t, x.res.prepared.id, 16)
-			require.Equal(t, v5, x.res.prepared.resultMetadataID != nil)
+		if x.res.Kind == frame.ResultPrepared {
+			prepared[x.statement] = x.res.Prepared
+			require.Len(t, x.res.Prepared.ID, 16)
+			require.Equal(t, v5, x.res.Prepared.ResultMetadataID != nil)
 		}
 	}
 	rowsOf := func(x exchange) []map[string]any {
-		columns := x.res.rows.meta.columns
-		if x.res.rows.meta.noColumns {
+		columns := x.res.Rows.Meta.Columns
+		if x.res.Rows.Meta.NoColumns {
 			require.True(t, v5)
-			columns = prepared[x.statement].result.columns
+			columns = prepared[x.statement].Result.Columns
 		}
-		return x.res.decoded(t, columns)
+		return decoded(t, &x.res, columns)
 	}
 
-	require.Equal(t, resultSetKeyspace, of(`USE "system"`)[0].res.kind)
-	require.Equal(t, &schemaEvent{change: "CREATED", target: "KEYSPACE", keyspace: "capture"}, of("CREATE KEYSPACE")[0].res.change)
+	require.Equal(t, frame.ResultSetKeyspace, of(`USE "system"`)[0].res.Kind)
+	require.Equal(t, &frame.SchemaEvent{Change: "CREATED", Target: "KEYSPACE", Keyspace: "capture"}, of("CREATE KEYSPACE")[0].res.Change)
 
 	id, timeID := cql.UUID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, cql.UUID{}
 	require.NoError(t, timeID.UnmarshalText([]byte("5f9a4f60-d7a2-11ee-8c99-0242ac120002")))
@@ -309,7 +310,7 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 	pages := of("SELECT id, v FROM capture.paged")
 	require.Greater(t, len(pages), 1)
 	for i, x := range pages {
-		require.Equal(t, i == len(pages)-1, x.res.rows.meta.pagingState == nil)
+		require.Equal(t, i == len(pages)-1, x.res.Rows.Meta.PagingState == nil)
 		for _, row := range rowsOf(x) {
 			ids, vectors = append(ids, row["id"].(int64)), append(vectors, row["v"])
 		}
@@ -323,16 +324,16 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 
 	count := of("SELECT count(*)")[0]
 	require.EqualValues(t, 4, rowsOf(count)[0]["count"])
-	require.True(t, count.env.traced)
-	require.NotZero(t, count.env.tracingID)
-	require.True(t, slices.ContainsFunc(count.env.warnings, func(w string) bool { return strings.Contains(w, "Aggregation query") }), count.env.warnings)
+	require.True(t, count.env.Traced)
+	require.NotZero(t, count.env.TracingID)
+	require.True(t, slices.ContainsFunc(count.env.Warnings, func(w string) bool { return strings.Contains(w, "Aggregation query") }), count.env.Warnings)
 
-	changed := slices.IndexFunc(of("SELECT * FROM capture.paged"), func(x exchange) bool { return x.res.rows.meta.newID != nil })
+	changed := slices.IndexFunc(of("SELECT * FROM capture.paged"), func(x exchange) bool { return x.res.Rows.Meta.NewID != nil })
 	if v5 {
 		require.Positive(t, changed)
-		meta := of("SELECT * FROM capture.paged")[changed].res.rows.meta
-		require.Len(t, meta.newID, 16)
-		require.Equal(t, "extra", meta.columns[2].Name)
+		meta := of("SELECT * FROM capture.paged")[changed].res.Rows.Meta
+		require.Len(t, meta.NewID, 16)
+		require.Equal(t, "extra", meta.Columns[2].Name)
 	} else {
 		require.Negative(t, changed)
 	}
@@ -346,7 +347,7 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 	require.Len(t, failed, 5)
 	var unprepared *cql.UnpreparedError // the server dropped it at the change of the table
 	require.ErrorAs(t, failed["SELECT * FROM capture.paged"], &unprepared)
-	require.Equal(t, prepared["SELECT * FROM capture.paged"].id, unprepared.StatementID)
+	require.Equal(t, prepared["SELECT * FROM capture.paged"].ID, unprepared.StatementID)
 	require.ErrorIs(t, failed["SELEC"], cql.CodeSyntax)
 	require.ErrorIs(t, failed["SELECT nothing FROM capture.paged"], cql.CodeInvalid)
 	var exists *cql.AlreadyExistsError

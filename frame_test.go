@@ -3,70 +3,158 @@
 package vecql
 
 import (
+	"bytes"
 	"encoding/hex"
-	"os"
-	"path/filepath"
-	"strings"
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// Helpers shared by the tests of the frame layer, and the tests of frame.go.
+// Tests of the compressors.
 
-// readHexBodies reads testdata/name: "## name" begins a body of bytes in hex and quoted text; # begins a comment.
-func readHexBodies(t testing.TB, name string) map[string][]byte {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	require.NoError(t, err)
-	bodies := map[string][]byte{}
-	var current string
-	for _, line := range strings.Split(string(text), "\n") {
-		title, isTitle := strings.CutPrefix(line, "## ")
-		if isTitle {
-			line = title
+var (
+	_ Compressor = LZ4Compressor{}
+	_ Compressor = SnappyCompressor{}
+)
+
+func compressibleBodies(t testing.TB) map[string][]byte {
+	const seed = 1
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, seed))
+	noise := make([]byte, 100_000)
+	for i := range noise {
+		noise[i] = byte(rnd.Uint32())
+	}
+	return map[string][]byte{
+		"empty": {}, "one byte": {7}, "zeros": make([]byte, 1<<20), "noise": noise,
+		"text": bytes.Repeat([]byte("SELECT k, v FROM ks.t WHERE k = ?; "), 1000),
+	}
+}
+
+func TestCompressorRoundTrip(t *testing.T) {
+	for _, c := range []Compressor{LZ4Compressor{}, SnappyCompressor{}} {
+		for name, body := range compressibleBodies(t) {
+			t.Run(c.Name()+" "+name, func(t *testing.T) {
+				packed, err := c.AppendCompressedWithLength([]byte("head"), body)
+				require.NoError(t, err)
+				require.Equal(t, "head", string(packed[:4]))
+				got, err := c.AppendDecompressedWithLength([]byte("head"), packed[4:], len(body))
+				require.NoError(t, err)
+				require.Equal(t, append([]byte("head"), body...), got)
+			})
 		}
-		line, _, _ = strings.Cut(line, "#")
-		if isTitle {
-			current = strings.TrimSpace(line)
-			require.NotContains(t, bodies, current)
-			bodies[current] = []byte{}
+	}
+}
+
+func TestLZ4CompressorSegments(t *testing.T) {
+	c := LZ4Compressor{}
+	for name, body := range compressibleBodies(t) {
+		if len(body) == 0 {
 			continue
 		}
-		for i, part := range strings.Split(line, `"`) {
-			if i%2 == 1 {
-				bodies[current] = append(bodies[current], part...)
-				continue
+		t.Run(name, func(t *testing.T) {
+			packed, err := c.AppendCompressed([]byte("head"), body)
+			require.NoError(t, err)
+			got, err := c.AppendDecompressed([]byte("head"), packed[4:], len(body))
+			require.NoError(t, err)
+			require.Equal(t, append([]byte("head"), body...), got)
+			for _, size := range []int{len(body) - 1, len(body) + 1, 0, -1, wire.MaxBody, math.MinInt} {
+				var p *cql.ProtocolError
+				got, err := c.AppendDecompressed([]byte("head"), packed[4:], size)
+				require.ErrorAs(t, err, &p, "size %d", size)
+				require.Equal(t, "head", string(got))
 			}
-			b, err := hex.DecodeString(strings.Join(strings.Fields(part), ""))
-			require.NoError(t, err, "%s: %q", current, line)
-			bodies[current] = append(bodies[current], b...)
-		}
+		})
 	}
-	delete(bodies, "")
-	return bodies
 }
 
-// requirePrefixesFail checks that parse returns a *ProtocolError for every proper prefix of body, and accepts bytes
-// after it.
-func requirePrefixesFail(t *testing.T, body []byte, parse func(r *wire.Reader) error) {
-	t.Helper()
-	for n := range len(body) {
-		r := wire.NewReader(body[:n:n])
-		var p *cql.ProtocolError
-		require.ErrorAs(t, parse(&r), &p, "%d of %d bytes", n, len(body))
-	}
-	r := wire.NewReader(append(body[:len(body):len(body)], 0xDE, 0xAD))
-	require.NoError(t, parse(&r), "trailing bytes")
-}
-
-func TestOpcodeString(t *testing.T) {
-	for op, want := range map[opcode]string{
-		opError: "ERROR", opAuthSuccess: "AUTH_SUCCESS", 0x04: "opcode 0x04", 0x11: "opcode 0x11", 0xFF: "opcode 0xff",
+// TestDecompressGolden decompresses blocks written by hand from the descriptions of the two formats.
+func TestDecompressGolden(t *testing.T) {
+	for _, row := range []struct {
+		name, hex string
+		c         Compressor
+		want      string
+	}{
+		{"lz4 literals", "00000005" + "50" + "68656c6c6f", LZ4Compressor{}, "hello"},
+		// token 1 literal + match of 4+8, offset 1; then the last 5 literals that every block ends with
+		{"lz4 match", "00000012" + "18" + "61" + "0100" + "50" + "6263646566", LZ4Compressor{}, "aaaaaaaaaaaaabcdef"},
+		{"lz4 empty body", "00000000", LZ4Compressor{}, ""},
+		{"lz4 empty body, empty block", "0000000000", LZ4Compressor{}, ""},
+		{"snappy literals", "05" + "10" + "68656c6c6f", SnappyCompressor{}, "hello"},
+		// literal of 1, copy of 11 from offset 1
+		{"snappy copy", "0c" + "0061" + "1d01", SnappyCompressor{}, "aaaaaaaaaaaa"},
+		{"snappy empty body", "00", SnappyCompressor{}, ""},
 	} {
-		require.Equal(t, want, op.String())
+		t.Run(row.name, func(t *testing.T) {
+			src, err := hex.DecodeString(row.hex)
+			require.NoError(t, err)
+			got, err := row.c.AppendDecompressedWithLength(nil, src, 100)
+			require.NoError(t, err)
+			require.Equal(t, row.want, string(got))
+		})
 	}
 }
+
+// TestDecompressLimit refuses a body above the limit, and accepts one of the limit.
+func TestDecompressLimit(t *testing.T) {
+	for _, c := range []Compressor{LZ4Compressor{}, SnappyCompressor{}} {
+		packed, err := c.AppendCompressedWithLength(nil, make([]byte, 1000))
+		require.NoError(t, err)
+		got, err := c.AppendDecompressedWithLength([]byte("head"), packed, 999)
+		require.ErrorContains(t, err, "body of 1000 bytes, the limit is 999")
+		require.Equal(t, "head", string(got))
+		got, err = c.AppendDecompressedWithLength(nil, packed, 1000)
+		require.NoError(t, err)
+		require.Len(t, got, 1000)
+	}
+}
+
+func TestSnappyHasNoSegments(t *testing.T) {
+	_, err := SnappyCompressor{}.AppendCompressed(nil, []byte("x"))
+	require.ErrorIs(t, err, frame.ErrUnsupported)
+	_, err = SnappyCompressor{}.AppendDecompressed(nil, []byte("x"), 1)
+	require.ErrorIs(t, err, frame.ErrUnsupported)
+}
+
+func TestCompressTooBig(t *testing.T) {
+	huge := make([]byte, wire.MaxBody+1)
+	for _, c := range []Compressor{LZ4Compressor{}, SnappyCompressor{}} {
+		got, err := c.AppendCompressedWithLength([]byte("head"), huge)
+		require.ErrorIs(t, err, frame.ErrTooBig)
+		require.Equal(t, "head", string(got))
+	}
+}
+
+func fuzzDecompress(f *testing.F, c Compressor) {
+	const limit = 1 << 20
+	for _, body := range compressibleBodies(f) {
+		packed, err := c.AppendCompressedWithLength(nil, body)
+		require.NoError(f, err)
+		f.Add(packed)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		got, err := c.AppendDecompressedWithLength([]byte("head"), src, limit)
+		if err != nil {
+			require.ErrorAs(t, err, new(*cql.ProtocolError))
+			require.Equal(t, "head", string(got))
+			return
+		}
+		if len(got)-4 > limit || cap(got) > 2*(255*(len(src)+1)+4)+64 {
+			t.Fatalf("%d bytes from %d", cap(got), len(src))
+		}
+		packed, err := c.AppendCompressedWithLength(nil, got)
+		require.NoError(t, err)
+		again, err := c.AppendDecompressedWithLength(nil, packed, len(got))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(got, again))
+	})
+}
+
+func FuzzDecompressLZ4(f *testing.F)    { fuzzDecompress(f, LZ4Compressor{}) }
+func FuzzDecompressSnappy(f *testing.F) { fuzzDecompress(f, SnappyCompressor{}) }

@@ -89,12 +89,12 @@ func (it *Iter) start(sent []byte, err error) {
 	}
 	it.row, it.off, it.open = 0, 0, true
 	it.decoders = it.plan.decodersOf(it.foreign)
-	n := it.res.rows.rowCount
+	n := it.res.Rows.RowCount
 	it.aheadRow = n
 	if it.query != nil && !it.once && it.query.prefetch >= 0 {
 		it.aheadRow = n - int(float64(n)*min(it.query.prefetch, 1))
 	}
-	if it.empty, err = it.empty.After(n, sent, it.res.rows.meta.pagingState); err != nil {
+	if it.empty, err = it.empty.After(n, sent, it.res.Rows.Meta.PagingState); err != nil {
 		it.fail(&cql.ProtocolError{Message: "read the next page from node " + it.node.info.addr.String(), Err: err})
 		it.endPage()
 	}
@@ -102,7 +102,7 @@ func (it *Iter) start(sent []byte, err error) {
 
 // more reports whether the Iter has a further page to request. With manual paging it has none.
 func (it *Iter) more() bool {
-	return it.query != nil && !it.query.manualPaging && len(it.res.rows.meta.pagingState) > 0
+	return it.query != nil && !it.query.manualPaging && len(it.res.Rows.Meta.PagingState) > 0
 }
 
 // askAhead requests the next page, unless it was requested already or has no room in the memory budget. The page is
@@ -118,7 +118,7 @@ func (it *Iter) ask() {
 	ctx, cancel := context.WithCancel(it.ctx)
 	next := &nextPage{cancel: cancel, done: make(chan struct{})}
 	it.ahead = next
-	q, state, paged, empty := it.query, it.res.rows.meta.pagingState, !it.once, it.empty
+	q, state, paged, empty := it.query, it.res.Rows.Meta.PagingState, !it.once, it.empty
 	go func() {
 		defer close(next.done)
 		if !empty.Await(ctx) {
@@ -135,7 +135,7 @@ func (it *Iter) nextRow() bool {
 		switch {
 		case it.err != nil || it.closed || !it.open:
 			return false
-		case it.row < it.res.rows.rowCount:
+		case it.row < it.res.Rows.RowCount:
 			if it.row >= it.aheadRow && it.more() {
 				it.askAhead()
 			}
@@ -160,8 +160,8 @@ func (it *Iter) turnPage() {
 	it.ahead = nil
 	<-next.done
 	next.cancel()
-	it.passed += int64(it.res.rows.rowCount)
-	sent := it.res.rows.meta.pagingState
+	it.passed += int64(it.res.Rows.RowCount)
+	sent := it.res.Rows.Meta.PagingState
 	if next.err == nil {
 		if it.plan != next.answer.plan {
 			it.localDecoders = nil // the columns may have other types
@@ -186,7 +186,7 @@ func (it *Iter) releasePage() {
 }
 
 // Columns returns the columns of the result. The slice must not be changed.
-func (it *Iter) Columns() []cql.ColumnInfo { return it.res.rows.meta.columns }
+func (it *Iter) Columns() []cql.ColumnInfo { return it.res.Rows.Meta.Columns }
 
 // Scan stores the columns of the next row in dest, one pointer per column, and reports whether there was a row. A nil
 // pointer skips its column. NULL is stored as the zero value of a type that cannot hold NULL; *any, pointers to
@@ -202,7 +202,7 @@ func (it *Iter) Scan(dest ...any) bool {
 		return false
 	}
 	// locals: this loop dominates the cost of small rows
-	cells, off, decoders := it.res.rows.cells, it.off, it.decoders
+	cells, off, decoders := it.res.Rows.Cells, it.off, it.decoders
 	for i, d := range dest {
 		if n, ok := cellLength(cells, off); ok && n > 0 && d != nil { // an empty cell may be NULL
 			p, at := decoders[i].Load(), codec.DataWord(d)
@@ -254,7 +254,7 @@ func cellLength(cells []byte, off int) (n int, ok bool) {
 
 // cell returns the next cell; nil means NULL. ok is false if the page ends inside the cell.
 func (it *Iter) cell() (cell []byte, ok bool) {
-	cells := it.res.rows.cells
+	cells := it.res.Rows.Cells
 	if n, ok := cellLength(cells, it.off); ok {
 		it.off += 4 + n
 		return cells[it.off-n : it.off : it.off], true
@@ -274,14 +274,14 @@ func (it *Iter) decode(i int, cell []byte, dest any) error {
 	if p == nil || p.Typ != codec.TypeWord(dest) {
 		p = it.otherDecoder(i, dest)
 	}
-	if err := p.Store(it.plan.columns[i].TypeInfo, cell, dest); err != nil {
+	if err := p.Store(it.plan.Columns[i].TypeInfo, cell, dest); err != nil {
 		return it.cellError(i, dest, err)
 	}
 	return nil
 }
 
 func (it *Iter) cellError(i int, dest any, err error) error {
-	col := &it.plan.columns[i]
+	col := &it.plan.Columns[i]
 	return &cql.UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: codec.GoTypeName(dest), Err: err}
 }
 
@@ -298,7 +298,7 @@ func (it *Iter) otherDecoder(i int, dest any) *decodePlan {
 	if it.localDecoders != nil && it.localDecoders[i] != nil && it.localDecoders[i].Typ == typ {
 		return it.localDecoders[i]
 	}
-	p, info := &decodePlan{next: first}, it.plan.columns[i].TypeInfo
+	p, info := &decodePlan{next: first}, it.plan.Columns[i].TypeInfo
 	if it.foreign != nil {
 		p.ScanPlan = it.foreign.Dialect.ScanPlan(info, dest)
 	} else {
@@ -308,7 +308,7 @@ func (it *Iter) otherDecoder(i int, dest any) *decodePlan {
 		return p
 	}
 	if it.localDecoders == nil {
-		it.localDecoders = make([]*decodePlan, len(it.plan.columns))
+		it.localDecoders = make([]*decodePlan, len(it.plan.Columns))
 	}
 	p.next = nil
 	it.localDecoders[i] = p
@@ -402,24 +402,24 @@ func (it *Iter) Close() error {
 }
 
 // NumRows returns the number of rows in the current page.
-func (it *Iter) NumRows() int { return it.res.rows.rowCount }
+func (it *Iter) NumRows() int { return it.res.Rows.RowCount }
 
 // PageBytes returns the length of the rows in the current page, as the server encoded them.
-func (it *Iter) PageBytes() int { return len(it.res.rows.cells) }
+func (it *Iter) PageBytes() int { return len(it.res.Rows.Cells) }
 
 // WillSwitchPage reports whether the next Scan begins a new page.
 func (it *Iter) WillSwitchPage() bool {
-	return it.err == nil && it.open && it.row >= it.res.rows.rowCount && it.more()
+	return it.err == nil && it.open && it.row >= it.res.Rows.RowCount && it.more()
 }
 
 // PageState returns the token of the page after the current one, for Query.PageState. nil means that there is none.
-func (it *Iter) PageState() cql.PageToken { return it.res.rows.meta.pagingState }
+func (it *Iter) PageState() cql.PageToken { return it.res.Rows.Meta.PagingState }
 
 // Warnings returns the server's warnings about the request of the current page.
-func (it *Iter) Warnings() []string { return it.parts().warnings }
+func (it *Iter) Warnings() []string { return it.parts().Warnings }
 
 // GetCustomPayload returns the custom payload of the current page's response.
-func (it *Iter) GetCustomPayload() map[string][]byte { return it.parts().payload }
+func (it *Iter) GetCustomPayload() map[string][]byte { return it.parts().Payload }
 
 // Host returns the node that sent the current page, or failed to. nil means that no node was asked.
 func (it *Iter) Host() *HostInfo {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -66,9 +67,9 @@ func pageOf(tb testing.TB, n int, types []cql.TypeInfo, values []any) (columns [
 // iterOver returns an Iter with that single page.
 func iterOver(plan *resultPlan, n int, cells []byte) *Iter {
 	page := getBuffer(0)
-	rows := rowsBody{meta: metadata{columns: plan.columns, columnCount: len(plan.columns)}, rowCount: n, cells: cells}
+	rows := frame.RowsBody{Meta: frame.Metadata{Columns: plan.Columns, ColumnCount: len(plan.Columns)}, RowCount: n, Cells: cells}
 	it := &Iter{ctx: context.Background()}
-	it.answer = answer{response: response{body: page}, res: result{kind: resultRows, rows: rows}, plan: plan}
+	it.answer = answer{response: response{body: page}, res: frame.Result{Kind: frame.ResultRows, Rows: rows}, plan: plan}
 	it.start(nil, nil)
 	return it
 }
@@ -85,7 +86,7 @@ func BenchmarkScan(b *testing.B) {
 	vecCols, vecCells := pageOf(b, n, []cql.TypeInfo{cql.NativeType(cql.TypeUUID), cql.VectorType{SubType: cql.NativeType(cql.TypeFloat), Dimensions: 1536}}, []any{cql.UUID{1}, make([]float32, 1536)})
 	run := func(name string, cols []cql.ColumnInfo, cells []byte, read func(it *Iter) int) {
 		b.Run(name, func(b *testing.B) {
-			plan := newResultPlan(nil, knownColumns{columns: cols})
+			plan := newResultPlan(nil, frame.KnownColumns{Columns: cols})
 			b.ReportAllocs()
 			b.SetBytes(int64(len(cells) / n))
 			for done := 0; done < b.N; {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Rows that another API decodes.
@@ -38,7 +39,7 @@ func (a shouting) ScanPlan(info cql.TypeInfo, dest any) codec.ScanPlan {
 func TestForeignRows(t *testing.T) {
 	api, other := &codec.Foreign{Dialect: shouting{mark: "!"}}, &codec.Foreign{Dialect: shouting{mark: "?"}}
 	cols, cells := pageOf(t, 6, []cql.TypeInfo{cql.NativeType(cql.TypeVarchar), cql.NativeType(cql.TypeInt)}, []any{"a", 7})
-	plan := newResultPlan(nil, knownColumns{columns: cols})
+	plan := newResultPlan(nil, frame.KnownColumns{Columns: cols})
 	read := func(api *codec.Foreign) (rows []string) {
 		it := iterOver(plan, 6, cells)
 		if api != nil {
@@ -68,14 +69,14 @@ func TestForeignRows(t *testing.T) {
 	require.False(t, new(Iter).Scan(api), "a result without columns")
 
 	one, cells := pageOf(t, 2, []cql.TypeInfo{cql.NativeType(cql.TypeVarchar)}, []any{"a"})
-	plan = newResultPlan(nil, knownColumns{columns: one})
+	plan = newResultPlan(nil, frame.KnownColumns{Columns: one})
 	it = iterOver(plan, 2, cells)
 	require.True(t, it.Scan(&text), "the driver has a decoder")
 	require.NoError(t, it.Close())
 	it = iterOver(plan, 2, cells)
 	it.Scan(api)
 	require.True(t, it.Scan(&text))
-	it.answer.res.rows.cells = cells
+	it.answer.res.Rows.Cells = cells
 	it.start(nil, nil) // the next page
 	require.True(t, it.Scan(&text))
 	require.Equal(t, "a!", text)

@@ -28,7 +28,7 @@ func (it *Iter) NextRaw(cells [][]byte) bool {
 
 // rawRow stores the cells of the current row in cells, whose length is the number of columns.
 func (it *Iter) rawRow(cells [][]byte) bool {
-	page, off := it.res.rows.cells, it.off
+	page, off := it.res.Rows.Cells, it.off
 	for i := range cells {
 		n, ok := cellLength(page, off)
 		if ok {

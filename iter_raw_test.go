@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // NextRaw beside Scan.
@@ -25,7 +26,7 @@ func rawColumns() []cql.ColumnInfo {
 }
 
 func TestNextRaw(t *testing.T) {
-	plan := newResultPlan(nil, knownColumns{columns: rawColumns()[:2]})
+	plan := newResultPlan(nil, frame.KnownColumns{Columns: rawColumns()[:2]})
 	page := []byte{
 		0, 0, 0, 4, 0, 0, 0, 7, 0, 0, 0, 0, // 7 and a text without bytes
 		0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1, 'x', // NULL and x
@@ -65,7 +66,7 @@ func TestNextRaw(t *testing.T) {
 // TestNextRawAllocatesNothing reads pages of small rows.
 func TestNextRawAllocatesNothing(t *testing.T) {
 	columns, page := pageOf(t, 600, []cql.TypeInfo{cql.NativeType(cql.TypeBigInt), cql.NativeType(cql.TypeVarchar)}, []any{int64(1), "text"})
-	it := iterOver(newResultPlan(nil, knownColumns{columns: columns}), 600, page)
+	it := iterOver(newResultPlan(nil, frame.KnownColumns{Columns: columns}), 600, page)
 	cells := make([][]byte, len(columns))
 	require.Zero(t, testing.AllocsPerRun(500, func() {
 		if !it.NextRaw(cells) {
@@ -82,7 +83,7 @@ func FuzzNextRaw(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{0, 0, 0, 1}, 9))
 	f.Fuzz(func(t *testing.T, page []byte) {
 		columns := rawColumns()
-		plan := newResultPlan(nil, knownColumns{columns: columns})
+		plan := newResultPlan(nil, frame.KnownColumns{Columns: columns})
 		scanned, raw := iterOver(plan, 3, page), iterOver(plan, 3, page)
 		cells := make([][]byte, len(columns))
 		for {

@@ -14,13 +14,14 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Scan into destinations of many types for one column, and Borrow.
 
 func TestIterManyDestinationTypes(t *testing.T) {
 	cols, cells := pageOf(t, 40, []cql.TypeInfo{cql.NativeType(cql.TypeBigInt)}, []any{int64(7)})
-	plan := newResultPlan(nil, knownColumns{columns: cols})
+	plan := newResultPlan(nil, frame.KnownColumns{Columns: cols})
 	it := iterOver(plan, 40, cells)
 	for range 4 {
 		for _, dest := range []any{new(int), new(int8), new(int16), new(int32), new(int64), new(uint), new(uint8), new(*int), new(any)} {
@@ -42,7 +43,7 @@ func TestIterManyDestinationTypes(t *testing.T) {
 
 func TestBorrow(t *testing.T) {
 	cols, cells := pageOf(t, 3, []cql.TypeInfo{cql.NativeType(cql.TypeVarchar), cql.NativeType(cql.TypeInt)}, []any{"abc", 7})
-	it := iterOver(newResultPlan(nil, knownColumns{columns: cols}), 3, cells)
+	it := iterOver(newResultPlan(nil, frame.KnownColumns{Columns: cols}), 3, cells)
 	var text, number []byte
 	var a, b cql.Destination = Borrow(&text), Borrow(&number)
 	for range 3 {
@@ -71,7 +72,7 @@ func TestEmptyCells(t *testing.T) {
 	for i, typ := range []cql.Type{cql.TypeTimestamp, cql.TypeInt, cql.TypeUUID, cql.TypeVarchar, cql.TypeInt} {
 		columns = append(columns, col(fmt.Sprintf("c%d", i), cql.NativeType(typ)))
 	}
-	plan := newResultPlan(nil, knownColumns{columns: columns})
+	plan := newResultPlan(nil, frame.KnownColumns{Columns: columns})
 	cells := append(make([]byte, 16), 0, 0, 0, 4, 0, 0, 0, 7)
 	page := append(slices.Clone(cells), cells...)
 	want := row{C4: 7}

@@ -78,6 +78,7 @@ var imports = map[string][]string{
 	},
 	"internal/wire":    nil,
 	"internal/errtext": nil,
+	"internal/frame":   {module + "/cql", module + "/internal/errtext", module + "/internal/wire"},
 	"stats":            {module + "/cql", module + "/internal/errtext"},
 	"parquetscan": {
 		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/bitpack",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -73,9 +74,9 @@ func TestObservers(t *testing.T) {
 		require.Equal(t, 1, seen.batches[1].Attempt)
 		require.Same(t, b, seen.batches[1].Batch)
 		require.Len(t, seen.frames, 6, "PREPARE on both nodes, and two attempts of each request")
-		for i, op := range []opcode{opResult, opResult, opError, opResult, opError, opResult} {
+		for i, op := range []frame.Opcode{frame.OpResult, frame.OpResult, frame.OpError, frame.OpResult, frame.OpError, frame.OpResult} {
 			require.Equal(t, byte(op), seen.frames[i].Opcode)
-			require.EqualValues(t, protoV5, seen.frames[i].Version)
+			require.EqualValues(t, frame.V5, seen.frames[i].Version)
 			require.Positive(t, seen.frames[i].Length)
 			require.NotNil(t, seen.frames[i].Host)
 		}
@@ -207,14 +208,14 @@ func TestStats(t *testing.T) {
 		require.EqualValues(t, 4, st.ConnectionsOpened, "the connection was replaced")
 
 		c.Answer(func(r *fakecql.Request, _ int) {
-			body, err := appendCustomPayload(nil, map[string][]byte{"tablets-routing-v1": {1, 2, 3}})
+			body, err := frame.AppendCustomPayload(nil, map[string][]byte{"tablets-routing-v1": {1, 2, 3}})
 			require.NoError(t, err)
-			body = wire.AppendInt(body, int32(resultVoid))
-			frame := make([]byte, wire.HeaderSize)
-			wire.PutHeader(frame, wire.Header{
-				Version: protoV5, Response: true, Flags: wire.FlagCustomPayload, Stream: r.Stream, Opcode: byte(opResult), Length: len(body),
+			body = wire.AppendInt(body, int32(frame.ResultVoid))
+			out := make([]byte, wire.HeaderSize)
+			wire.PutHeader(out, wire.Header{
+				Version: frame.V5, Response: true, Flags: wire.FlagCustomPayload, Stream: r.Stream, Opcode: byte(frame.OpResult), Length: len(body),
 			})
-			out, err := wire.AppendSegments(nil, append(frame, body...), nil)
+			out, err = wire.AppendSegments(nil, append(out, body...), nil)
 			require.NoError(t, err)
 			_, err = r.Conn.Conn.Write(out)
 			require.NoError(t, err)

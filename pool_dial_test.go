@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -54,7 +55,7 @@ func (d *dials) dial(ctx context.Context, to dialTarget, hooks connHooks) (*conn
 	}
 	client, server := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, server) }()
-	c := newConn(&connConfig{version: protoV4, connHooks: hooks}, to.addr, client)
+	c := newConn(&connConfig{version: frame.V4, connHooks: hooks}, to.addr, client)
 	if d.features != nil {
 		c.features = d.features()
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/token"
 )
 
@@ -50,7 +51,7 @@ func repeat(n, v int) []int {
 
 func TestPoolShardAwarePort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(8))
+		m := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(8))
 		var asked [8]atomic.Int32
 		m.On(func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpExecute {
@@ -85,7 +86,7 @@ func TestPoolConnectionsPerShard(t *testing.T) {
 	for _, m := range []struct{ size, shards, want int }{{1, 8, 1}, {8, 8, 1}, {9, 8, 2}, {2, 1, 2}, {16, 3, 6}, {3, 0, 3}} {
 		t.Run(fmt.Sprintf("%d over %d", m.size, m.shards), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := newFakeCluster(t, protoV4, 1, fakecql.Sharded(m.shards))
+				net := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(m.shards))
 				s := sessionOn(net, func(cfg *ClusterConfig) { cfg.NumConns = m.size })
 				synctest.Wait()
 				p := poolOf(s, net.Nodes[0])
@@ -118,7 +119,7 @@ func TestPoolPlainPort(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := newFakeCluster(t, protoV4, 1, fakecql.Sharded(8))
+				net := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(8))
 				s := sessionOn(net, func(cfg *ClusterConfig) { m.change(cfg, net.Nodes[0]) })
 				time.Sleep(time.Minute)
 				p := poolOf(s, net.Nodes[0])
@@ -139,7 +140,7 @@ func (f dialerFunc) DialContext(ctx context.Context, network, addr string) (net.
 // TestPoolPlainPortBoundedRate has a node that never selects some shards.
 func TestPoolPlainPortBoundedRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(8))
+		m := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(8))
 		m.Nodes[0].Assign = func() int { return 5 }
 		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
 		began := time.Now()
@@ -157,7 +158,7 @@ func TestFault24Resharding(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		t.Run(fmt.Sprintf("plain port %v", plain), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newFakeCluster(t, protoV4, 2, fakecql.Sharded(8))
+				m := newFakeCluster(t, frame.V4, 2, fakecql.Sharded(8))
 				s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = plain })
 				time.Sleep(time.Second)
 				n := m.Nodes[1]
@@ -186,7 +187,7 @@ func TestFault24Resharding(t *testing.T) {
 // TestFault25SurplusCloses has more connections to a shard than are needed; the one in use must stay.
 func TestFault25SurplusCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(4))
+		m := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(4))
 		n := m.Nodes[0]
 		next := 0
 		order := []int{0 /* control */, 2, 2, 2, 0, 2, 1, 2, 3}
@@ -207,7 +208,7 @@ func TestFault25SurplusCloses(t *testing.T) {
 // TestFault25SurplusServes loses the connection in use while there is a surplus one to its shard.
 func TestFault25SurplusServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(4))
+		m := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(4))
 		n := m.Nodes[0]
 		n.Assign = func() int { return 2 }
 		n.Delay = 10 * time.Millisecond

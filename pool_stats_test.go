@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -19,7 +20,7 @@ import (
 
 func TestStatsOfConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newFakeCluster(t, protoV4, 2, fakecql.Sharded(2))
+		c := newFakeCluster(t, frame.V4, 2, fakecql.Sharded(2))
 		s := sessionOn(c)
 		began := time.Now()
 		time.Sleep(time.Second)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Tests of pools: nodes that move, are down or drop connections; reconnection; the start of a session.
@@ -20,7 +21,7 @@ import (
 // to the new address.
 func TestFault20FalseMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 2, fakecql.Sharded(4))
+		m := newFakeCluster(t, frame.V4, 2, fakecql.Sharded(4))
 		s := sessionOn(m)
 		time.Sleep(time.Second)
 		n := m.Nodes[1]
@@ -46,7 +47,7 @@ func TestFault20FalseMove(t *testing.T) {
 // not. The pool uses it at once, not after portCoolDown.
 func TestMovedNodeHasOtherPorts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(4))
+		m := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(4))
 		n := m.Nodes[0]
 		n.PortShift = 1
 		s := sessionOn(m)
@@ -66,7 +67,7 @@ func TestMovedNodeHasOtherPorts(t *testing.T) {
 
 func TestPoolRefusesWrongNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 2, fakecql.Sharded(2))
+		m := newFakeCluster(t, frame.V4, 2, fakecql.Sharded(2))
 		one, two := m.Nodes[0], m.Nodes[1]
 		two.Extra = map[string][]string{keyHostID: {one.ID.String()}}
 		s := sessionOn(m)
@@ -85,7 +86,7 @@ func TestPoolRefusesWrongNode(t *testing.T) {
 // TestPoolLogsWithoutLocks has a log handler that calls the session.
 func TestPoolLogsWithoutLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 2, fakecql.Sharded(4))
+		m := newFakeCluster(t, frame.V4, 2, fakecql.Sharded(4))
 		logged, logger := fakecql.NewLogCounter()
 		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.Logger, cfg.ReconnectInterval = logger, time.Second })
 		n := m.Nodes[1]
@@ -130,7 +131,7 @@ func TestPoolPickAllocates(t *testing.T) {
 	defer p.forceClose()
 	var conns []*conn
 	for shard := range int32(8) {
-		c := newConn(&connConfig{version: protoV4}, "127.0.0.1:9042", nil)
+		c := newConn(&connConfig{version: frame.V4}, "127.0.0.1:9042", nil)
 		c.features = features{shards: 4, shard: shard % 4, ignoreMSB: 12}
 		conns = append(conns, c)
 	}
@@ -159,7 +160,7 @@ func TestPoolPickAllocates(t *testing.T) {
 // TestPoolNodeDropsConnections has a node that accepts and drops connections: it must not be dialed in a loop.
 func TestPoolNodeDropsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 2)
+		m := newFakeCluster(t, frame.V4, 2)
 		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.NumConns = 4 })
 		n := m.Nodes[1]
 		began := time.Now()
@@ -241,7 +242,7 @@ func TestPoolGivesUp(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := newFakeCluster(t, protoV4, 2)
+				net := newFakeCluster(t, frame.V4, 2)
 				s := sessionOn(net, func(cfg *ClusterConfig) { cfg.ReconnectionPolicy = m.policy })
 				time.Sleep(10 * time.Second)
 				n := net.Nodes[1]
@@ -253,7 +254,7 @@ func TestPoolGivesUp(t *testing.T) {
 				time.Sleep(time.Minute)
 				require.Len(t, net.DialsSince(began, n.IP), 2*m.series, "the system tables still list the node")
 				n.Start()
-				net.Event(eventStatus, "UP", n.Inet())
+				net.Event(frame.EventStatus, "UP", n.Inet())
 				time.Sleep(eventDelay)
 				synctest.Wait()
 				require.True(t, p.isUp())
@@ -265,7 +266,7 @@ func TestPoolGivesUp(t *testing.T) {
 // TestSessionStartGrace has nodes that do not respond: they delay the start only for a moment, unless no node responds.
 func TestSessionStartGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 3, fakecql.Sharded(2))
+		m := newFakeCluster(t, frame.V4, 3, fakecql.Sharded(2))
 		m.Nodes[2].Silent = true
 		began := time.Now()
 		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.ConnectTimeout = 30 * time.Second })
@@ -277,7 +278,7 @@ func TestSessionStartGrace(t *testing.T) {
 		require.True(t, poolOf(s, m.Nodes[2]).isUp())
 	})
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 3, fakecql.Sharded(2))
+		m := newFakeCluster(t, frame.V4, 3, fakecql.Sharded(2))
 		m.Nodes[2].Down = true
 		began := time.Now()
 		sessionOn(m)

@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/token"
 )
 
@@ -49,7 +50,7 @@ type encodePlan struct {
 // are decoded with the plan that was current when the request was sent.
 type resultPlan struct {
 	metadataID []byte // nil without metadata ids
-	knownColumns
+	frame.KnownColumns
 	decoders []atomic.Pointer[decodePlan]     // by column: a list by destination type
 	foreign  atomic.Pointer[foreignDecoders]  // of the other API that has read rows last; nil means none
 	batches  atomic.Pointer[codec.ColumnPlan] // nil until the first batch
@@ -71,7 +72,7 @@ func (p *resultPlan) decodersOf(api *codec.Foreign) []atomic.Pointer[decodePlan]
 	}
 	f := p.foreign.Load()
 	if f == nil || f.of != api {
-		f = &foreignDecoders{of: api, decoders: make([]atomic.Pointer[decodePlan], len(p.columns))}
+		f = &foreignDecoders{of: api, decoders: make([]atomic.Pointer[decodePlan], len(p.Columns))}
 		p.foreign.Store(f)
 	}
 	return f.decoders
@@ -81,7 +82,7 @@ func (p *resultPlan) decodersOf(api *codec.Foreign) []atomic.Pointer[decodePlan]
 func (p *resultPlan) columnPlan() *codec.ColumnPlan {
 	plan := p.batches.Load()
 	if plan == nil {
-		plan = codec.NewColumnPlan(p.columns)
+		plan = codec.NewColumnPlan(p.Columns)
 		p.batches.Store(plan)
 	}
 	return plan
@@ -96,20 +97,20 @@ type decodePlan struct {
 // maxDecoders bounds the decode plans that a column keeps.
 const maxDecoders = 4
 
-func newResultPlan(metadataID []byte, known knownColumns) *resultPlan {
+func newResultPlan(metadataID []byte, known frame.KnownColumns) *resultPlan {
 	return &resultPlan{
-		metadataID: metadataID, knownColumns: known,
-		decoders: make([]atomic.Pointer[decodePlan], len(known.columns)),
+		metadataID: metadataID, KnownColumns: known,
+		decoders: make([]atomic.Pointer[decodePlan], len(known.Columns)),
 	}
 }
 
 // newStatement returns the statement of a PREPARED response. text is the statement as sent and keyspace that of the
 // request, "" for none.
-func newStatement(text, keyspace string, p *preparedResult) *statement {
+func newStatement(text, keyspace string, p *frame.PreparedResult) *statement {
 	s := &statement{
-		text: text, keyspace: keyspace, id: p.id, bind: p.bind.columns, pkIndexes: p.pkIndexes,
-		lwt: p.lwt || cqltext.IsConditional(text), reads: cqltext.IsSelect(text),
-		encoders: make([]atomic.Pointer[encodePlan], len(p.bind.columns)),
+		text: text, keyspace: keyspace, id: p.ID, bind: p.Bind.Columns, pkIndexes: p.PKIndexes,
+		lwt: p.LWT || cqltext.IsConditional(text), reads: cqltext.IsSelect(text),
+		encoders: make([]atomic.Pointer[encodePlan], len(p.Bind.Columns)),
 	}
 	if len(s.pkIndexes) == 1 {
 		pk := &s.bind[s.pkIndexes[0]]
@@ -121,7 +122,7 @@ func newStatement(text, keyspace string, p *preparedResult) *statement {
 			s.sorters[i] = sorter
 		}
 	}
-	plan := newResultPlan(p.resultMetadataID, p.result.known())
+	plan := newResultPlan(p.ResultMetadataID, p.Result.Known())
 	s.result.Store(plan)
 	s.seen.Store(plan)
 	return s
@@ -129,8 +130,8 @@ func newStatement(text, keyspace string, p *preparedResult) *statement {
 
 // isSame reports whether a PREPARED response has the id and the bind markers of the statement. A table that was dropped
 // and created again has the same id and may have other columns.
-func (s *statement) isSame(p *preparedResult) bool {
-	return bytes.Equal(s.id, p.id) && slices.Equal(s.pkIndexes, p.pkIndexes) && reflect.DeepEqual(s.bind, p.bind.columns)
+func (s *statement) isSame(p *frame.PreparedResult) bool {
+	return bytes.Equal(s.id, p.ID) && slices.Equal(s.pkIndexes, p.PKIndexes) && reflect.DeepEqual(s.bind, p.Bind.Columns)
 }
 
 // hasTypes reports whether columns have the types of the bind markers.
@@ -141,27 +142,27 @@ func (s *statement) hasTypes(columns []cql.ColumnInfo) bool {
 }
 
 // concerns reports whether a schema change may have changed the columns or bind markers of the statement.
-func (s *statement) concerns(e *schemaEvent) bool {
+func (s *statement) concerns(e *frame.SchemaEvent) bool {
 	changed := func(c cql.ColumnInfo) bool {
-		return c.Keyspace == e.keyspace && (e.target != "TABLE" || c.Table == e.name)
+		return c.Keyspace == e.Keyspace && (e.Target != "TABLE" || c.Table == e.Name)
 	}
-	return slices.ContainsFunc(s.bind, changed) || slices.ContainsFunc(s.seen.Load().columns, changed)
+	return slices.ContainsFunc(s.bind, changed) || slices.ContainsFunc(s.seen.Load().Columns, changed)
 }
 
 // planFor returns the plan for rows that came with metadata. Only a new metadata id replaces the plan for rows without
 // metadata: the columns of a conditional statement differ between responses.
-func (s *statement) planFor(meta *metadata) *resultPlan {
-	if meta.newID != nil {
-		plan := newResultPlan(meta.newID, meta.known())
+func (s *statement) planFor(meta *frame.Metadata) *resultPlan {
+	if meta.NewID != nil {
+		plan := newResultPlan(meta.NewID, meta.Known())
 		s.result.Store(plan)
 		s.seen.Store(plan)
 		return plan
 	}
-	if plan := s.seen.Load(); len(meta.columns) == len(plan.columns) &&
-		(len(meta.columns) == 0 || &meta.columns[0] == &plan.columns[0]) {
+	if plan := s.seen.Load(); len(meta.Columns) == len(plan.Columns) &&
+		(len(meta.Columns) == 0 || &meta.Columns[0] == &plan.Columns[0]) {
 		return plan
 	}
-	plan := newResultPlan(nil, meta.known())
+	plan := newResultPlan(nil, meta.Known())
 	s.seen.Store(plan)
 	return plan
 }

@@ -8,33 +8,34 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // TestStatementIsSame compares a statement with what another PREPARE returned.
 func TestStatementIsSame(t *testing.T) {
-	response := func(change func(p *preparedResult)) *preparedResult {
-		p := &preparedResult{id: []byte("id"), pkIndexes: []int{0}}
+	response := func(change func(p *frame.PreparedResult)) *frame.PreparedResult {
+		p := &frame.PreparedResult{ID: []byte("id"), PKIndexes: []int{0}}
 		for _, name := range []string{"a", "b"} {
-			p.bind.columns = append(p.bind.columns, cql.ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: cql.NativeType(cql.TypeInt)})
+			p.Bind.Columns = append(p.Bind.Columns, cql.ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: cql.NativeType(cql.TypeInt)})
 		}
 		change(p)
 		return p
 	}
-	s := newStatement("INSERT", "", response(func(*preparedResult) {}))
+	s := newStatement("INSERT", "", response(func(*frame.PreparedResult) {}))
 	for name, m := range map[string]struct {
-		change      func(p *preparedResult)
+		change      func(p *frame.PreparedResult)
 		same, types bool
 	}{
-		"nothing":       {func(*preparedResult) {}, true, true},
-		"id":            {func(p *preparedResult) { p.id = []byte("other") }, false, true},
-		"partition key": {func(p *preparedResult) { p.pkIndexes = []int{1} }, false, true},
-		"name":          {func(p *preparedResult) { p.bind.columns[1].Name = "c" }, false, true},
-		"type":          {func(p *preparedResult) { p.bind.columns[1].TypeInfo = cql.NativeType(cql.TypeFloat) }, false, false},
-		"number":        {func(p *preparedResult) { p.bind.columns = p.bind.columns[:1] }, false, false},
+		"nothing":       {func(*frame.PreparedResult) {}, true, true},
+		"id":            {func(p *frame.PreparedResult) { p.ID = []byte("other") }, false, true},
+		"partition key": {func(p *frame.PreparedResult) { p.PKIndexes = []int{1} }, false, true},
+		"name":          {func(p *frame.PreparedResult) { p.Bind.Columns[1].Name = "c" }, false, true},
+		"type":          {func(p *frame.PreparedResult) { p.Bind.Columns[1].TypeInfo = cql.NativeType(cql.TypeFloat) }, false, false},
+		"number":        {func(p *frame.PreparedResult) { p.Bind.Columns = p.Bind.Columns[:1] }, false, false},
 	} {
 		p := response(m.change)
 		require.Equal(t, m.same, s.isSame(p), name)
-		require.Equal(t, m.types, s.hasTypes(p.bind.columns), name)
+		require.Equal(t, m.types, s.hasTypes(p.Bind.Columns), name)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Query: a statement with its values and options, and the verbs that run it.
@@ -237,8 +238,8 @@ func (q *Query) ExecInfo(ctx context.Context) (ExecInfo, error) {
 	a := c.answer
 	a.body.release()
 	return ExecInfo{
-		Host: a.node.info, Attempts: a.attempts, Latency: a.latency, Warnings: a.env.warnings,
-		CustomPayload: a.env.payload,
+		Host: a.node.info, Attempts: a.attempts, Latency: a.latency, Warnings: a.env.Warnings,
+		CustomPayload: a.env.Payload,
 	}, nil
 }
 
@@ -366,7 +367,7 @@ func (q *Query) do(ctx context.Context, c *call, r *record, resume *pageValues) 
 		q.session.rebind(c, &q.options)
 		return q.do(ctx, c, r, resume)
 	}
-	if resume != nil && len(c.answer.res.rows.meta.pagingState) > 0 {
+	if resume != nil && len(c.answer.res.Rows.Meta.PagingState) > 0 {
 		resume.keep(c, tok, ok)
 	}
 	return nil
@@ -431,7 +432,7 @@ func (q *Query) configure(c *call, state []byte) error {
 		observed := *q // a pointer to q would move every query to the heap
 		c.observer = &observation{query: &observed}
 	}
-	c.text, c.params.pagingState, c.params.pageSize = q.stmt, state, max(q.pageSize, 0)
+	c.text, c.params.PagingState, c.params.PageSize = q.stmt, state, max(q.pageSize, 0)
 	if len(q.routingKey) > 0 {
 		c.setRoutingKey(q.keyspace, q.session.cfg.Keyspace, q.routingKey)
 	}
@@ -446,9 +447,9 @@ func (q *Query) doUnprepared(ctx context.Context, c *call) error {
 	if cqltext.IsUse(q.stmt) {
 		return errtext.Errorf("execute %q: %w", shortened(q.stmt), ErrUseStmt)
 	}
-	err := c.startBody(opQuery, &q.options, len(q.stmt)+64)
+	err := c.startBody(frame.OpQuery, &q.options, len(q.stmt)+64)
 	if err == nil {
-		c.req.body.b, err = appendQuery(c.req.body.b, q.session.version, q.stmt, &c.params)
+		c.req.body.b, err = frame.AppendQuery(c.req.body.b, q.session.version, q.stmt, &c.params)
 	}
 	if err != nil {
 		return err
@@ -462,21 +463,21 @@ func (q *Query) usePlan(c *call, stmt *statement) (plan *resultPlan, withID bool
 	s := q.session
 	c.one[0] = stmt
 	c.stmts = c.one[:]
-	c.params.keyspace = "" // the prepared id implies it
+	c.params.Keyspace = "" // the prepared id implies it
 	c.idempotent = c.idempotent || q.selectsIdempotent && stmt.reads
 	c.setTable(stmt)
 	plan, withID = stmt.result.Load(), s.hasMetadataID()
-	if q.skipMetadata && len(plan.columns) > 0 && (s.version >= protoV5 || withID && len(plan.metadataID) > 0) {
-		c.params.skipMetadata, c.plan = true, plan
+	if q.skipMetadata && len(plan.Columns) > 0 && (s.version >= frame.V5 || withID && len(plan.metadataID) > 0) {
+		c.params.SkipMetadata, c.plan = true, plan
 	}
 	return plan, withID
 }
 
 // encode writes the body of an EXECUTE.
 func (q *Query) encode(c *call, stmt *statement, plan *resultPlan, withID bool) error {
-	err := c.startBody(opExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
+	err := c.startBody(frame.OpExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
 	if err == nil {
-		c.params.values = &c.bound
+		c.params.Values = &c.bound
 		c.req.body.b, err = c.appendExecute(c.req.body.b, q.session.version, stmt.id, plan.metadataID, withID)
 	}
 	if err != nil {
@@ -510,10 +511,10 @@ func (q *Query) finish(ctx context.Context, c *call) error {
 		return err
 	}
 	a := c.answer
-	if q.tracer != nil && a.env.traced {
-		q.session.trace(q.tracer, a.env.tracingID)
+	if q.tracer != nil && a.env.Traced {
+		q.session.trace(q.tracer, a.env.TracingID)
 	}
-	if a.res.kind == resultSchemaChange {
+	if a.res.Kind == frame.ResultSchemaChange {
 		return q.session.agree(ctx, c)
 	}
 	return nil
@@ -523,13 +524,13 @@ func (q *Query) finish(ctx context.Context, c *call) error {
 // changed keyspace. On an error it releases the answer.
 func (s *Session) agree(ctx context.Context, c *call) error {
 	a := c.answer
-	s.schemaChanged(*a.res.change)
-	s.placeKeyspace(ctx, *a.res.change, a.node)
+	s.schemaChanged(*a.res.Change)
+	s.placeKeyspace(ctx, *a.res.Change, a.node)
 	err := s.awaitSchemaAgreement(ctx, a.node.pool.pick)
 	if err == nil {
 		return nil
 	}
-	err = errtext.Errorf("await schema agreement after %v: %w", a.res.change, err)
+	err = errtext.Errorf("await schema agreement after %v: %w", a.res.Change, err)
 	failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
 	c.describe(failure)
 	a.body.release()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Encoded rows: requests that are encoded before they are sent, for programs that keep rows until they are sent, such
@@ -164,11 +165,11 @@ func (r *EncodedRows) newBatch() (*call, error) {
 		c.token, c.hasToken, c.routingKey = r.token, true, r.key
 	}
 	if err == nil {
-		err = c.startBody(opBatch, &q.options, len(r.cells)+len(r.ends)*(len(r.stmt.id)+beside)+128)
+		err = c.startBody(frame.OpBatch, &q.options, len(r.cells)+len(r.ends)*(len(r.stmt.id)+beside)+128)
 	}
 	if err == nil {
 		q.session.counters.of(c).preparedHits.Add(1)
-		c.req.body.b, err = appendRowBatch(c.req.body.b, q.session.version, r.stmt.id, r.n, r.cells, r.ends, &c.params)
+		c.req.body.b, err = frame.AppendRowBatch(c.req.body.b, q.session.version, r.stmt.id, r.n, r.cells, r.ends, &c.params)
 	}
 	r.cells, r.ends = r.cells[:0], r.ends[:0]
 	if err != nil {

@@ -38,11 +38,11 @@ func (s *Session) StatementMetadata(ctx context.Context, stmt, keyspace string) 
 func metadataOf(stmt *statement, plan *resultPlan) StatementMetadata {
 	m := StatementMetadata{
 		ID: bytes.Clone(stmt.id), BindMarkers: slices.Clone(stmt.bind), PartitionKey: slices.Clone(stmt.pkIndexes),
-		ResultColumns: slices.Clone(plan.columns),
+		ResultColumns: slices.Clone(plan.Columns),
 	}
 	m.Keyspace, m.Table = stmt.table()
-	if len(stmt.bind) == 0 && len(plan.columns) > 0 {
-		m.Keyspace, m.Table = plan.columns[0].Keyspace, plan.columns[0].Table
+	if len(stmt.bind) == 0 && len(plan.Columns) > 0 {
+		m.Keyspace, m.Table = plan.Columns[0].Keyspace, plan.Columns[0].Table
 	}
 	return m
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/flight"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -31,11 +32,11 @@ func recordExecutes(c *fakecql.Cluster) func() [][]byte {
 		}
 		in := wire.NewReader(r.Body)
 		in.ShortBytes()
-		if c.Version >= protoV5 {
+		if c.Version >= frame.V5 {
 			in.ShortBytes()
 		}
 		in.Short()
-		if c.Version >= protoV5 {
+		if c.Version >= frame.V5 {
 			in.Int()
 		} else {
 			in.Byte()
@@ -63,7 +64,7 @@ func recordExecutes(c *fakecql.Cluster) func() [][]byte {
 }
 
 func TestStatement(t *testing.T) {
-	for _, v := range []byte{protoV4, protoV5} {
+	for _, v := range []byte{frame.V4, frame.V5} {
 		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) { testStatement(t, v) })
 	}
 }
@@ -138,7 +139,7 @@ func testStatement(t *testing.T, v byte) {
 }
 
 func TestStatementOfOneValue(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	const stmt = "SELECT id, name, v FROM ks.t WHERE id = ?"
 	columns := fakecql.Columns("id bigint", "name text", "v vector<float, 3>")
 	c.Prepare(stmt, fakecql.Prepared{Bind: columns[:1], PK: []int{0}, Result: columns, ResultID: "m"})
@@ -175,7 +176,7 @@ func TestStatementOfOneValue(t *testing.T) {
 
 // TestStatementAfterAlter: the statement is prepared again with another type, and its fields are encoded as that type.
 func TestStatementAfterAlter(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), ID: "old"})
 	cells := recordExecutes(c)
@@ -199,7 +200,7 @@ func TestStatementAfterAlter(t *testing.T) {
 }
 
 func TestStatementConcurrent(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	columns := threeColumns(c)
 	c.Prepare(insertThree, fakecql.Prepared{Bind: columns, PK: []int{0}})
 	var mu sync.Mutex

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -36,7 +37,7 @@ type callState struct {
 	req        request   // its body is nil until startBody
 	answer     *answer   // zero until the response
 	began      time.Time // of the verb, or of a page
-	params     queryParams
+	params     frame.QueryParams
 	bound      bindings     // of an EXECUTE
 	stmts      []*statement // the prepared statements of the request
 	one        [1]*statement
@@ -77,13 +78,13 @@ func (s *Session) newCall(o *options) *call {
 // startCall sets the options of a call.
 func (s *Session) startCall(c *call, o *options) {
 	c.idempotent, c.hostID, c.policies, c.req.timeout = o.idempotent, o.hostID, o.policies, o.policies.timeout
-	c.params.consistency, c.params.serialConsistency, c.params.keyspace = o.consistency, o.serialConsistency, o.keyspace
-	c.params.nowInSeconds, c.params.hasNowInSeconds = o.nowInSeconds, o.hasNowInSeconds
-	c.params.timestamp, c.params.hasTimestamp = o.timestamp, o.hasTimestamp
+	c.params.Consistency, c.params.SerialConsistency, c.params.Keyspace = o.consistency, o.serialConsistency, o.keyspace
+	c.params.NowInSeconds, c.params.HasNowInSeconds = o.nowInSeconds, o.hasNowInSeconds
+	c.params.Timestamp, c.params.HasTimestamp = o.timestamp, o.hasTimestamp
 	c.began = time.Now()
 	c.req.began = c.began
 	if !o.hasTimestamp && !o.serverTimestamps {
-		c.params.timestamp, c.params.hasTimestamp = s.nextTimestamp(c.req.began), true
+		c.params.Timestamp, c.params.HasTimestamp = s.nextTimestamp(c.req.began), true
 	}
 }
 
@@ -92,7 +93,7 @@ func (s *Session) startCall(c *call, o *options) {
 func (c *call) isOutdated() bool {
 	for _, stmt := range c.stmts {
 		if stmt.outdated.Load() {
-			return len(c.params.pagingState) == 0
+			return len(c.params.PagingState) == 0
 		}
 	}
 	return false
@@ -115,7 +116,7 @@ func (s *Session) rebind(c *call, o *options) {
 // newPrepareCall returns a call of a PREPARE, which is not pooled.
 func newPrepareCall(body *buffer) *call {
 	c := &call{}
-	c.answer, c.req = &c.own, request{op: opPrepare, body: body}
+	c.answer, c.req = &c.own, request{op: frame.OpPrepare, body: body}
 	return c
 }
 
@@ -162,7 +163,7 @@ func (c *call) newBody(size int) *buffer {
 
 // startBody allocates the body, with room for about size bytes, and writes the custom payload, which precedes the
 // message.
-func (c *call) startBody(op opcode, o *options, size int) (err error) {
+func (c *call) startBody(op frame.Opcode, o *options, size int) (err error) {
 	c.req.op, c.req.body = op, c.newBody(size)
 	c.req.body.b = c.req.body.b[:0]
 	if o.tracer != nil {
@@ -170,7 +171,7 @@ func (c *call) startBody(op opcode, o *options, size int) (err error) {
 	}
 	if len(o.payload) > 0 {
 		c.req.flags |= wire.FlagCustomPayload
-		c.req.body.b, err = appendCustomPayload(c.req.body.b, o.payload)
+		c.req.body.b, err = frame.AppendCustomPayload(c.req.body.b, o.payload)
 	}
 	return err
 }
@@ -179,17 +180,17 @@ func (c *call) startBody(op opcode, o *options, size int) (err error) {
 // rows come first.
 type answer struct {
 	response
-	env      *envelope // nil before parse
+	env      *frame.Envelope // nil before parse
 	node     *node
 	attempts int
 	plan     *resultPlan // of the rows
-	res      result
+	res      frame.Result
 }
 
 // parts returns the envelope, an empty one without a response.
-func (a *answer) parts() *envelope {
+func (a *answer) parts() *frame.Envelope {
 	if a.env == nil {
-		return noParts
+		return frame.NoParts
 	}
 	return a.env
 }
@@ -197,8 +198,8 @@ func (a *answer) parts() *envelope {
 // reset makes the answer zero. It writes no more than was set, since the answers of many calls leave the processor's
 // cache.
 func (a *answer) reset() {
-	if a.res.kind == resultVoid {
-		a.response, a.env, a.node, a.attempts, a.res.kind = response{}, nil, nil, 0, 0
+	if a.res.Kind == frame.ResultVoid {
+		a.response, a.env, a.node, a.attempts, a.res.Kind = response{}, nil, nil, 0, 0
 		return
 	}
 	*a = answer{}
@@ -208,22 +209,22 @@ func (a *answer) reset() {
 func (a *answer) parse(c *call, conn *conn) (err error) {
 	version, f := conn.version(), &conn.features
 	var r wire.Reader
-	if a.env, r, err = readEnvelope(a.header.Flags, a.body.b); err != nil {
+	if a.env, r, err = frame.ReadEnvelope(a.header.Flags, a.body.b); err != nil {
 		return err
 	}
-	switch op := opcode(a.header.Opcode); op {
-	case opResult:
-		var known *knownColumns
-		if c.req.op == opExecute {
-			known = &c.stmts[0].seen.Load().knownColumns
+	switch op := frame.Opcode(a.header.Opcode); op {
+	case frame.OpResult:
+		var known *frame.KnownColumns
+		if c.req.op == frame.OpExecute {
+			known = &c.stmts[0].seen.Load().KnownColumns
 		}
-		err := a.res.parse(&r, version, f.metadataID, known)
-		if err == nil && a.res.kind == resultPrepared {
-			a.res.prepared.lwt = f.isLWT(a.res.prepared.bind.flags)
+		err := a.res.Parse(&r, version, f.metadataID, known)
+		if err == nil && a.res.Kind == frame.ResultPrepared {
+			a.res.Prepared.LWT = f.isLWT(a.res.Prepared.Bind.Flags)
 		}
 		return err
-	case opError:
-		return parseError(&r, version, f.rateLimitCode)
+	case frame.OpError:
+		return frame.ParseError(&r, version, f.rateLimitCode)
 	default:
 		return &cql.ProtocolError{Message: fmt.Sprintf("%v answered with %v", c.req.op, op)}
 	}
@@ -232,17 +233,17 @@ func (a *answer) parse(c *call, conn *conn) (err error) {
 // useMetadata sets the plan of the rows: that of the call for rows without metadata, else the statement's, which it
 // updates.
 func (a *answer) useMetadata(c *call) error {
-	meta := &a.res.rows.meta
+	meta := &a.res.Rows.Meta
 	switch {
-	case meta.noColumns && c.plan == nil:
+	case meta.NoColumns && c.plan == nil:
 		return &cql.ProtocolError{Message: "rows without metadata, although the request did not skip it"}
-	case meta.noColumns && meta.columnCount != len(c.plan.columns):
+	case meta.NoColumns && meta.ColumnCount != len(c.plan.Columns):
 		return &cql.ProtocolError{Message: fmt.Sprintf("rows of %d columns without metadata, the statement has %d columns",
-			meta.columnCount, len(c.plan.columns))}
-	case meta.noColumns:
-		meta.columns, a.plan = c.plan.columns, c.plan
-	case c.req.op != opExecute:
-		a.plan = newResultPlan(nil, knownColumns{columns: meta.columns})
+			meta.ColumnCount, len(c.plan.Columns))}
+	case meta.NoColumns:
+		meta.Columns, a.plan = c.plan.Columns, c.plan
+	case c.req.op != frame.OpExecute:
+		a.plan = newResultPlan(nil, frame.KnownColumns{Columns: meta.Columns})
 	default:
 		a.plan = c.stmts[0].planFor(meta)
 	}
@@ -279,7 +280,7 @@ func (s *Session) newPlan(c *call) { c.planStart = s.start.Add(startStep) }
 func (c *call) planTarget() planTarget {
 	return planTarget{
 		keyspace: c.keyspace, table: c.table, token: c.token, hasToken: c.hasToken,
-		lwt:  c.lwt || c.params.consistency.IsSerial(), // a read at a serial consistency runs a round of Paxos too
+		lwt:  c.lwt || c.params.Consistency.IsSerial(), // a read at a serial consistency runs a round of Paxos too
 		host: c.hostID,
 	}
 }
@@ -302,7 +303,7 @@ func (s *Session) picks() bool { return s.routing.rules.picker != nil }
 func (c *call) picking(ctx context.Context) *picking {
 	return &picking{
 		ctx: ctx, statement: c.text, routingKey: bytes.Clone(c.routingKey), idempotent: c.idempotent,
-		prepare: c.req.op == opPrepare,
+		prepare: c.req.op == frame.OpPrepare,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -104,11 +105,11 @@ func orderNamed(stmt *statement, values []any) ([]any, error) {
 	return ordered, nil
 }
 
-// count implements binder. Values are sent by position, even if the caller named them.
-func (b *bindings) count() (int, bool) { return b.n, false }
+// Count implements frame.Binder. Values are sent by position, even if the caller named them.
+func (b *bindings) Count() (int, bool) { return b.n, false }
 
-// appendBound implements binder.
-func (b *bindings) appendBound(dst []byte) ([]byte, error) {
+// AppendBound implements frame.Binder.
+func (b *bindings) AppendBound(dst []byte) ([]byte, error) {
 	if b.encoded != nil {
 		return append(dst, b.encoded...), nil
 	}
@@ -195,14 +196,14 @@ func (b *bindings) cells(body []byte) []byte {
 // result metadata ids.
 func (c *call) appendExecute(dst []byte, version byte, id, metadataID []byte, withID bool) ([]byte, error) {
 	c.encoding.message, c.encoding.hasID = len(dst), withID
-	if version < protoV5 {
+	if version < frame.V5 {
 		if !withID {
 			metadataID = nil
 		} else if metadataID == nil {
 			metadataID = unknownMetadata
 		}
 	}
-	return appendExecute(dst, version, id, metadataID, &c.params)
+	return frame.AppendExecute(dst, version, id, metadataID, &c.params)
 }
 
 // token returns the token of the partition key in body. ok is false if the statement does not bind the whole partition

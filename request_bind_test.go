@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -208,7 +209,7 @@ func TestCallIsMadeAgain(t *testing.T) {
 	}{
 		"a changed statement":                    {callState{}, changed, true},
 		"success":                                {callState{}, nil, false},
-		"another error":                          {callState{}, &RequestFailure{Err: ErrFrameTooBig}, false},
+		"another error":                          {callState{}, &RequestFailure{Err: frame.ErrTooBig}, false},
 		"made again before":                      {callState{rebound: true}, changed, false},
 		"may have been executed":                 {callState{}, applied, false},
 		"may have been executed, but idempotent": {callState{idempotent: true}, applied, true},

@@ -14,6 +14,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/flight"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -21,7 +22,7 @@ import (
 
 // scyllaCluster returns a cluster of v4 nodes without shards. has returns the extensions of the node at an address.
 func scyllaCluster(t *testing.T, n int, has func(ip string) map[string][]string) *fakecql.Cluster {
-	return newFakeCluster(t, protoV4, n, func(n *fakecql.Node) {
+	return newFakeCluster(t, frame.V4, n, func(n *fakecql.Node) {
 		n.Server.Supported = func(*fakecql.Conn) map[string][]string { return has(n.IP) }
 	})
 }
@@ -231,28 +232,28 @@ func TestRateLimitError(t *testing.T) {
 }
 
 func TestTranslateExecute(t *testing.T) {
-	params := &queryParams{consistency: cql.Quorum, skipMetadata: true, pageSize: 100, hasTimestamp: true, timestamp: 5}
-	with, err := appendExecute(nil, protoV4, []byte("id"), []byte("meta"), params)
+	params := &frame.QueryParams{Consistency: cql.Quorum, SkipMetadata: true, PageSize: 100, HasTimestamp: true, Timestamp: 5}
+	with, err := frame.AppendExecute(nil, frame.V4, []byte("id"), []byte("meta"), params)
 	require.NoError(t, err)
-	empty, err := appendExecute(nil, protoV4, []byte("id"), []byte{}, params)
+	empty, err := frame.AppendExecute(nil, frame.V4, []byte("id"), []byte{}, params)
 	require.NoError(t, err)
-	params.skipMetadata = false
-	without, err := appendExecute(nil, protoV4, []byte("id"), nil, params)
+	params.SkipMetadata = false
+	without, err := frame.AppendExecute(nil, frame.V4, []byte("id"), nil, params)
 	require.NoError(t, err)
-	got, err := translateExecute([]byte("x"), with, true, false)
+	got, err := frame.TranslateExecute([]byte("x"), with, true, false)
 	require.NoError(t, err)
 	require.Equal(t, append([]byte("x"), without...), got)
-	got, err = translateExecute(nil, empty, true, false)
+	got, err = frame.TranslateExecute(nil, empty, true, false)
 	require.NoError(t, err)
 	require.Equal(t, without, got)
-	got, err = translateExecute(nil, without, false, true)
+	got, err = frame.TranslateExecute(nil, without, false, true)
 	require.NoError(t, err)
 	r := wire.NewReader(got)
 	require.Equal(t, "id", string(r.ShortBytes()))
 	require.Empty(t, r.ShortBytes())
 	require.Equal(t, without[4:], r.Rest())
 	for n := range 4 + 6 + 2 { // up to the flags
-		_, err := translateExecute(nil, with[:n], true, false)
+		_, err := frame.TranslateExecute(nil, with[:n], true, false)
 		require.Error(t, err, "%d bytes", n)
 	}
 }

@@ -5,6 +5,8 @@ package vecql
 import (
 	"context"
 	"time"
+
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // One attempt of a call on one connection.
@@ -74,7 +76,7 @@ func (s *Session) admitAttempt(ctx context.Context, c *call) (acquired int64, er
 // observe passes an attempt to the observer.
 func (c *call) observe(ctx context.Context, s *Session, n *node, began time.Time, err error) {
 	c.observer.record(ctx, s, attemptRecord{
-		node: n, began: began, ended: time.Now(), rows: c.answer.res.rows.rowCount, err: err,
+		node: n, began: began, ended: time.Now(), rows: c.answer.res.Rows.RowCount, err: err,
 	})
 }
 
@@ -101,14 +103,14 @@ func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err = a.parse(c, conn); err == nil && a.res.kind == resultRows {
+	if err = a.parse(c, conn); err == nil && a.res.Kind == frame.ResultRows {
 		err = a.useMetadata(c)
 	}
 	if err != nil {
 		a.body.release()
 		*a = answer{}
-	} else if a.env.payload != nil {
-		s.storeTablet(s.topo.Load(), c, a.env.payload)
+	} else if a.env.Payload != nil {
+		s.storeTablet(s.topo.Load(), c, a.env.Payload)
 	}
 	return err
 }
@@ -117,7 +119,7 @@ func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
 func (s *Session) transmit(ctx context.Context, conn *conn, c *call) error {
 	f := &conn.features
 	translate := c.encoding.hasID != f.metadataID
-	if c.req.op != opExecute || !translate && !f.tabletsV2 {
+	if c.req.op != frame.OpExecute || !translate && !f.tabletsV2 {
 		return conn.call(ctx, &c.req, &c.answer.response)
 	}
 	return s.transmitCopy(ctx, conn, c, translate)
@@ -133,7 +135,7 @@ func (s *Session) transmitCopy(ctx context.Context, conn *conn, c *call, transla
 	req.body.b = append(req.body.b[:0], body[:start]...)
 	var err error
 	if translate {
-		req.body.b, err = translateExecute(req.body.b, body[start:], c.encoding.hasID, f.metadataID)
+		req.body.b, err = frame.TranslateExecute(req.body.b, body[start:], c.encoding.hasID, f.metadataID)
 	} else {
 		req.body.b = append(req.body.b, body[start:]...)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -97,32 +98,32 @@ func TestFlagsOfRequests(t *testing.T) {
 // TestAnswerRefusesResponses requires an error for a response that does not fit its request: with parts of the frame
 // that are cut, of an unexpected opcode, or with rows whose columns are unknown.
 func TestAnswerRefusesResponses(t *testing.T) {
-	plan := newResultPlan(nil, knownColumns{columns: []cql.ColumnInfo{col("v", nil)}})
+	plan := newResultPlan(nil, frame.KnownColumns{Columns: []cql.ColumnInfo{col("v", nil)}})
 	rows := func(columns, count int32) []byte {
 		return fakecql.Ints(fakecql.ResultRows, fakecql.NoMetadata, columns, count)
 	}
 	for name, m := range map[string]struct {
-		op    opcode
+		op    frame.Opcode
 		flags byte
 		body  []byte
 		plan  *resultPlan
 		want  string // empty means none
 	}{
-		"rows without metadata":               {opResult, 0, rows(1, 0), plan, ""},
-		"void":                                {opResult, 0, fakecql.Ints(fakecql.ResultVoid), nil, ""},
-		"half a tracing id":                   {opResult, wire.FlagTracing, make([]byte, 8), nil, "frame"},
-		"warnings past the end":               {opResult, wire.FlagWarning, []byte{0xFF, 0xFF}, nil, "frame"},
-		"an opcode of a handshake":            {opReady, 0, nil, nil, "EXECUTE answered with READY"},
-		"rows with no metadata, not skipped":  {opResult, 0, rows(1, 0), nil, "although the request did not skip it"},
-		"rows without metadata, more columns": {opResult, 0, rows(2, 0), plan, "rows of 2 columns without metadata, the statement has 1 columns"},
-		"rows without metadata, no column":    {opResult, 0, rows(0, 0), plan, "rows of 0 columns without metadata, the statement has 1 columns"},
+		"rows without metadata":               {frame.OpResult, 0, rows(1, 0), plan, ""},
+		"void":                                {frame.OpResult, 0, fakecql.Ints(fakecql.ResultVoid), nil, ""},
+		"half a tracing id":                   {frame.OpResult, wire.FlagTracing, make([]byte, 8), nil, "frame"},
+		"warnings past the end":               {frame.OpResult, wire.FlagWarning, []byte{0xFF, 0xFF}, nil, "frame"},
+		"an opcode of a handshake":            {frame.OpReady, 0, nil, nil, "EXECUTE answered with READY"},
+		"rows with no metadata, not skipped":  {frame.OpResult, 0, rows(1, 0), nil, "although the request did not skip it"},
+		"rows without metadata, more columns": {frame.OpResult, 0, rows(2, 0), plan, "rows of 2 columns without metadata, the statement has 1 columns"},
+		"rows without metadata, no column":    {frame.OpResult, 0, rows(0, 0), plan, "rows of 0 columns without metadata, the statement has 1 columns"},
 	} {
 		stmt := &statement{}
 		stmt.seen.Store(plan)
-		c := &call{callState: callState{req: request{op: opExecute}, plan: m.plan, stmts: []*statement{stmt}}}
+		c := &call{callState: callState{req: request{op: frame.OpExecute}, plan: m.plan, stmts: []*statement{stmt}}}
 		a := answer{response: response{header: wire.Header{Opcode: byte(m.op), Flags: m.flags}, body: &buffer{b: m.body}}}
-		err := a.parse(c, newConn(&connConfig{version: protoV5}, "127.0.0.1:9042", nil))
-		if err == nil && a.res.kind == resultRows {
+		err := a.parse(c, newConn(&connConfig{version: frame.V5}, "127.0.0.1:9042", nil))
+		if err == nil && a.res.Kind == frame.ResultRows {
 			err = a.useMetadata(c)
 		}
 		if m.want == "" {
@@ -182,22 +183,22 @@ func TestExpectedAnswers(t *testing.T) {
 		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.MemoryBudget = budget })
 		statementOf := func(columns int, size int64) *statement {
 			stmt := &statement{}
-			stmt.result.Store(newResultPlan(nil, knownColumns{columns: make([]cql.ColumnInfo, columns)}))
+			stmt.result.Store(newResultPlan(nil, frame.KnownColumns{Columns: make([]cql.ColumnInfo, columns)}))
 			stmt.answerSize.Store(size)
 			return stmt
 		}
 		for name, m := range map[string]struct {
-			op   opcode
+			op   frame.Opcode
 			stmt *statement
 			want int64
 		}{
-			"unknown, with columns":    {opExecute, statementOf(1, 0), budget / 8},
-			"unknown, without columns": {opExecute, statementOf(0, 0), 0},
-			"small":                    {opExecute, statementOf(1, smallBody), 0},
-			"large":                    {opExecute, statementOf(1, smallBody+1), smallBody + 1},
-			"large, without columns":   {opExecute, statementOf(0, 1<<20), 1 << 20},
-			"of a QUERY":               {opQuery, nil, 0},
-			"of a BATCH":               {opBatch, statementOf(1, 0), 0},
+			"unknown, with columns":    {frame.OpExecute, statementOf(1, 0), budget / 8},
+			"unknown, without columns": {frame.OpExecute, statementOf(0, 0), 0},
+			"small":                    {frame.OpExecute, statementOf(1, smallBody), 0},
+			"large":                    {frame.OpExecute, statementOf(1, smallBody+1), smallBody + 1},
+			"large, without columns":   {frame.OpExecute, statementOf(0, 1<<20), 1 << 20},
+			"of a QUERY":               {frame.OpQuery, nil, 0},
+			"of a BATCH":               {frame.OpBatch, statementOf(1, 0), 0},
 		} {
 			call := callState{req: request{op: m.op, body: &buffer{b: make([]byte, 1000)}}, stmts: []*statement{m.stmt}}
 			require.Equal(t, m.want, s.expectedAnswer(&call), name)
@@ -245,7 +246,7 @@ func TestPartsOfResponses(t *testing.T) {
 func TestShardOfRequest(t *testing.T) {
 	p := newPool(t.Context(), "127.0.0.1:9042", poolConfig{})
 	defer p.forceClose()
-	open := newConn(&connConfig{version: protoV4}, "127.0.0.1:9042", nil)
+	open := newConn(&connConfig{version: frame.V4}, "127.0.0.1:9042", nil)
 	open.features = features{shards: 8, ignoreMSB: 12}
 	p.open.Store(newPoolView([]*conn{open}))
 	n := &node{pool: p}

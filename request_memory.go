@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/queue"
 )
 
@@ -54,7 +55,7 @@ func (s *Session) releaseMemory(c *call, acquired int64, err error) {
 		return
 	}
 	body := c.answer.body
-	if c.req.op == opExecute {
+	if c.req.op == frame.OpExecute {
 		c.stmts[0].noteAnswer(body.memorySize())
 	}
 	body.hold(s.memory, acquired)
@@ -62,7 +63,7 @@ func (s *Session) releaseMemory(c *call, acquired int64, err error) {
 
 // expectedAnswer returns the memory of the answer to expect.
 func (s *Session) expectedAnswer(c *callState) int64 {
-	if c.req.op != opExecute {
+	if c.req.op != frame.OpExecute {
 		return 0
 	}
 	return s.expectedPage(c.stmts[0])
@@ -74,7 +75,7 @@ func (s *Session) expectedPage(stmt *statement) int64 {
 	switch {
 	case size > smallBody:
 		return size
-	case size == 0 && len(stmt.result.Load().columns) > 0:
+	case size == 0 && len(stmt.result.Load().Columns) > 0:
 		return s.memory.Limit() / unknownShare
 	}
 	return 0

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Allocations of requests.
@@ -33,7 +34,7 @@ func TestExecAllocates(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newSocketCluster(t, protoV5, 1)
+			c := newSocketCluster(t, frame.V5, 1)
 			c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint", "v vector<float, 3>"), PK: []int{0}})
 			c.On(func(r *fakecql.Request) bool {
 				if r.Op == fakecql.OpExecute {

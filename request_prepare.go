@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/flight"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Preparing statements: once per session, in the background on the other nodes, and again on a node that has evicted
@@ -202,7 +203,7 @@ func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began 
 	defer s.preparing.Delete(key)
 	defer c.releaseBody()
 	var err error
-	if c.req.body.b, err = appendPrepare(c.req.body.b[:0], s.version, text, keyspace); err != nil {
+	if c.req.body.b, err = frame.AppendPrepare(c.req.body.b[:0], s.version, text, keyspace); err != nil {
 		return nil, err
 	}
 	err = s.send(valuesContext{s.ctx, context.WithoutCancel(ctx)}, c)
@@ -218,11 +219,11 @@ func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began 
 		return nil, err
 	}
 	defer c.answer.body.release()
-	if kind := c.answer.res.kind; kind != resultPrepared {
+	if kind := c.answer.res.Kind; kind != frame.ResultPrepared {
 		return nil, &cql.ProtocolError{Message: fmt.Sprintf("PREPARE answered with result kind %d", kind)}
 	}
 	s.spread(keyspace, text, c.answer.node)
-	return newStatement(text, keyspace, c.answer.res.prepared), nil
+	return newStatement(text, keyspace, c.answer.res.Prepared), nil
 }
 
 // spread prepares a statement in the background on all connected nodes but one, one after the other. It ignores errors:
@@ -242,7 +243,7 @@ func (s *Session) prepareOn(conn *conn, keyspace, text string) {
 	body := getBuffer(len(text) + len(keyspace) + 16)
 	defer body.release()
 	var err error
-	if body.b, err = appendPrepare(body.b[:0], s.version, text, keyspace); err != nil {
+	if body.b, err = frame.AppendPrepare(body.b[:0], s.version, text, keyspace); err != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, spreadTimeout)
@@ -276,7 +277,7 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, of *call, stmt *sta
 	body := getBuffer(len(stmt.text) + len(stmt.keyspace) + 16)
 	defer body.release()
 	var err error
-	if body.b, err = appendPrepare(body.b[:0], s.version, stmt.text, stmt.keyspace); err != nil {
+	if body.b, err = frame.AppendPrepare(body.b[:0], s.version, stmt.text, stmt.keyspace); err != nil {
 		return err
 	}
 	s.counters.preparesAgain.Add(1)
@@ -290,15 +291,15 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, of *call, stmt *sta
 	}
 	a := prepare.answer
 	defer a.body.release()
-	if p := a.res.prepared; a.res.kind == resultPrepared && stmt.isSame(p) {
+	if p := a.res.Prepared; a.res.Kind == frame.ResultPrepared && stmt.isSame(p) {
 		return nil
 	}
 	s.statements.Drop(flight.Key{Scope: stmt.keyspace, Text: stmt.text}, stmt)
-	switch p := a.res.prepared; {
-	case a.res.kind != resultPrepared:
+	switch p := a.res.Prepared; {
+	case a.res.Kind != frame.ResultPrepared:
 		return &cql.ProtocolError{Message: fmt.Sprintf("prepare %q again: node %s returned result kind %d", shortened(stmt.text),
-			c.addr(), a.res.kind)}
-	case bytes.Equal(p.id, stmt.id) && stmt.hasTypes(p.bind.columns):
+			c.addr(), a.res.Kind)}
+	case bytes.Equal(p.ID, stmt.id) && stmt.hasTypes(p.Bind.Columns):
 		return nil // only the names or the partition key differ, so that the encoded values are valid
 	}
 	stmt.outdated.Store(true) // requests with the old types that wait must not reach the node, which accepts them now

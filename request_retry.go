@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -28,7 +29,7 @@ func (c *call) describe(err error) {
 	switch {
 	case c.batched > 0:
 		f.request = fmt.Sprintf("execute batch of %d, the first", c.batched)
-	case c.req.op == opPrepare:
+	case c.req.op == frame.OpPrepare:
 		f.request = "prepare"
 	default:
 		f.request = "execute"
@@ -100,7 +101,7 @@ func (e *RequestFailure) clone() error {
 // ignore stores an empty answer, in place of the last failure.
 func (c *call) ignore(n *node, attempts int) {
 	a := c.answer
-	a.body, a.env, a.res.kind, a.node, a.attempts = getBuffer(0), noParts, resultVoid, n, attempts
+	a.body, a.env, a.res.Kind, a.node, a.attempts = getBuffer(0), frame.NoParts, frame.ResultVoid, n, attempts
 }
 
 // noConnections returns the error of a call for which no node has a connection, with the last error of each node.
@@ -153,7 +154,7 @@ func (s *Session) decideRetry(ctx context.Context, c *call, conn *conn, n *node,
 	var notSent *notSentError
 	var memory *MemoryBudgetError
 	switch {
-	case errors.Is(err, ErrThrottled), errors.Is(err, ErrNoStreams), errors.Is(err, ErrFrameTooBig),
+	case errors.Is(err, ErrThrottled), errors.Is(err, ErrNoStreams), errors.Is(err, frame.ErrTooBig),
 		errors.As(err, &memory), errors.Is(err, ErrSessionClosed), errors.Is(err, ErrStatementChanged):
 		return Decision{} // the request timed out, or no node accepts its frame
 	case errors.As(err, &notSent):
@@ -170,7 +171,7 @@ func (s *Session) decideRetry(ctx context.Context, c *call, conn *conn, n *node,
 	}
 	a := Attempt{
 		Number: x.decided, Err: err, Class: ErrorClassOf(err), Consistency: x.consistency, WriteType: writeTypeOf(err),
-		Idempotent: c.idempotent, MayHaveApplied: x.failure.applied, Batch: c.req.op == opBatch, Host: n.info,
+		Idempotent: c.idempotent, MayHaveApplied: x.failure.applied, Batch: c.req.op == frame.OpBatch, Host: n.info,
 	}
 	a.LWT = c.lwt || a.WriteType == "CAS" || a.Class == stats.ClassCASWriteUnknown
 	d, panicked := askRetryPolicy(ctx, c.policies.retry, a)
@@ -207,7 +208,7 @@ func (s *Session) awaitRetry(ctx context.Context, wait time.Duration, x *executi
 // setConsistency changes the consistency of further attempts. It changes a copy of the body, since other executions may
 // be sending the body itself.
 func (x *execution) setConsistency(c *call, consistency cql.Consistency) {
-	if consistency == x.consistency || c.params.consistencyAt == 0 {
+	if consistency == x.consistency || c.params.ConsistencyAt == 0 {
 		return
 	}
 	if x.retryBody == nil {
@@ -216,7 +217,7 @@ func (x *execution) setConsistency(c *call, consistency cql.Consistency) {
 		c.req.body = x.retryBody
 	}
 	x.consistency = consistency
-	binary.BigEndian.PutUint16(x.retryBody.b[c.params.consistencyAt:], uint16(consistency))
+	binary.BigEndian.PutUint16(x.retryBody.b[c.params.ConsistencyAt:], uint16(consistency))
 }
 
 // mayHaveApplied reports whether an attempt that failed with err may have modified data.
@@ -224,7 +225,7 @@ func (c *call) mayHaveApplied(err error) bool {
 	switch ErrorClassOf(err) {
 	case stats.ClassReadTimeout, stats.ClassReadFailure:
 		// A lightweight transaction fails so too, and its write may have begun.
-		if c.req.op == opExecute && len(c.stmts) == 1 && c.stmts[0].reads {
+		if c.req.op == frame.OpExecute && len(c.stmts) == 1 && c.stmts[0].reads {
 			return false
 		}
 	case stats.ClassUnavailable:

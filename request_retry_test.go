@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -288,7 +289,7 @@ func TestDecisionBeforeTheRetryPolicy(t *testing.T) {
 		"the time ended on a connection that ends":  {refusing, 1, &notSentError{ErrTimeoutNoResponse}, Rethrow},
 		"throttled":              {open, 1, ErrThrottled, Rethrow},
 		"no stream":              {open, 1, &notSentError{ErrNoStreams}, Rethrow},
-		"a frame too big":        {open, 1, &notSentError{ErrFrameTooBig}, Rethrow},
+		"a frame too big":        {open, 1, &notSentError{frame.ErrTooBig}, Rethrow},
 		"no memory":              {open, 1, &MemoryBudgetError{}, Rethrow},
 		"closed":                 {open, 1, ErrSessionClosed, Rethrow},
 		"changed":                {open, 1, &notSentError{ErrStatementChanged}, Rethrow},

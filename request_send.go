@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Sending a call to the hosts of its query plan, with retries where they are safe. The steps are
@@ -73,7 +74,7 @@ func (s *Session) send(ctx context.Context, c *call) error {
 		c.describe(err)
 		return err
 	}
-	counted := c.req.op != opPrepare
+	counted := c.req.op != frame.OpPrepare
 	if counted {
 		s.counters.of(c).requests.Add(1)
 	}
@@ -168,7 +169,7 @@ type execution struct {
 func (s *Session) execute(ctx context.Context, c *call, plan *sharedPlan, failed *attempted) error {
 	var x execution
 	x.failure.Err = ErrNoConnections
-	x.consistency, x.callBody, x.timeout = c.params.consistency, c.req.body, c.req.timeout
+	x.consistency, x.callBody, x.timeout = c.params.Consistency, c.req.body, c.req.timeout
 	err := s.tryHosts(ctx, c, plan, &x, failed)
 	if x.retryBody != nil {
 		c.req.body = x.callBody

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -106,7 +107,7 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 	c.shared = &sharedBody{body: c.req.body}
 	c.shared.refs.Store(1)
 	x.call = c.callState
-	x.call.observer, x.call.bound, x.call.params.values = nil, bindings{}, nil
+	x.call.observer, x.call.bound, x.call.params.Values = nil, bindings{}, nil
 	if len(c.stmts) == 1 { // c is reused for other requests, and c.one with it; a batch does not use c.one
 		x.call.one[0] = c.stmts[0]
 		x.call.stmts = x.call.one[:]
@@ -136,7 +137,7 @@ func (x *speculation) start() {
 	if !x.enter() {
 		return
 	}
-	if x.call.req.op != opPrepare {
+	if x.call.req.op != frame.OpPrepare {
 		s.counters.speculations.Add(1)
 	}
 	c := &call{callState: x.call}
@@ -192,7 +193,7 @@ func (x *speculation) ended(c *call, err error) {
 	default:
 		x.over, x.won = true, true
 		x.answer, x.began = *c.answer, c.req.began
-		if c.req.op != opPrepare {
+		if c.req.op != frame.OpPrepare {
 			x.session.counters.speculationWins.Add(1)
 		}
 		x.session.races.won()

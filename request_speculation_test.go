@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Speculative execution: outcomes, counters, and the budget of lost races.
@@ -302,7 +303,7 @@ func TestCloseAwaitsFurtherExecutions(t *testing.T) {
 
 // TestExecutionsShareThePlan requires that two executions never call the NextHost of their request at the same time.
 func TestExecutionsShareThePlan(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 2)
+	c := newFakeCluster(t, frame.V5, 2)
 	var most atomic.Int32
 	picker := nextOf{func(hosts []*HostInfo) NextHost {
 		var calls atomic.Int32

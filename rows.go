@@ -109,10 +109,10 @@ type rowField struct {
 // other type if there is one column.
 func (m *rowMapping) set(plan *resultPlan, t reflect.Type, rest int) error {
 	*m = rowMapping{plan: plan, dynamic: t == reflect.TypeFor[map[string]any]()}
-	if rest > len(plan.columns) {
-		return errtext.Errorf("%w: %d further destinations for %d columns", ErrColumnCount, rest, len(plan.columns))
+	if rest > len(plan.Columns) {
+		return errtext.Errorf("%w: %d further destinations for %d columns", ErrColumnCount, rest, len(plan.Columns))
 	}
-	m.columns = plan.columns[:len(plan.columns)-rest]
+	m.columns = plan.Columns[:len(plan.Columns)-rest]
 	if m.dynamic {
 		return nil
 	}

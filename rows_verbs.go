@@ -37,13 +37,13 @@ func Pages[T any](ctx context.Context, q *Query) iter.Seq2[Page[T], error] {
 				}
 			}
 			if page.Rows == nil {
-				page = Page[T]{Rows: make([]T, 0, it.res.rows.rowCount), Source: it.Source()}
+				page = Page[T]{Rows: make([]T, 0, it.res.Rows.RowCount), Source: it.Source()}
 			}
 			page.Rows = append(page.Rows, *new(T))
 			if !mapping.scan(it, unsafe.Pointer(&page.Rows[len(page.Rows)-1])) {
 				break
 			}
-			if it.row == it.res.rows.rowCount {
+			if it.row == it.res.Rows.RowCount {
 				it.releasePage() // the rows are copies of its cells
 				if yielded = true; !yield(page, nil) {
 					return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/schema"
 )
 
@@ -130,23 +131,23 @@ func (s *staleSchema) merge(other staleSchema) {
 
 // changed marks the target of an event stale, or everything if the event names no keyspace. Servers report changes of
 // views as events of tables.
-func (c *schemaCache) changed(e schemaEvent) {
-	if c.mode == MetadataNone || c.mode == MetadataKeyspaces && e.keyspace != "" && e.target != "KEYSPACE" {
+func (c *schemaCache) changed(e frame.SchemaEvent) {
+	if c.mode == MetadataNone || c.mode == MetadataKeyspaces && e.Keyspace != "" && e.Target != "KEYSPACE" {
 		return
 	}
-	if e.keyspace == "" {
+	if e.Keyspace == "" {
 		c.lost()
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.snap.Load(); c.last == nil && !s.complete && !s.has(e.keyspace) {
+	if s := c.snap.Load(); c.last == nil && !s.complete && !s.has(e.Keyspace) {
 		return // the keyspace is not cached
 	}
-	if e.target == "TABLE" && e.name != "" {
-		c.stale.add(e.keyspace, e.name)
+	if e.Target == "TABLE" && e.Name != "" {
+		c.stale.add(e.Keyspace, e.Name)
 	} else { // a changed type may be used by tables, a function by aggregates
-		c.stale.add(e.keyspace, "")
+		c.stale.add(e.Keyspace, "")
 	}
 	c.dirty.Store(true)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/schema"
 	"github.com/vecql/vecql/internal/schema/schematest"
 )
@@ -25,14 +26,14 @@ import (
 func TestSchemaReadOnDemand(t *testing.T) {
 	f := richSchema()
 	f.Keyspace("other", "SimpleStrategy", nil)
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	c.On(f.Answer)
 	s := sessionOn(c)
 	require.Empty(t, f.Reads(), "no metadata was requested")
 	event := func(fields ...any) {
 		before := s.schema.dirty.Load()
 		require.False(t, before)
-		c.Event(eventSchema, fields...)
+		c.Event(frame.EventSchema, fields...)
 	}
 	dirty := func() { require.True(t, fakecql.Within(s.schema.dirty.Load)) }
 	ask := func() *cql.KeyspaceMetadata {
@@ -92,11 +93,11 @@ func TestSchemaReadOnDemand(t *testing.T) {
 // TestSchemaOwnChange requests metadata after a schema change by the session itself, without an event.
 func TestSchemaOwnChange(t *testing.T) {
 	f := richSchema()
-	c := newFakeCluster(t, protoV4, 1)
+	c := newFakeCluster(t, frame.V4, 1)
 	c.On(func(r *fakecql.Request) bool {
 		if r.Stmt == "CREATE TABLE ks.new" {
 			f.Table("ks", "new", "id int partition_key")
-			r.Conn.Reply(r.Stream, fakecql.OpResult, append([]byte{0, 0, 0, byte(resultSchemaChange)}, fakecql.EventBody("CREATED", "TABLE", "ks", "new")...))
+			r.Conn.Reply(r.Stream, fakecql.OpResult, append([]byte{0, 0, 0, byte(frame.ResultSchemaChange)}, fakecql.EventBody("CREATED", "TABLE", "ks", "new")...))
 			return true
 		}
 		return f.Answer(r)
@@ -112,7 +113,7 @@ func TestSchemaOwnChange(t *testing.T) {
 
 func TestSchemaNotCached(t *testing.T) {
 	f := richSchema()
-	c := newFakeCluster(t, protoV4, 1)
+	c := newFakeCluster(t, frame.V4, 1)
 	c.On(f.Answer)
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata = MetadataNone })
 	for range 2 {
@@ -132,7 +133,7 @@ func TestSchemaNotCached(t *testing.T) {
 // TestSchemaReadIsShared makes many requests at once and cancels the first: one read serves the others.
 func TestSchemaReadIsShared(t *testing.T) {
 	f := richSchema()
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	gate := make(chan struct{})
 	var asked atomic.Int32
 	c.On(func(r *fakecql.Request) bool {
@@ -173,7 +174,7 @@ func TestSchemaReadIsShared(t *testing.T) {
 // TestSchemaReadCanceled cancels the only waiting request: the read ends, and the next request starts another one.
 func TestSchemaReadCanceled(t *testing.T) {
 	f := richSchema()
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	var silent atomic.Bool
 	silent.Store(true)
 	c.On(func(r *fakecql.Request) bool {
@@ -218,7 +219,7 @@ func TestSchemaReadDuringChanges(t *testing.T) {
 	f := fakecql.NewSchema()
 	f.Keyspace("ks", "SimpleStrategy", nil)
 	f.Table("ks", "t", "id int partition_key")
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	c.On(f.Answer)
 	s := sessionOn(c)
 	_, err := s.KeyspaceMetadata(t.Context(), "ks")
@@ -229,7 +230,7 @@ func TestSchemaReadDuringChanges(t *testing.T) {
 			for i := range 25 {
 				name := fmt.Sprintf("t%d_%d", g, i)
 				f.Table("ks", name, "id int partition_key")
-				s.schemaChanged(schemaEvent{change: "CREATED", target: "TABLE", keyspace: "ks", name: name})
+				s.schemaChanged(frame.SchemaEvent{Change: "CREATED", Target: "TABLE", Keyspace: "ks", Name: name})
 				if g%2 == 0 {
 					_, err := s.TableMetadata(t.Context(), "ks", name)
 					if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/schema/schematest"
 )
 
@@ -27,7 +28,7 @@ func richSchema() *fakecql.Schema {
 }
 
 func TestSchemaRead(t *testing.T) {
-	for _, v := range []byte{protoV4, protoV5} {
+	for _, v := range []byte{frame.V4, frame.V5} {
 		for _, page := range []int{0, 1, 4} {
 			t.Run(fmt.Sprintf("v%d, pages of %d", v, page), func(t *testing.T) {
 				f := richSchema()
@@ -68,7 +69,7 @@ func TestSchemaScyllaTables(t *testing.T) {
 	for _, table := range []string{"functions", "aggregates", "views", "indexes"} {
 		f.Lacks[table] = int32(cql.CodeInvalid)
 	}
-	c := newFakeCluster(t, protoV4, 1)
+	c := newFakeCluster(t, frame.V4, 1)
 	c.On(f.Answer)
 	ks, err := sessionOn(c).KeyspaceMetadata(t.Context(), "ks")
 	require.NoError(t, err)
@@ -89,7 +90,7 @@ func TestFault27NullsOverTheWire(t *testing.T) {
 		fakecql.Row{"keyspace_name": "ks", "table_name": "no such", "column_name": "c"})
 	f.Add("types", fakecql.Row{"keyspace_name": "ks", "type_name": "u"})
 	f.Lacks["functions"] = int32(cql.CodeUnauthorized)
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	c.On(func(r *fakecql.Request) bool {
 		if strings.HasPrefix(r.Stmt, "SELECT * FROM system_schema.indexes") {
 			r.Rows(fakecql.Rows{Columns: fakecql.Columns("keyspace_name text", "index_name uuid"), Cells: [][]byte{[]byte("ks"), []byte("short")}})
@@ -112,7 +113,7 @@ func TestFault27NullsOverTheWire(t *testing.T) {
 func TestSchemaReadFails(t *testing.T) {
 	f := richSchema()
 	f.Lacks["columns"] = int32(cql.CodeUnauthorized)
-	c := newFakeCluster(t, protoV4, 1)
+	c := newFakeCluster(t, frame.V4, 1)
 	c.On(f.Answer)
 	s := sessionOn(c)
 	_, err := s.KeyspaceMetadata(t.Context(), "ks")
@@ -133,7 +134,7 @@ func TestSystemQueryReadsAllPages(t *testing.T) {
 		f.Keyspace(fmt.Sprintf("k%05d", i), "SimpleStrategy", map[string]string{"replication_factor": "1"})
 	}
 	f.Page = systemPageSize
-	c := newFakeCluster(t, protoV4, 1)
+	c := newFakeCluster(t, frame.V4, 1)
 	c.On(f.Answer)
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata = MetadataKeyspaces })
 	all, err := s.AllKeyspaceMetadata(t.Context())

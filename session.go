@@ -19,6 +19,7 @@ import (
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/flight"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/quietlog"
 	"github.com/vecql/vecql/stats"
@@ -120,16 +121,16 @@ func NewSession(ctx context.Context, cfg ClusterConfig) (*Session, error) {
 // connect opens the control connection with the highest version that the cluster supports, then connections to the
 // nodes.
 func (s *Session) connect(ctx context.Context) error {
-	s.version = protoV5
+	s.version = frame.V5
 	if s.cfg.ProtoVersion != 0 {
 		s.version = byte(s.cfg.ProtoVersion)
 	} else if _, ok := s.cfg.Compressor.(SnappyCompressor); ok {
-		s.version = protoV4 // v5 has no Snappy
+		s.version = frame.V4 // v5 has no Snappy
 	}
 	err := s.control.connect(ctx)
 	var refused *versionError
-	if s.cfg.ProtoVersion == 0 && s.version > protoV4 && errors.As(err, &refused) {
-		s.version = protoV4
+	if s.cfg.ProtoVersion == 0 && s.version > frame.V4 && errors.As(err, &refused) {
+		s.version = frame.V4
 		err = s.control.connect(ctx)
 	}
 	if err == nil {
@@ -240,8 +241,8 @@ func (s *Session) drainPool(p *pool) {
 
 // event handles an event ahead of the next view: a node that is up is dialed at once.
 func (s *Session) event(e any) {
-	if e, ok := e.(statusEvent); ok && e.change == "UP" {
-		addr := s.reached(e.addr)
+	if e, ok := e.(frame.StatusEvent); ok && e.Change == "UP" {
+		addr := s.reached(e.Addr)
 		for _, n := range s.topo.Load().nodes {
 			if n.info.addr == addr {
 				n.pool.retryNow()
@@ -357,7 +358,7 @@ func (s *Session) admit(view *clusterView) error {
 	if err := s.routing.rules.filterHosts(view.hosts, s.cfg.HostFilter); err != nil {
 		return err
 	}
-	if s.cfg.ProtoVersion == 0 && s.version > protoV4 && len(s.topo.Load().nodes) == 0 {
+	if s.cfg.ProtoVersion == 0 && s.version > frame.V4 && len(s.topo.Load().nodes) == 0 {
 		return commonVersion(view.hosts)
 	}
 	return nil
@@ -381,7 +382,7 @@ func commonVersion(hosts []*HostInfo) error {
 		return nil
 	}
 	err := errtext.Errorf("node %s has version %s", before4.addr, before4.version)
-	return &versionError{supported: protoV4, err: err}
+	return &versionError{supported: frame.V4, err: err}
 }
 
 // reached translates the address of a node in an event. An invalid address means that the session does not reach the

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Closing a session: the context bounds it even if the program's own code blocks.
@@ -240,7 +241,7 @@ func TestCloseWithinALogger(t *testing.T) {
 						}
 						return r.Op == fakecql.OpQuery
 					})
-					s.schemaChanged(schemaEvent{})
+					s.schemaChanged(frame.SchemaEvent{})
 					s.schemaSettled()
 				} else {
 					breakConnections(s)

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Options and ports of connections.
 
 func TestSessionStartupOptions(t *testing.T) {
-	m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(2))
+	m := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(2))
 	var seen []map[string]string
 	m.On(func(r *fakecql.Request) bool {
 		m.Mu.Lock()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Functions of the program that receive the node of a connection: HostDialer and AuthProvider.
@@ -73,7 +74,7 @@ func inMemory(c *fakecql.Cluster) func(ctx context.Context, addr string, port in
 func TestHostDialer(t *testing.T) {
 	for _, choosesPorts := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			c := newFakeCluster(t, protoV5, 2, fakecql.Sharded(4))
+			c := newFakeCluster(t, frame.V5, 2, fakecql.Sharded(4))
 			withPorts := &hostPortDials{hostDials{dial: inMemory(c)}}
 			d := &withPorts.hostDials
 			s := sessionOn(c, func(cfg *ClusterConfig) {
@@ -127,7 +128,7 @@ func TestHostDialerTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newFakeCluster(t, protoV5, 1, func(n *fakecql.Node) {
+				c := newFakeCluster(t, frame.V5, 1, func(n *fakecql.Node) {
 					n.Server.Wrap = func(c net.Conn) net.Conn { return tls.Server(c, server) }
 				})
 				d := &hostDials{dial: func(ctx context.Context, addr string, _ int) (net.Conn, error) {
@@ -157,7 +158,7 @@ func TestDialerKeepsTLS(t *testing.T) {
 	client.Time = func() time.Time { return now }
 	client.ServerName = "127.0.0.1"
 	synctest.Test(t, func(t *testing.T) {
-		c := newFakeCluster(t, protoV5, 1, func(n *fakecql.Node) {
+		c := newFakeCluster(t, frame.V5, 1, func(n *fakecql.Node) {
 			n.Server.Wrap = func(c net.Conn) net.Conn { return tls.Server(tls.Server(c, server), server) }
 		})
 		s := sessionOn(c, func(cfg *ClusterConfig) {
@@ -198,7 +199,7 @@ func refuseOthers(c *fakecql.Cluster) {
 // TestAuthProvider: each node gets the credentials for it.
 func TestAuthProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newFakeCluster(t, protoV5, 3, needsPassword)
+		c := newFakeCluster(t, frame.V5, 3, needsPassword)
 		refuseOthers(c)
 		var mu sync.Mutex
 		seen := map[string]int{}
@@ -227,7 +228,7 @@ func TestAuthProviderFails(t *testing.T) {
 		"ClusterConfig.AuthProvider: panic: oops":                                   func(*HostInfo) (Authenticator, error) { panic("oops") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			cfg := configOf(newFakeCluster(t, protoV5, 1, needsPassword))
+			cfg := configOf(newFakeCluster(t, frame.V5, 1, needsPassword))
 			cfg.AuthProvider = provide
 			_, err := NewSession(t.Context(), *cfg)
 			require.ErrorContains(t, err, want)

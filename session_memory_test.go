@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -275,7 +276,7 @@ func TestMemoryBudgetWaitEnds(t *testing.T) {
 // caller has left, and not by the length that the header states when little has arrived.
 func TestMemoryBudgetCountsArriving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newFakeCluster(t, protoV4, 1)
+		c := newFakeCluster(t, frame.V4, 1)
 		columns := fakecql.Columns("v blob")
 		c.Prepare(selectPages, fakecql.Prepared{Result: columns})
 		body := fakecql.Rows{Columns: columns, Cells: [][]byte{make([]byte, 1<<20-200)}}.Body(false)
@@ -285,7 +286,7 @@ func TestMemoryBudgetCountsArriving(t *testing.T) {
 				r.Rows(fakecql.Rows{Columns: columns})
 				return
 			}
-			h := wire.Header{Version: protoV4, Response: true, Stream: r.Stream, Opcode: byte(opResult), Length: len(body)}
+			h := wire.Header{Version: frame.V4, Response: true, Stream: r.Stream, Opcode: byte(frame.OpResult), Length: len(body)}
 			if nth == 2 {
 				h.Length = wire.MaxBody
 			}
@@ -332,7 +333,7 @@ func TestMemoryBudgetReturns(t *testing.T) {
 			if seed < 2 {
 				compressor = LZ4Compressor{}
 			}
-			c := newFakeCluster(t, protoV4+byte(seed%2), 2, func(n *fakecql.Node) { n.Server.Compressor = compressor })
+			c := newFakeCluster(t, frame.V4+byte(seed%2), 2, func(n *fakecql.Node) { n.Server.Compressor = compressor })
 			pages(c, 3, 10<<10, 0)
 			columns := fakecql.Columns("v blob")
 			var mu sync.Mutex

@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/schema"
 )
 
@@ -260,7 +261,7 @@ func (s *Session) answeringConn(best *conn) *conn {
 }
 
 // schemaChanged invalidates the cached schema and tablets that an event affects.
-func (s *Session) schemaChanged(e schemaEvent) {
+func (s *Session) schemaChanged(e frame.SchemaEvent) {
 	s.schema.changed(e)
 	s.routing.forgetTablets(e)
 	s.forgetStatements(e)
@@ -269,15 +270,15 @@ func (s *Session) schemaChanged(e schemaEvent) {
 // forgetStatements drops the statements that a change concerns. A node may have prepared such a statement for another
 // client since, so that it accepts values encoded for the old types. Requests with such values that wait are encoded
 // again.
-func (s *Session) forgetStatements(e schemaEvent) {
+func (s *Session) forgetStatements(e frame.SchemaEvent) {
 	switch {
-	case e.change == "UPDATED" && e.target == "": // of any kind, see control.gotView
+	case e.Change == "UPDATED" && e.Target == "": // of any kind, see control.gotView
 		s.statements.DropWhere(func(stmt *statement) bool {
 			stmt.outdated.Store(true)
 			return true
 		})
-	case e.change == "CREATED", e.change == "UPDATED" && e.target == "KEYSPACE": // the latter changes the replication only
-	case e.target == "KEYSPACE", e.target == "TABLE", e.target == "TYPE":
+	case e.Change == "CREATED", e.Change == "UPDATED" && e.Target == "KEYSPACE": // the latter changes the replication only
+	case e.Target == "KEYSPACE", e.Target == "TABLE", e.Target == "TYPE":
 		s.statements.DropWhere(func(stmt *statement) bool {
 			concerned := stmt.concerns(&e)
 			if concerned {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/schema"
 	"github.com/vecql/vecql/internal/wire"
@@ -119,7 +120,7 @@ func TestListenersOfSchema(t *testing.T) {
 		after(2 * time.Second)
 		require.Empty(t, r.take(), "the state at the start is not reported")
 		event := func(fields ...any) string {
-			c.Event(eventSchema, fields...)
+			c.Event(frame.EventSchema, fields...)
 			after(2 * eventDelay)
 			return r.take()
 		}
@@ -172,12 +173,12 @@ func TestListenersOfHosts(t *testing.T) {
 		after(time.Second)
 		require.Equal(t, "down 127.0.0.2", r.take())
 		c.Peers = []*fakecql.Node{c.Nodes[0], c.Nodes[2], c.Nodes[3]}
-		c.Event(eventTopology, "NEW_NODE", net.IP{127, 0, 0, 4})
+		c.Event(frame.EventTopology, "NEW_NODE", net.IP{127, 0, 0, 4})
 		after(2 * eventDelay)
 		require.Equal(t, "removed 127.0.0.2, added 127.0.0.4, up 127.0.0.4", r.take())
 		c.Nodes[2].MoveTo("127.0.0.9") // the same host id
 		c.Nodes[2].Stop()
-		c.Event(eventStatus, "DOWN", net.IP{127, 0, 0, 3})
+		c.Event(frame.EventStatus, "DOWN", net.IP{127, 0, 0, 3})
 		after(2 * eventDelay)
 		events := r.take()
 		require.True(t, strings.HasPrefix(events, "down 127.0.0."), events)
@@ -213,7 +214,7 @@ func TestListenersMisbehave(t *testing.T) {
 		}
 		s = sessionOn(c, r.listen)
 		event := func(change, table string) {
-			c.Event(eventSchema, change, "TABLE", "ks", table)
+			c.Event(frame.EventSchema, change, "TABLE", "ks", table)
 			after(2 * eventDelay)
 		}
 		f.Table("ks", "t2a", "id int partition_key")
@@ -262,11 +263,11 @@ func TestListenersOfKeyspacesOnly(t *testing.T) {
 			cfg.Metadata, cfg.OnSchemaChange = MetadataKeyspaces, r.schema
 		})
 		f.Keyspace("new", "SimpleStrategy", nil)
-		c.Event(eventSchema, "CREATED", "KEYSPACE", "new")
+		c.Event(frame.EventSchema, "CREATED", "KEYSPACE", "new")
 		after(2 * eventDelay)
 		require.Equal(t, "+new", r.take())
 		f.Reads()
-		c.Event(eventSchema, "CREATED", "TABLE", "new", "t")
+		c.Event(frame.EventSchema, "CREATED", "TABLE", "new", "t")
 		after(2 * eventDelay)
 		require.Empty(t, f.Reads())
 	})
@@ -298,11 +299,11 @@ func TestFault22EventStorm(t *testing.T) {
 			for i := from; i < to; i++ {
 				switch i % 4 {
 				case 0:
-					p.Push(fakecql.EventBody(eventStatus, []string{"UP", "DOWN"}[i/4%2], net.IP{10, 0, byte(i >> 16), byte(i >> 8)}))
+					p.Push(fakecql.EventBody(frame.EventStatus, []string{"UP", "DOWN"}[i/4%2], net.IP{10, 0, byte(i >> 16), byte(i >> 8)}))
 				case 1:
-					p.Push(fakecql.EventBody(eventTopology, "NEW_NODE", net.IP{10, byte(i >> 16), byte(i >> 8), byte(i)}))
+					p.Push(fakecql.EventBody(frame.EventTopology, "NEW_NODE", net.IP{10, byte(i >> 16), byte(i >> 8), byte(i)}))
 				default:
-					p.Push(fakecql.EventBody(eventSchema, "CREATED", "TABLE", fmt.Sprint("ks", i%1000), fmt.Sprint("t", i)))
+					p.Push(fakecql.EventBody(frame.EventSchema, "CREATED", "TABLE", fmt.Sprint("ks", i%1000), fmt.Sprint("t", i)))
 				}
 				if i%100 == 0 {
 					time.Sleep(10 * time.Millisecond) // 10,000 a second
@@ -353,7 +354,7 @@ func TestFault22EventStorm(t *testing.T) {
 // TestFault22EventsAreDropped fills the queue of a connection with a slow receiver: one event replaces the dropped
 // ones.
 func TestFault22EventsAreDropped(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 1)
+	c := newFakeCluster(t, frame.V4, 1)
 	s := sessionOn(c)
 	conn := s.control.current()
 	taken, gate := make(chan struct{}), make(chan struct{})
@@ -374,7 +375,7 @@ func TestFault22EventsAreDropped(t *testing.T) {
 		}
 	}
 	for i := range 3 * maxEvents {
-		c.Event(eventSchema, "CREATED", "TABLE", "ks", fmt.Sprint(i))
+		c.Event(frame.EventSchema, "CREATED", "TABLE", "ks", fmt.Sprint(i))
 		if i == 0 {
 			<-taken // it has left the queue, whose capacity the test measures
 		}
@@ -478,7 +479,7 @@ func TestEventsAreDisabled(t *testing.T) {
 		{EventsConfig{true, true, true}, ""},
 	} {
 		t.Run(m.want, func(t *testing.T) {
-			c := newFakeCluster(t, protoV4, 1)
+			c := newFakeCluster(t, frame.V4, 1)
 			var got atomic.Value
 			c.On(func(r *fakecql.Request) bool {
 				if r.Op == fakecql.OpRegister {
@@ -500,7 +501,7 @@ func TestEventsAreDisabled(t *testing.T) {
 // TestListenersLeaveNothing opens and closes sessions with listeners: no goroutine is left.
 func TestListenersLeaveNothing(t *testing.T) {
 	f := richSchema()
-	c := newFakeCluster(t, protoV5, 2)
+	c := newFakeCluster(t, frame.V5, 2)
 	c.On(f.Answer)
 	leak.Require(t, buffersHeld)
 	before := runtime.NumGoroutine()

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Details of the verification of peers. The tests of fault 37 in package faults use whole clusters.
@@ -48,7 +49,7 @@ func TestPeersExpect(t *testing.T) {
 // logged.
 func TestRefusedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, other := newFakeCluster(t, protoV5, 2), newFakeCluster(t, protoV5, 1)
+		c, other := newFakeCluster(t, frame.V5, 2), newFakeCluster(t, frame.V5, 1)
 		other.Name = "other"
 		logged, logger := fakecql.NewLogCounter()
 		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Logger = logger })
@@ -70,7 +71,7 @@ func TestRefusedTwice(t *testing.T) {
 // TestWrongPeerLacksKeyspace: the error of a refused connection is the wrong cluster, not the keyspace that it lacks.
 func TestWrongPeerLacksKeyspace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, other := newFakeCluster(t, protoV5, 2), newFakeCluster(t, protoV5, 1)
+		c, other := newFakeCluster(t, frame.V5, 2), newFakeCluster(t, frame.V5, 1)
 		other.Name = "other"
 		other.On(func(r *fakecql.Request) bool {
 			if strings.HasPrefix(r.Stmt, "USE ") {

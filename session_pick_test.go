@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Requests with a HostPicker.
@@ -239,12 +240,12 @@ func TestHostPickerWithChanges(t *testing.T) {
 		c.Nodes[2].Start()
 		require.Equal(t, []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"}, used())
 		c.Peers = []*fakecql.Node{c.Nodes[0], c.Nodes[2], c.Nodes[3]}
-		c.Event(eventTopology, "NEW_NODE", net.IP{127, 0, 0, 4})
+		c.Event(frame.EventTopology, "NEW_NODE", net.IP{127, 0, 0, 4})
 		c.Nodes[1].Stop()
 		require.Equal(t, []string{"127.0.0.1", "127.0.0.3", "127.0.0.4"}, used())
 		c.Nodes[2].MoveTo("127.0.0.9")
 		c.Nodes[2].Stop()
-		c.Event(eventStatus, "DOWN", net.IP{127, 0, 0, 3})
+		c.Event(frame.EventStatus, "DOWN", net.IP{127, 0, 0, 3})
 		require.Equal(t, []string{"127.0.0.1", "127.0.0.4"}, used())
 		c.Nodes[2].Start()
 		require.Equal(t, []string{"127.0.0.1", "127.0.0.4", "127.0.0.9"}, used())

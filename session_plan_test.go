@@ -16,6 +16,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/leak"
 )
 
@@ -43,7 +44,7 @@ func hitsOf(c *fakecql.Cluster) func() map[string]int {
 }
 
 func TestSessionHostFilter(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 3)
+	c := newFakeCluster(t, frame.V4, 3)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	hits := hitsOf(c)
@@ -59,7 +60,7 @@ func TestSessionHostFilter(t *testing.T) {
 
 // TestSessionPolicies counts the nodes that receive the requests for one key, by host selection policy.
 func TestSessionPolicies(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 3)
+	c := newFakeCluster(t, frame.V4, 3)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	hits := hitsOf(c)
@@ -97,7 +98,7 @@ func TestSessionPolicies(t *testing.T) {
 
 // TestSessionPolicyFaults has the program's filters, policies and translators panic, or accept no node.
 func TestSessionPolicyFaults(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 2)
+	c := newFakeCluster(t, frame.V4, 2)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	for _, row := range []struct {
@@ -158,7 +159,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 }
 
 func TestSessionTranslatesAddresses(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 2)
+	c := newFakeCluster(t, frame.V4, 2)
 	var inside atomic.Int32
 	s := sessionOn(c, func(cfg *ClusterConfig) {
 		cfg.AddressTranslator = AddressTranslatorFunc(func(ip net.IP, port int) (net.IP, int) {
@@ -169,14 +170,14 @@ func TestSessionTranslatesAddresses(t *testing.T) {
 	require.Positive(t, inside.Load())
 	requireAllUp(t, s)
 	asked := inside.Load()
-	s.event(statusEvent{change: "UP", addr: netip.MustParseAddrPort(fmt.Sprintf("10.9.9.2:%d", c.Port))})
+	s.event(frame.StatusEvent{Change: "UP", Addr: netip.MustParseAddrPort(fmt.Sprintf("10.9.9.2:%d", c.Port))})
 	require.Greater(t, inside.Load(), asked, "addresses in events are translated")
 	require.Equal(t, fmt.Sprintf("127.0.0.2:%d", c.Port), s.reached(netip.MustParseAddrPort(fmt.Sprintf("10.9.9.2:%d", c.Port))).String())
 }
 
 // TestSessionConditional sends conditional statements: those of one key go to its primary replica.
 func TestSessionConditional(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 3)
+	c := newFakeCluster(t, frame.V4, 3)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?) IF NOT EXISTS"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	s := sessionOn(c)
@@ -186,14 +187,14 @@ func TestSessionConditional(t *testing.T) {
 	target := (&call{callState: callState{lwt: true}}).planTarget()
 	require.True(t, target.lwt)
 	require.False(t, (&call{}).planTarget().lwt)
-	require.True(t, (&call{callState: callState{params: queryParams{consistency: cql.LocalSerial}}}).planTarget().lwt, "a serial read is conditional too")
+	require.True(t, (&call{callState: callState{params: frame.QueryParams{Consistency: cql.LocalSerial}}}).planTarget().lwt, "a serial read is conditional too")
 }
 
 // TestSessionCDCLog computes the tokens of ScyllaDB's CDC log tables.
 func TestSessionCDCLog(t *testing.T) {
 	blob := cql.NativeType(cql.TypeBlob)
 	prepared := func(table, column string) *statement {
-		return newStatement("SELECT", "", &preparedResult{bind: metadata{columns: []cql.ColumnInfo{{Keyspace: "ks", Table: table, Name: column, TypeInfo: blob}}}, pkIndexes: []int{0}})
+		return newStatement("SELECT", "", &frame.PreparedResult{Bind: frame.Metadata{Columns: []cql.ColumnInfo{{Keyspace: "ks", Table: table, Name: column, TypeInfo: blob}}}, PKIndexes: []int{0}})
 	}
 	key := binary.BigEndian.AppendUint64(nil, 12345)
 	key = append(key, 9, 9, 9, 9, 9, 9, 9, 9)
@@ -203,7 +204,7 @@ func TestSessionCDCLog(t *testing.T) {
 		require.NotEqualValues(t, 12345, other.tokenOf(key))
 	}
 	b := bindings{stmt: log, values: []any{key}, n: 1}
-	body, err := b.appendBound(nil)
+	body, err := b.AppendBound(nil)
 	require.NoError(t, err)
 	tok, ok, err := b.token(body)
 	require.NoError(t, err)

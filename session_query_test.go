@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Requests on scripted nodes: preparation, metadata, pages, retries, and released memory.
@@ -45,7 +46,7 @@ func rowCells(first, n int) (cells [][]byte) {
 }
 
 func TestPrepareFailureIsNotCached(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	var missing atomic.Bool
 	missing.Store(true)
 	c.On(func(r *fakecql.Request) bool {
@@ -64,7 +65,7 @@ func TestPrepareFailureIsNotCached(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	for _, v := range []byte{protoV4, protoV5} {
+	for _, v := range []byte{frame.V4, frame.V5} {
 		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) {
 			c := newFakeCluster(t, v, 2)
 			columns := threeColumns(c)
@@ -148,7 +149,7 @@ type r0 struct{}
 func (*r0) UnmarshalCQL(cql.TypeInfo, []byte) error { return nil }
 
 func TestPageFails(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	columns := threeColumns(c)
 	c.On(func(r *fakecql.Request) bool {
 		if r.Op != fakecql.OpExecute {
@@ -208,7 +209,7 @@ func TestRetries(t *testing.T) {
 		{"connection breaks, idempotent", func(r *fakecql.Request) { r.HangUp() }, true, 3, true},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			c := newFakeCluster(t, protoV5, 3)
+			c := newFakeCluster(t, frame.V5, 3)
 			s := sessionOn(c)
 			require.Eventually(t, func() bool {
 				for _, n := range s.topo.Load().nodes {
@@ -246,7 +247,7 @@ func TestRetries(t *testing.T) {
 }
 
 func TestTokenAware(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 3)
+	c := newFakeCluster(t, frame.V5, 3)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	var mu sync.Mutex
@@ -278,7 +279,7 @@ func TestTokenAware(t *testing.T) {
 }
 
 func TestContextEndsEachVerb(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	threeColumns(c)
 	c.On(func(r *fakecql.Request) bool { return r.Op == fakecql.OpExecute || r.Op == fakecql.OpBatch }) // no response
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Timeout = time.Minute })

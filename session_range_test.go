@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -92,7 +93,7 @@ func TestReadTablets(t *testing.T) {
 		return b
 	}
 	good := replicas(replicaCell{hostID(1), 3})
-	c := newFakeCluster(t, protoV4, 1)
+	c := newFakeCluster(t, frame.V4, 1)
 	const stmt = "SELECT last_token, replicas FROM system.tablets WHERE table_id = ?"
 	columns := fakecql.Columns("last_token bigint", "replicas list<tuple<uuid, int>>")
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("table_id uuid"), Result: columns})

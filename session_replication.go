@@ -7,6 +7,7 @@ import (
 	"maps"
 	"sync/atomic"
 
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/schema"
 )
@@ -44,18 +45,18 @@ func (r *replication) carryOver(view *clusterView) {
 // placeKeyspace reads the replication of a keyspace that the session has changed from the node that made the change,
 // and installs a snapshot with it: the view that follows the event is a second away, and until then requests would not
 // find their replicas. After an error a view is read.
-func (s *Session) placeKeyspace(ctx context.Context, e schemaEvent, from *node) {
-	if e.target != "KEYSPACE" || s.topo.Load().placing == nil {
+func (s *Session) placeKeyspace(ctx context.Context, e frame.SchemaEvent, from *node) {
+	if e.Target != "KEYSPACE" || s.topo.Load().placing == nil {
 		return
 	}
 	var strategy *placement.Strategy
-	if e.change != "DROPPED" {
+	if e.Change != "DROPPED" {
 		ctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
 		defer cancel()
 		defer context.AfterFunc(s.ctx, cancel)()
 		var err error
-		if strategy, err = readReplication(ctx, s.answeringConn(from.pool.pick()), e.keyspace); err != nil {
-			s.log.Warn("replication not read, reading the cluster", "keyspace", e.keyspace, "err", err)
+		if strategy, err = readReplication(ctx, s.answeringConn(from.pool.pick()), e.Keyspace); err != nil {
+			s.log.Warn("replication not read, reading the cluster", "keyspace", e.Keyspace, "err", err)
 			s.control.refreshSoon()
 			return
 		}
@@ -68,8 +69,8 @@ func (s *Session) placeKeyspace(ctx context.Context, e schemaEvent, from *node) 
 	if s.replication.later == nil {
 		s.replication.later = map[string]replicationChange{}
 	}
-	s.replication.later[e.keyspace] = replicationChange{s.replication.count.Add(1), strategy}
-	s.topo.Store(s.topo.Load().withKeyspace(e.keyspace, strategy))
+	s.replication.later[e.Keyspace] = replicationChange{s.replication.count.Add(1), strategy}
+	s.topo.Store(s.topo.Load().withKeyspace(e.Keyspace, strategy))
 }
 
 // readReplication reads the replication of a keyspace, nil if there is no such keyspace.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -24,7 +25,7 @@ import (
 // Opening and closing sessions, and changes of nodes.
 
 func TestSessionReadsCluster(t *testing.T) {
-	for _, v := range []byte{protoV4, protoV5} {
+	for _, v := range []byte{frame.V4, frame.V5} {
 		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) {
 			s := sessionOn(newSocketCluster(t, v, 3))
 			require.EqualValues(t, v, s.ProtoVersion(), "negotiated downwards from 5")
@@ -88,7 +89,7 @@ func TestSessionStartFails(t *testing.T) {
 		}, func(_ *fakecql.Cluster, cfg *ClusterConfig) { cfg.Keyspace = `no"such` }, "", "use keyspace"},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			c := newFakeCluster(t, protoV4, 1, func(n *fakecql.Node) { n.Server.Auth = m.auth })
+			c := newFakeCluster(t, frame.V4, 1, func(n *fakecql.Node) { n.Server.Auth = m.auth })
 			c.On(m.hook)
 			leak.Require(t, buffersHeld)
 			cfg := configOf(c)
@@ -107,7 +108,7 @@ func TestSessionStartFails(t *testing.T) {
 
 // All nodes refuse the keyspace: the error has one line, which names the keyspace once.
 func TestSessionStartWithoutKeyspace(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 3)
+	c := newFakeCluster(t, frame.V5, 3)
 	c.On(func(r *fakecql.Request) bool {
 		if r.Stmt == `USE "shop"` {
 			r.Fail(int32(cql.CodeInvalid))
@@ -124,7 +125,7 @@ func TestSessionStartWithoutKeyspace(t *testing.T) {
 }
 
 func TestSessionStartCanceled(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 1)
+	c := newFakeCluster(t, frame.V4, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	c.On(func(r *fakecql.Request) bool { cancel(); return r.Op == fakecql.OpRegister })
 	leak.Require(t, buffersHeld)
@@ -133,7 +134,7 @@ func TestSessionStartCanceled(t *testing.T) {
 }
 
 func TestSessionCloseWhilePreparing(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
+	c := newFakeCluster(t, frame.V5, 1)
 	asked := make(chan struct{}, 1)
 	c.On(func(r *fakecql.Request) bool {
 		if r.Op == fakecql.OpPrepare {
@@ -152,7 +153,7 @@ func TestSessionCloseWhilePreparing(t *testing.T) {
 func TestSessionCloseConcurrentWithQueries(t *testing.T) {
 	for i := range 10 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			s := sessionOn(newSocketCluster(t, protoV5, 2))
+			s := sessionOn(newSocketCluster(t, frame.V5, 2))
 			var wg sync.WaitGroup
 			for g := range 8 {
 				wg.Go(func() {
@@ -185,7 +186,7 @@ func TestSessionTLSVerifiesByContactName(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			server, client := fakecql.TLSPair(t, m.certificate)
-			c := newSocketCluster(t, protoV4, 1, func(n *fakecql.Node) {
+			c := newSocketCluster(t, frame.V4, 1, func(n *fakecql.Node) {
 				n.Server.Wrap = func(conn net.Conn) net.Conn { return tls.Server(conn, server) }
 			})
 			leak.Require(t, buffersHeld)
@@ -207,7 +208,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 		if r.Stmt != "CREATE TABLE ks.t" {
 			return false
 		}
-		b := wire.AppendInt(nil, int32(resultSchemaChange))
+		b := wire.AppendInt(nil, int32(frame.ResultSchemaChange))
 		for _, s := range []string{"CREATED", "TABLE", "ks", "t"} {
 			b = fakecql.AppendString(b, s)
 		}
@@ -215,7 +216,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 		return true
 	}
 	t.Run("waits", func(t *testing.T) {
-		c := newFakeCluster(t, protoV4, 2)
+		c := newFakeCluster(t, frame.V4, 2)
 		c.Nodes[1].Schema = cql.UUID{2}
 		c.On(change)
 		s := sessionOn(c)
@@ -230,7 +231,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 		require.True(t, agreed.Load())
 	})
 	t.Run("as long as ctx allows", func(t *testing.T) {
-		c := newFakeCluster(t, protoV4, 2)
+		c := newFakeCluster(t, frame.V4, 2)
 		c.Nodes[1].Schema = cql.UUID{2}
 		c.On(change)
 		s := sessionOn(c)
@@ -241,7 +242,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 		require.True(t, MayHaveApplied(err), "the schema change was applied")
 	})
 	t.Run("without nodes that are down", func(t *testing.T) {
-		c := newFakeCluster(t, protoV4, 2)
+		c := newFakeCluster(t, frame.V4, 2)
 		c.Nodes[1].Schema = cql.UUID{2}
 		c.On(change)
 		s := sessionOn(c)
@@ -252,7 +253,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 }
 
 func TestSessionNodeComesBack(t *testing.T) {
-	c := newSocketCluster(t, protoV4, 2)
+	c := newSocketCluster(t, frame.V4, 2)
 	s := sessionOn(c)
 	n := s.topo.Load().nodeByID(cql.UUID(c.Nodes[1].ID))
 	c.Nodes[1].Stop()
@@ -268,7 +269,7 @@ func TestSessionNodeComesBack(t *testing.T) {
 }
 
 func TestSessionNodeRemoved(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 3)
+	c := newFakeCluster(t, frame.V4, 3)
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ReconnectInterval = 50 * time.Millisecond })
 	gone := s.topo.Load().nodeByID(cql.UUID(c.Nodes[2].ID)).pool
 	require.NotNil(t, gone.pick())
@@ -287,7 +288,7 @@ func TestSessionNodeRemoved(t *testing.T) {
 
 // TestSessionPicksUsableConnection: one of a node's two connections refuses requests while the pool still lists it.
 func TestSessionPicksUsableConnection(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 1)
+	c := newFakeCluster(t, frame.V4, 1)
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.NumConns = 2 })
 	p := s.topo.Load().nodes[0].pool
 	require.Eventually(t, func() bool { return len(p.open.Load().conns) == 2 }, 5*time.Second, time.Millisecond)

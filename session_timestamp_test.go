@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Write timestamps under fault 32, a clock that steps back.
@@ -61,7 +62,7 @@ func TestFault32ClockStepsBack(t *testing.T) {
 	})
 	t.Run("on the wire", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			c := newFakeCluster(t, protoV5, 1)
+			c := newFakeCluster(t, frame.V5, 1)
 			var sent []int64
 			c.On(func(r *fakecql.Request) bool {
 				if r.Op == fakecql.OpExecute {

@@ -15,6 +15,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 )
 
 // Tests of sessions whose nodes are the contact points.
@@ -31,7 +32,7 @@ func addrsOf(s *Session) (addrs []string) {
 // keyspaces, and survives events and the loss of its control connection.
 func TestContactPointsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newFakeCluster(t, protoV4, 3, fakecql.Sharded(2))
+		c := newFakeCluster(t, frame.V4, 3, fakecql.Sharded(2))
 		var mu sync.Mutex
 		var read []string
 		withTablets := false
@@ -130,7 +131,7 @@ func TestContactPointsOnlyAgreement(t *testing.T) {
 // TestContactPointsOnlyBehindProxy: the server at a contact point may change, within the cluster.
 func TestContactPointsOnlyBehindProxy(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
-		other := newFakeCluster(t, protoV5, 1)
+		other := newFakeCluster(t, frame.V5, 1)
 		other.Name = "other"
 		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.DisableInitialHostLookup = true })
 		at := func(n *fakecql.Node) {

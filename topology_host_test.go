@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/placement"
 )
 
@@ -258,7 +259,7 @@ func TestCommonVersion(t *testing.T) {
 			var refused *versionError
 			if err := commonVersion(hosts); m.v4 {
 				require.ErrorAs(t, err, &refused)
-				require.EqualValues(t, protoV4, refused.supported)
+				require.EqualValues(t, frame.V4, refused.supported)
 			} else {
 				require.NoError(t, err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/tablet"
 )
 
@@ -115,7 +116,7 @@ func TestPlanHostPickerIsLazy(t *testing.T) {
 			return SelectedHost{Host: &HostInfo{id: cql.UUID{15: byte(n)}}, Mark: func(error) { marked = append(marked, n) }}
 		}
 	}})
-	c := newConn(&connConfig{version: protoV4}, "127.0.0.1:9042", nil)
+	c := newConn(&connConfig{version: frame.V4}, "127.0.0.1:9042", nil)
 	c.silent.Store(true)
 	topo.node(2).pool.open.Store(newPoolView([]*conn{c}))
 	r := topo.plan(onToken(0))

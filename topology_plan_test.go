@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/tablet"
@@ -389,7 +390,7 @@ func TestPlanSilentNodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			topo := threeByThree(t, policy)
 			for _, n := range []byte{1, 5} {
-				c := newConn(&connConfig{version: protoV4}, "127.0.0.1:9042", nil)
+				c := newConn(&connConfig{version: frame.V4}, "127.0.0.1:9042", nil)
 				c.silent.Store(true)
 				topo.node(n).pool.open.Store(newPoolView([]*conn{c}))
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -159,12 +160,12 @@ func (t *topology) keepTablet(target *planTarget, found *tablet.Tablet) error {
 // forgetTablets drops the tablets that a schema change invalidates: those of a dropped or recreated table, and those of
 // a keyspace whose replication may have changed. A server sends a hint only when a request reaches a non-replica. An
 // entry that lists too few replicas would never be corrected, so drop it.
-func (r *routing) forgetTablets(e schemaEvent) {
+func (r *routing) forgetTablets(e frame.SchemaEvent) {
 	switch {
-	case e.target == "KEYSPACE":
-		r.tablets.RemoveKeyspace(e.keyspace)
-	case e.target == "TABLE" && e.change != "UPDATED":
-		r.tablets.RemoveTable(e.keyspace, e.name)
+	case e.Target == "KEYSPACE":
+		r.tablets.RemoveKeyspace(e.Keyspace)
+	case e.Target == "TABLE" && e.Change != "UPDATED":
+		r.tablets.RemoveTable(e.Keyspace, e.Name)
 	}
 }
 

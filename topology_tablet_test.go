@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/wire"
@@ -235,16 +236,16 @@ func TestForgetTablets(t *testing.T) {
 		return topo
 	}
 	for _, c := range []struct {
-		event schemaEvent
+		event frame.SchemaEvent
 		left  int
 	}{
-		{schemaEvent{change: "DROPPED", target: "TABLE", keyspace: "ks", name: "t"}, 1},
-		{schemaEvent{change: "CREATED", target: "TABLE", keyspace: "ks", name: "t"}, 1},
-		{schemaEvent{change: "UPDATED", target: "TABLE", keyspace: "ks", name: "t"}, 2},
-		{schemaEvent{change: "DROPPED", target: "TABLE", keyspace: "other", name: "t"}, 2},
-		{schemaEvent{change: "DROPPED", target: "TYPE", keyspace: "ks", name: "t"}, 2},
-		{schemaEvent{change: "UPDATED", target: "KEYSPACE", keyspace: "ks"}, 0},
-		{schemaEvent{change: "DROPPED", target: "KEYSPACE", keyspace: "ks"}, 0},
+		{frame.SchemaEvent{Change: "DROPPED", Target: "TABLE", Keyspace: "ks", Name: "t"}, 1},
+		{frame.SchemaEvent{Change: "CREATED", Target: "TABLE", Keyspace: "ks", Name: "t"}, 1},
+		{frame.SchemaEvent{Change: "UPDATED", Target: "TABLE", Keyspace: "ks", Name: "t"}, 2},
+		{frame.SchemaEvent{Change: "DROPPED", Target: "TABLE", Keyspace: "other", Name: "t"}, 2},
+		{frame.SchemaEvent{Change: "DROPPED", Target: "TYPE", Keyspace: "ks", Name: "t"}, 2},
+		{frame.SchemaEvent{Change: "UPDATED", Target: "KEYSPACE", Keyspace: "ks"}, 0},
+		{frame.SchemaEvent{Change: "DROPPED", Target: "KEYSPACE", Keyspace: "ks"}, 0},
 	} {
 		topo := fill()
 		topo.routing.forgetTablets(c.event)
@@ -331,7 +332,7 @@ func FuzzParseTablet(f *testing.F) {
 
 // TestSessionStoresTablets sends requests to nodes that return hints, some of them hostile.
 func TestSessionStoresTablets(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 3)
+	c := newFakeCluster(t, frame.V4, 3)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	var mu sync.Mutex
@@ -349,7 +350,7 @@ func TestSessionStoresTablets(t *testing.T) {
 		}
 		body := fakecql.AppendString(wire.AppendShort(nil, 1), payloadTabletsV1)
 		body, _ = wire.AppendBytes(body, hint)
-		r.Conn.ReplyFlags(r.Stream, fakecql.OpResult, wire.FlagCustomPayload, wire.AppendInt(body, int32(resultVoid)))
+		r.Conn.ReplyFlags(r.Stream, fakecql.OpResult, wire.FlagCustomPayload, wire.AppendInt(body, int32(frame.ResultVoid)))
 		hint = nil
 		return true
 	})
@@ -394,7 +395,7 @@ func TestSessionStoresTablets(t *testing.T) {
 	b := s.appendTabletBlock([]byte{1}, &call{callState: callState{keyspace: "ks", table: "t", hasToken: true}})
 	require.Len(t, b, 2)
 	require.Zero(t, b[1]&0xF, "version 1 has no version field")
-	s.schemaChanged(schemaEvent{change: "DROPPED", target: "TABLE", keyspace: "ks", name: "t"})
+	s.schemaChanged(frame.SchemaEvent{Change: "DROPPED", Target: "TABLE", Keyspace: "ks", Name: "t"})
 	require.Zero(t, s.routing.tablets.Len())
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/placement"
 )
 
@@ -307,7 +308,7 @@ func TestTopologyOfLargeCluster(t *testing.T) {
 	var topo *topology
 	memory := func(n int) uint64 {
 		nodes := largeCluster(n)
-		return allocated(func() {
+		return leak.Allocated(func() {
 			topo = testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, keyspaces)
 		})
 	}

@@ -113,3 +113,12 @@ func functions(stack string) iter.Seq2[string, bool] {
 
 // inBubble reports whether the caller is in a synctest bubble, where time starts in the year 2000.
 func inBubble() bool { return time.Now().Year() < 2020 }
+
+// Allocated returns how many bytes f allocates.
+func Allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

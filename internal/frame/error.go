@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vecql
+package frame
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 
 // ERROR bodies (native_protocol_v5.spec, section 4.2.1 and 8; v4 where it differs).
 
-// parseError reads the error at r. It returns a *cql.ServerError for an unknown code or a code without fields, and a
+// ParseError reads the error at r. It returns a *cql.ServerError for an unknown code or a code without fields, and a
 // *ProtocolError for a malformed body. rateLimitCode is ScyllaDB's code for its rate limit error
 // (SCYLLA_RATE_LIMIT_ERROR); 0 means that it was not negotiated.
-func parseError(r *wire.Reader, version byte, rateLimitCode int32) error {
+func ParseError(r *wire.Reader, version byte, rateLimitCode int32) error {
 	base := cql.ServerError{Code: cql.Code(r.Int()), Message: r.String()}
 	var e error
 	if rateLimitCode != 0 && base.Code == cql.Code(rateLimitCode) {
@@ -42,7 +42,7 @@ func readErrorFields(r *wire.Reader, version byte, base cql.ServerError) error {
 		e := &cql.WriteTimeoutError{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		e.WriteType = r.String()
-		if version >= protoV5 && e.WriteType == "CAS" && r.Len() > 0 { // Cassandra sends it for contention only
+		if version >= V5 && e.WriteType == "CAS" && r.Len() > 0 { // Cassandra sends it for contention only
 			e.Contentions = int(r.Short())
 		}
 		return e
@@ -89,7 +89,7 @@ func readReceived(r *wire.Reader) (c cql.Consistency, received, blockFor int) {
 
 // readFailures reads <reasonmap> in v5 and <numfailures> in v4.
 func readFailures(r *wire.Reader, version byte) (int, map[netip.Addr]uint16) {
-	if version < protoV5 {
+	if version < V5 {
 		return int(r.Int()), nil
 	}
 	n := r.Count(1 + 4 + 2) // an [inetaddr] of IPv4 and a [short]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vecql
+package frame
 
 import (
 	"net/netip"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -17,7 +18,7 @@ import (
 const testRateLimitCode = 0x4321
 
 func TestParseError(t *testing.T) {
-	golden := readHexBodies(t, "frame_errors.hex")
+	golden := readHexBodies(t, "errors.hex")
 	base := func(c cql.Code) cql.ServerError { return cql.ServerError{Code: c, Message: "boom"} }
 	v4addr, v6addr := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 	rows := map[string]struct {
@@ -66,7 +67,7 @@ func TestParseError(t *testing.T) {
 	for name, row := range rows {
 		for _, version := range row.versions {
 			t.Run(name, func(t *testing.T) {
-				parse := func(r *wire.Reader) error { return parseError(r, version, testRateLimitCode) }
+				parse := func(r *wire.Reader) error { return ParseError(r, version, testRateLimitCode) }
 				body := append([]byte(nil), golden[name]...)
 				r := wire.NewReader(body)
 				got := parse(&r)
@@ -101,24 +102,24 @@ func TestParseErrorCodesWithoutFields(t *testing.T) {
 		body, err := wire.AppendString(wire.AppendInt(nil, int32(c)), "boom")
 		require.NoError(t, err)
 		r := wire.NewReader(body)
-		require.Equal(t, &cql.ServerError{Code: c, Message: "boom"}, parseError(&r, protoV4, 0))
+		require.Equal(t, &cql.ServerError{Code: c, Message: "boom"}, ParseError(&r, V4, 0))
 	}
 }
 
 // TestParseErrorRateLimitNotNegotiated parses the code as unknown, and code 0 as a server error.
 func TestParseErrorRateLimitNotNegotiated(t *testing.T) {
-	golden := readHexBodies(t, "frame_errors.hex")
+	golden := readHexBodies(t, "errors.hex")
 	r := wire.NewReader(golden["rate limit"])
-	require.Equal(t, &cql.ServerError{Code: testRateLimitCode, Message: "boom"}, parseError(&r, protoV4, 0))
+	require.Equal(t, &cql.ServerError{Code: testRateLimitCode, Message: "boom"}, ParseError(&r, V4, 0))
 	r = wire.NewReader(golden["server"])
-	require.Equal(t, &cql.ServerError{Code: cql.CodeServer, Message: "boom"}, parseError(&r, protoV4, 0))
+	require.Equal(t, &cql.ServerError{Code: cql.CodeServer, Message: "boom"}, ParseError(&r, V4, 0))
 }
 
 func TestParseErrorLyingReasonMap(t *testing.T) {
-	body := readHexBodies(t, "frame_errors.hex")["read failure v5"]
+	body := readHexBodies(t, "errors.hex")["read failure v5"]
 	body[4+2+4+2+4+4] = 0x7F // the count
 	var err error
-	n := allocated(func() { r := wire.NewReader(body); err = parseError(&r, protoV5, 0) })
+	n := leak.Allocated(func() { r := wire.NewReader(body); err = ParseError(&r, V5, 0) })
 	require.ErrorIs(t, err, wire.ErrLength)
 	require.Less(t, n, uint64(64<<10))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vecql
+package frame
 
 import (
 	"github.com/vecql/vecql/cql"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vecql
+package frame
 
 import (
 	"net/netip"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -16,14 +17,14 @@ import (
 
 // parsers of all responses except RESULT and ERROR, by the prefix of the names of their bodies in testdata.
 var parsers = map[string]func(r *wire.Reader) (any, error){
-	"supported":    func(r *wire.Reader) (any, error) { return parseSupported(r) },
-	"authenticate": func(r *wire.Reader) (any, error) { return parseAuthenticate(r) },
-	"auth token":   func(r *wire.Reader) (any, error) { return parseAuthToken(r) },
-	"event":        parseEvent,
+	"supported":    func(r *wire.Reader) (any, error) { return ParseSupported(r) },
+	"authenticate": func(r *wire.Reader) (any, error) { return ParseAuthenticate(r) },
+	"auth token":   func(r *wire.Reader) (any, error) { return ParseAuthToken(r) },
+	"event":        ParseEvent,
 }
 
 func TestParseResponses(t *testing.T) {
-	golden := readHexBodies(t, "frame_responses.hex")
+	golden := readHexBodies(t, "responses.hex")
 	for _, row := range []struct {
 		parser, name string
 		want         any
@@ -32,14 +33,14 @@ func TestParseResponses(t *testing.T) {
 		{"authenticate", "authenticate", "org.apache.cassandra.auth.PasswordAuthenticator"},
 		{"auth token", "auth token", []byte{1, 2, 3}},
 		{"auth token", "auth token null", []byte(nil)},
-		{"event", "event status", statusEvent{"DOWN", netip.MustParseAddrPort("192.0.2.1:9042")}},
+		{"event", "event status", StatusEvent{"DOWN", netip.MustParseAddrPort("192.0.2.1:9042")}},
 		{"event", "event topology", topologyEvent{"NEW_NODE", netip.MustParseAddrPort("[2001:db8::1]:19046")}},
-		{"event", "event keyspace", schemaEvent{change: "CREATED", target: "KEYSPACE", keyspace: "ks"}},
-		{"event", "event table", schemaEvent{change: "UPDATED", target: "TABLE", keyspace: "ks", name: "t"}},
-		{"event", "event type", schemaEvent{change: "DROPPED", target: "TYPE", keyspace: "ks", name: "u"}},
-		{"event", "event function", schemaEvent{"CREATED", "FUNCTION", "ks", "f", []string{"int", "text"}}},
-		{"event", "event aggregate", schemaEvent{"CREATED", "AGGREGATE", "ks", "g", []string{}}},
-		{"event", "event schema unknown target", schemaEvent{change: "CREATED", target: "ROLE"}},
+		{"event", "event keyspace", SchemaEvent{Change: "CREATED", Target: "KEYSPACE", Keyspace: "ks"}},
+		{"event", "event table", SchemaEvent{Change: "UPDATED", Target: "TABLE", Keyspace: "ks", Name: "t"}},
+		{"event", "event type", SchemaEvent{Change: "DROPPED", Target: "TYPE", Keyspace: "ks", Name: "u"}},
+		{"event", "event function", SchemaEvent{"CREATED", "FUNCTION", "ks", "f", []string{"int", "text"}}},
+		{"event", "event aggregate", SchemaEvent{"CREATED", "AGGREGATE", "ks", "g", []string{}}},
+		{"event", "event schema unknown target", SchemaEvent{Change: "CREATED", Target: "ROLE"}},
 		{"event", "event unknown", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -51,7 +52,7 @@ func TestParseResponses(t *testing.T) {
 			clear(body) // the result is not a part of body
 			require.Equal(t, row.want, got)
 
-			body = readHexBodies(t, "frame_responses.hex")[row.name]
+			body = readHexBodies(t, "responses.hex")[row.name]
 			requirePrefixesFail(t, body, func(r *wire.Reader) error { _, err := parsers[row.parser](r); return err })
 		})
 	}
@@ -73,27 +74,27 @@ func TestParseEnvelope(t *testing.T) {
 		name  string
 		flags byte
 		head  []byte
-		want  envelope
+		want  Envelope
 	}{
-		{"nothing", 0, nil, envelope{}},
-		{"compression and beta do not affect the body", wire.FlagCompressed | wire.FlagBeta, nil, envelope{}},
-		{"tracing", wire.FlagTracing, tracing, envelope{tracingID: id, traced: true}},
-		{"warnings", wire.FlagWarning, warnings, envelope{warnings: []string{"w", ""}}},
-		{"payload", wire.FlagCustomPayload, payload, envelope{payload: pairs}},
+		{"nothing", 0, nil, Envelope{}},
+		{"compression and beta do not affect the body", wire.FlagCompressed | wire.FlagBeta, nil, Envelope{}},
+		{"tracing", wire.FlagTracing, tracing, Envelope{TracingID: id, Traced: true}},
+		{"warnings", wire.FlagWarning, warnings, Envelope{Warnings: []string{"w", ""}}},
+		{"payload", wire.FlagCustomPayload, payload, Envelope{Payload: pairs}},
 		{
 			"all", wire.FlagTracing | wire.FlagWarning | wire.FlagCustomPayload, join(tracing, warnings, payload),
-			envelope{tracingID: id, traced: true, warnings: []string{"w", ""}, payload: pairs},
+			Envelope{TracingID: id, Traced: true, Warnings: []string{"w", ""}, Payload: pairs},
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			body := join(row.head, []byte("message"))
-			got, r, err := readEnvelope(row.flags, body)
+			got, r, err := ReadEnvelope(row.flags, body)
 			require.NoError(t, err)
 			require.Equal(t, "message", string(r.Rest()))
 			clear(body)
 			require.Equal(t, &row.want, got)
 			for n := range row.head {
-				_, _, err := readEnvelope(row.flags, row.head[:n])
+				_, _, err := ReadEnvelope(row.flags, row.head[:n])
 				var p *cql.ProtocolError
 				require.ErrorAs(t, err, &p, "%d bytes", n)
 			}
@@ -115,7 +116,7 @@ func TestParseResponsesLyingLengths(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var err error
-			n := allocated(func() { r := wire.NewReader(row.body); _, err = parsers[row.parser](&r) })
+			n := leak.Allocated(func() { r := wire.NewReader(row.body); _, err = parsers[row.parser](&r) })
 			var p *cql.ProtocolError
 			require.ErrorAs(t, err, &p)
 			require.Less(t, n, uint64(64<<10))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vecql
+package frame
 
 import (
 	"encoding/binary"
@@ -36,37 +36,37 @@ const (
 // prepareFlagKeyspace is the only flag of PREPARE (v5, section 4.1.5).
 const prepareFlagKeyspace = 0x01
 
-// binder contains the bound values of one statement.
-type binder interface {
-	// count returns the number of values, and reports whether each has a name.
-	count() (n int, named bool)
-	// appendBound appends, for each value, a [string] name if named, then a [value].
-	appendBound(dst []byte) ([]byte, error)
+// Binder contains the bound values of one statement.
+type Binder interface {
+	// Count returns the number of values, and reports whether each has a name.
+	Count() (n int, named bool)
+	// AppendBound appends, for each value, a [string] name if named, then a [value].
+	AppendBound(dst []byte) ([]byte, error)
 }
 
-// queryParams are the parameters of QUERY and EXECUTE. BATCH uses only consistencies, timestamp, keyspace and
-// nowInSeconds.
-type queryParams struct {
-	values            binder // nil means none
-	consistency       cql.Consistency
-	serialConsistency cql.Consistency // 0 means none
-	skipMetadata      bool
-	pageSize          int    // rows; 0 means none
-	pagingState       []byte // empty means none
-	timestamp         int64  // microseconds since 1970, if hasTimestamp
-	hasTimestamp      bool
-	keyspace          string // v5 only
-	nowInSeconds      int32  // seconds since 1970, if hasNowInSeconds; v5 only
-	hasNowInSeconds   bool
+// QueryParams are the parameters of QUERY and EXECUTE. BATCH uses only consistencies, timestamp, keyspace and
+// NowInSeconds.
+type QueryParams struct {
+	Values            Binder // nil means none
+	Consistency       cql.Consistency
+	SerialConsistency cql.Consistency // 0 means none
+	SkipMetadata      bool
+	PageSize          int    // rows; 0 means none
+	PagingState       []byte // empty means none
+	Timestamp         int64  // microseconds since 1970, if HasTimestamp
+	HasTimestamp      bool
+	Keyspace          string // v5 only
+	NowInSeconds      int32  // seconds since 1970, if HasNowInSeconds; v5 only
+	HasNowInSeconds   bool
 
-	consistencyAt int // offset of the consistency in the body, set when it is written
+	ConsistencyAt int // offset of the consistency in the body, set when it is written
 }
 
-// batchEntry is one statement of a batch.
-type batchEntry struct {
-	id     []byte // of the prepared statement; nil means that stmt is sent as text
-	stmt   string
-	values binder // nil means none
+// BatchEntry is one statement of a batch.
+type BatchEntry struct {
+	ID     []byte // of the prepared statement; nil means that stmt is sent as text
+	Stmt   string
+	Values Binder // nil means none
 }
 
 // bodyWriter appends the fields of a body. The first field that does not fit sets err; nothing is appended after that.
@@ -89,7 +89,7 @@ func (w *bodyWriter) finish(dst []byte) ([]byte, error) {
 // room sets err if the body with n more bytes would exceed the maximum frame length.
 func (w *bodyWriter) room(n int) {
 	if w.err == nil && n > wire.MaxBody-(len(w.out)-w.start) {
-		w.err = errtext.Errorf("encode the body of a request: %w", ErrFrameTooBig)
+		w.err = errtext.Errorf("encode the body of a request: %w", ErrTooBig)
 	}
 }
 
@@ -158,116 +158,116 @@ func (w *bodyWriter) bytes(b []byte) {
 }
 
 // values writes a [short] n and n bound values.
-func (w *bodyWriter) values(b binder, n int) {
+func (w *bodyWriter) values(b Binder, n int) {
 	if n > maxCount {
 		w.fail(fmt.Sprintf("%d values", n), ErrTooManyValues)
 	}
 	w.short(uint16(n))
 	if w.err == nil && n > 0 {
-		w.out, w.err = b.appendBound(w.out)
+		w.out, w.err = b.AppendBound(w.out)
 	}
 	w.room(0)
 }
 
 // boundCount is b.count for a b that may be nil.
-func boundCount(b binder) (n int, named bool) {
+func boundCount(b Binder) (n int, named bool) {
 	if b == nil {
 		return 0, false
 	}
-	return b.count()
+	return b.Count()
 }
 
 // queryFlags returns the flags of p, without those of its values, and ErrUnsupported for parameters that version lacks.
-func queryFlags(version byte, p *queryParams) (flags int32, err error) {
-	if p.serialConsistency != 0 {
+func queryFlags(version byte, p *QueryParams) (flags int32, err error) {
+	if p.SerialConsistency != 0 {
 		flags |= queryFlagSerialConsistency
 	}
-	if p.hasTimestamp {
+	if p.HasTimestamp {
 		flags |= queryFlagTimestamp
 	}
-	if p.keyspace != "" {
+	if p.Keyspace != "" {
 		flags |= queryFlagKeyspace
 	}
-	if p.hasNowInSeconds {
+	if p.HasNowInSeconds {
 		flags |= queryFlagNowInSeconds
 	}
 	switch {
-	case version >= protoV5:
+	case version >= V5:
 		return flags, nil
-	case p.keyspace != "":
+	case p.Keyspace != "":
 		return 0, errtext.Errorf("keyspace of a request: %w", ErrUnsupported)
-	case p.hasNowInSeconds:
+	case p.HasNowInSeconds:
 		return 0, errtext.Errorf("now_in_seconds: %w", ErrUnsupported)
 	}
 	return flags, nil
 }
 
 func (w *bodyWriter) flags(version byte, flags int32) {
-	if version >= protoV5 {
+	if version >= V5 {
 		w.int(flags)
 	} else {
 		w.byte(byte(flags))
 	}
 }
 
-// queryParams writes the <query_parameters> of QUERY and EXECUTE (section 4.1.4).
-func (w *bodyWriter) queryParams(version byte, p *queryParams) {
+// QueryParams writes the <query_parameters> of QUERY and EXECUTE (section 4.1.4).
+func (w *bodyWriter) queryParams(version byte, p *QueryParams) {
 	flags, err := queryFlags(version, p)
 	if err != nil && w.err == nil {
 		w.err = err
 	}
-	n, named := boundCount(p.values)
+	n, named := boundCount(p.Values)
 	if n > 0 {
 		flags |= queryFlagValues
 		if named {
 			flags |= queryFlagNames
 		}
 	}
-	if p.skipMetadata {
+	if p.SkipMetadata {
 		flags |= queryFlagSkipMetadata
 	}
-	if p.pageSize != 0 {
+	if p.PageSize != 0 {
 		flags |= queryFlagPageSize
-		if p.pageSize < 0 || p.pageSize > math.MaxInt32 {
-			w.fail(fmt.Sprintf("page size %d", p.pageSize), cql.ErrRange)
+		if p.PageSize < 0 || p.PageSize > math.MaxInt32 {
+			w.fail(fmt.Sprintf("page size %d", p.PageSize), cql.ErrRange)
 		}
 	}
-	if len(p.pagingState) > 0 {
+	if len(p.PagingState) > 0 {
 		flags |= queryFlagPagingState
 	}
-	p.consistencyAt = len(w.out)
-	w.short(uint16(p.consistency))
+	p.ConsistencyAt = len(w.out)
+	w.short(uint16(p.Consistency))
 	w.flags(version, flags)
 	if n > 0 {
-		w.values(p.values, n)
+		w.values(p.Values, n)
 	}
-	if p.pageSize != 0 {
-		w.int(int32(p.pageSize))
+	if p.PageSize != 0 {
+		w.int(int32(p.PageSize))
 	}
-	if len(p.pagingState) > 0 {
-		w.bytes(p.pagingState)
+	if len(p.PagingState) > 0 {
+		w.bytes(p.PagingState)
 	}
 	w.tail(p)
 }
 
 // tail writes the last parameters of QUERY, EXECUTE and BATCH.
-func (w *bodyWriter) tail(p *queryParams) {
-	if p.serialConsistency != 0 {
-		w.short(uint16(p.serialConsistency))
+func (w *bodyWriter) tail(p *QueryParams) {
+	if p.SerialConsistency != 0 {
+		w.short(uint16(p.SerialConsistency))
 	}
-	if p.hasTimestamp {
-		w.long(p.timestamp)
+	if p.HasTimestamp {
+		w.long(p.Timestamp)
 	}
-	if p.keyspace != "" {
-		w.string("keyspace", p.keyspace)
+	if p.Keyspace != "" {
+		w.string("keyspace", p.Keyspace)
 	}
-	if p.hasNowInSeconds {
-		w.int(p.nowInSeconds)
+	if p.HasNowInSeconds {
+		w.int(p.NowInSeconds)
 	}
 }
 
-// appendStartup appends the body of STARTUP (section 4.1.1), its options sorted by key.
-func appendStartup(dst []byte, options map[string]string) ([]byte, error) {
+// AppendStartup appends the body of STARTUP (section 4.1.1), its options sorted by key.
+func AppendStartup(dst []byte, options map[string]string) ([]byte, error) {
 	w := newBodyWriter(dst)
 	if len(options) > maxCount {
 		w.fail("STARTUP options", wire.ErrTooLong)
@@ -280,15 +280,15 @@ func appendStartup(dst []byte, options map[string]string) ([]byte, error) {
 	return w.finish(dst)
 }
 
-// appendAuthResponse appends the body of AUTH_RESPONSE (section 4.1.2); a nil token is written as null.
-func appendAuthResponse(dst, token []byte) ([]byte, error) {
+// AppendAuthResponse appends the body of AUTH_RESPONSE (section 4.1.2); a nil token is written as null.
+func AppendAuthResponse(dst, token []byte) ([]byte, error) {
 	w := newBodyWriter(dst)
 	w.bytes(token)
 	return w.finish(dst)
 }
 
-// appendRegister appends the body of REGISTER (section 4.1.8).
-func appendRegister(dst []byte, events []string) ([]byte, error) {
+// AppendRegister appends the body of REGISTER (section 4.1.8).
+func AppendRegister(dst []byte, events []string) ([]byte, error) {
 	w := newBodyWriter(dst)
 	if len(events) > maxCount {
 		w.fail("event types", wire.ErrTooLong)
@@ -300,22 +300,22 @@ func appendRegister(dst []byte, events []string) ([]byte, error) {
 	return w.finish(dst)
 }
 
-// appendQuery appends the body of QUERY (section 4.1.4).
-func appendQuery(dst []byte, version byte, stmt string, p *queryParams) ([]byte, error) {
+// AppendQuery appends the body of QUERY (section 4.1.4).
+func AppendQuery(dst []byte, version byte, stmt string, p *QueryParams) ([]byte, error) {
 	w := newBodyWriter(dst)
 	w.longString(stmt)
 	w.queryParams(version, p)
 	return w.finish(dst)
 }
 
-// appendPrepare appends the body of PREPARE (section 4.1.5). A non-empty keyspace requires v5.
-func appendPrepare(dst []byte, version byte, stmt, keyspace string) ([]byte, error) {
+// AppendPrepare appends the body of PREPARE (section 4.1.5). A non-empty keyspace requires v5.
+func AppendPrepare(dst []byte, version byte, stmt, keyspace string) ([]byte, error) {
 	w := newBodyWriter(dst)
 	w.longString(stmt)
 	switch {
-	case version < protoV5 && keyspace != "":
+	case version < V5 && keyspace != "":
 		w.fail("keyspace of PREPARE", ErrUnsupported)
-	case version < protoV5:
+	case version < V5:
 	case keyspace == "":
 		w.int(0)
 	default:
@@ -325,21 +325,21 @@ func appendPrepare(dst []byte, version byte, stmt, keyspace string) ([]byte, err
 	return w.finish(dst)
 }
 
-// appendExecute appends the body of EXECUTE (section 4.1.6). It writes resultMetadataID always on v5, and on v4 if it
+// AppendExecute appends the body of EXECUTE (section 4.1.6). It writes ResultMetadataID always on v5, and on v4 if it
 // is not nil (ScyllaDB's extension SCYLLA_USE_METADATA_ID).
-func appendExecute(dst []byte, version byte, id, resultMetadataID []byte, p *queryParams) ([]byte, error) {
+func AppendExecute(dst []byte, version byte, id, resultMetadataID []byte, p *QueryParams) ([]byte, error) {
 	w := newBodyWriter(dst)
 	w.shortBytes("statement id", id)
-	if version >= protoV5 || resultMetadataID != nil {
+	if version >= V5 || resultMetadataID != nil {
 		w.shortBytes("result metadata id", resultMetadataID)
 	}
 	w.queryParams(version, p)
 	return w.finish(dst)
 }
 
-// appendBatch appends the body of BATCH (section 4.1.7). It returns ErrUnsupported for named values: the protocol puts
+// AppendBatch appends the body of BATCH (section 4.1.7). It returns ErrUnsupported for named values: the protocol puts
 // their flag after the values, where no server can use it (CASSANDRA-10246).
-func appendBatch(dst []byte, version byte, typ cql.BatchType, entries []batchEntry, p *queryParams) ([]byte, error) {
+func AppendBatch(dst []byte, version byte, typ cql.BatchType, entries []BatchEntry, p *QueryParams) ([]byte, error) {
 	w := newBodyWriter(dst)
 	if len(entries) > maxCount {
 		w.fail(fmt.Sprintf("%d statements", len(entries)), ErrTooManyStmts)
@@ -356,9 +356,9 @@ func appendBatch(dst []byte, version byte, typ cql.BatchType, entries []batchEnt
 	return w.finish(dst)
 }
 
-// appendRowBatch is appendBatch for an unlogged batch of one prepared statement with n values, whose rows are encoded:
+// AppendRowBatch is AppendBatch for an unlogged batch of one prepared statement with n values, whose rows are encoded:
 // row i ends at cells[ends[i]].
-func appendRowBatch(dst []byte, version byte, id []byte, n int, cells []byte, ends []int, p *queryParams,
+func AppendRowBatch(dst []byte, version byte, id []byte, n int, cells []byte, ends []int, p *QueryParams,
 ) ([]byte, error) {
 	w := newBodyWriter(dst)
 	w.byte(byte(cql.UnloggedBatch))
@@ -378,9 +378,9 @@ func appendRowBatch(dst []byte, version byte, id []byte, n int, cells []byte, en
 }
 
 // batchParams writes the parameters of a BATCH, which follow its statements.
-func (w *bodyWriter) batchParams(version byte, p *queryParams) {
-	p.consistencyAt = len(w.out)
-	w.short(uint16(p.consistency))
+func (w *bodyWriter) batchParams(version byte, p *QueryParams) {
+	p.ConsistencyAt = len(w.out)
+	w.short(uint16(p.Consistency))
 	flags, err := queryFlags(version, p)
 	if err != nil && w.err == nil {
 		w.err = err
@@ -392,26 +392,26 @@ func (w *bodyWriter) batchParams(version byte, p *queryParams) {
 // The kinds of a statement in a BATCH: its text, or the id of a prepared statement.
 const batchKindText, batchKindID = 0, 1
 
-// batchEntry writes one statement of a BATCH: kind, text or id, and values (native_protocol_v5.spec, section 4.1.7).
+// BatchEntry writes one statement of a BATCH: kind, text or id, and values (native_protocol_v5.spec, section 4.1.7).
 // Named values are an error: servers cannot resolve names in a batch (section 4.1.7).
-func (w *bodyWriter) batchEntry(e *batchEntry) {
-	if e.id == nil {
+func (w *bodyWriter) batchEntry(e *BatchEntry) {
+	if e.ID == nil {
 		w.byte(batchKindText)
-		w.longString(e.stmt)
+		w.longString(e.Stmt)
 	} else {
 		w.byte(batchKindID)
-		w.shortBytes("statement id", e.id)
+		w.shortBytes("statement id", e.ID)
 	}
-	n, named := boundCount(e.values)
+	n, named := boundCount(e.Values)
 	if named && n > 0 {
 		w.fail("named values in a batch", ErrUnsupported)
 	}
-	w.values(e.values, n)
+	w.values(e.Values, n)
 }
 
-// appendCustomPayload appends a custom payload, sorted by key. It precedes the message (section 4) in a frame with
+// AppendCustomPayload appends a custom payload, sorted by key. It precedes the message (section 4) in a frame with
 // wire.FlagCustomPayload.
-func appendCustomPayload(dst []byte, payload map[string][]byte) ([]byte, error) {
+func AppendCustomPayload(dst []byte, payload map[string][]byte) ([]byte, error) {
 	w := newBodyWriter(dst)
 	if len(payload) > maxCount {
 		w.fail("custom payload", wire.ErrTooLong)
@@ -424,12 +424,12 @@ func appendCustomPayload(dst []byte, payload map[string][]byte) ([]byte, error) 
 	return w.finish(dst)
 }
 
-// translateExecute converts the message of a v4 EXECUTE for a connection with other ScyllaDB extensions (scylladb
+// TranslateExecute converts the message of a v4 EXECUTE for a connection with other ScyllaDB extensions (scylladb
 // docs/dev/protocol-extensions.md): it removes the result metadata id or inserts an empty one. message was written by
-// appendExecute. hasID reports whether message has an id, wantID whether the result needs one. Without an id the server
+// AppendExecute. hasID reports whether message has an id, wantID whether the result needs one. Without an id the server
 // cannot report a change of metadata, so the flag to skip metadata is cleared. An empty id never equals that of the
 // server's metadata, so the server sends the metadata with their id.
-func translateExecute(dst, message []byte, hasID, wantID bool) ([]byte, error) {
+func TranslateExecute(dst, message []byte, hasID, wantID bool) ([]byte, error) {
 	r := wire.NewReader(message)
 	id := r.ShortBytes()
 	if hasID {
