@@ -67,8 +67,8 @@ mutate:
 	rm -f .cache/mutate-sample.jsonl
 	go run ./tests/mutate tree -sample $(SAMPLE) -seed $(SEED) -far=false -target '$(TARGET)' -results .cache/mutate-sample.jsonl
 
-# The slips of tests/mutate/mutations.txt, which are written by hand. MATCH, a regular expression, selects by promise, file and
-# name: make mutate-list MATCH='^1 '.
+# The slips of tests/mutate/mutations.txt, which are written by hand. MATCH, a regular expression, selects by promise, package,
+# declaration and name: make mutate-list MATCH='^1 '.
 mutate-list:
 	go run ./tests/mutate -match '$(MATCH)'
 

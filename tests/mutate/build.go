@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"go/token"
 	"maps"
 	"os"
 	"os/exec"
@@ -54,15 +53,8 @@ func newBuild(all []*mutation, folder string, timeout time.Duration) (*build, er
 		schemata: schemata{map[string]*combinedFile{}, 0, filepath.Join(folder, "combined.json")},
 	}
 	for i, m := range all {
-		f := b.schemata.files[m.file]
-		if f == nil {
-			var err error
-			if f, err = parseCombined(token.NewFileSet(), ".", m.file); err != nil {
-				return nil, err
-			}
-			b.schemata.files[m.file] = f
-		}
-		b.combined[i] = f.add(m, i+1)
+		b.schemata.files[m.at.file.path] = m.at.file
+		b.combined[i] = m.at.file.add(m, i+1)
 	}
 	removed, err := b.schemata.compile()
 	if err != nil {

@@ -84,28 +84,19 @@ func parseCombined(files *token.FileSet, root, path string) (*combinedFile, erro
 	return f, err
 }
 
-// add adds a mutation of the list under that number. It reports false if the mutation needs a build of its own: it
-// changes more than the body of one function, or the function depends on its caller.
+// add adds a mutation of the list under that number. It reports false if the mutation needs a build of its own: it does
+// not change the body of a function, or the function depends on its caller.
 func (f *combinedFile) add(m *mutation, number int) bool {
-	begin := strings.Index(f.text, m.old)
-	if begin < 0 {
+	d, ok := m.at.node.(*ast.FuncDecl)
+	if !ok || callsRecover(d.Body) {
 		return false
 	}
-	head := commonPrefix(m.old, m.new)
-	tail := commonSuffix(m.old[head:], m.new[head:])
-	begin, end := begin+head, begin+len(m.old)-tail
-	for _, d := range f.syntax.Decls {
-		d, ok := d.(*ast.FuncDecl)
-		if !ok || d.Body == nil || begin <= f.offset(d.Body.Lbrace) || end > f.offset(d.Body.Rbrace) {
-			continue
-		}
-		if callsRecover(d.Body) {
-			return false
-		}
-		f.addCopy(d, number, begin, end, m.new[head:len(m.new)-tail])
-		return true
+	begin, end, text, err := m.change()
+	if err != nil || begin <= f.offset(d.Body.Lbrace) {
+		return false
 	}
-	return false
+	f.addCopy(d, number, begin, end, text)
+	return true
 }
 
 // addCopy adds a copy of d in which text replaces the bytes from begin to end.
@@ -116,24 +107,6 @@ func (f *combinedFile) addCopy(d *ast.FuncDecl, number, begin, end int, text str
 
 func copyName(d *ast.FuncDecl, number int) string {
 	return fmt.Sprintf("planted%d%s", number, d.Name.Name)
-}
-
-// commonPrefix returns the number of bytes with which both texts begin.
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-// commonSuffix returns the number of bytes with which both texts end.
-func commonSuffix(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
-		n++
-	}
-	return n
 }
 
 // callsRecover reports whether a function calls recover itself, which returns nil in a copy that a deferred function

@@ -51,25 +51,31 @@ func one(a int) int { return a + limit }
 func TestCombine(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "p.go"), []byte(combinedSource), 0o600))
-	f, err := parseCombined(token.NewFileSet(), dir, "p.go")
-	require.NoError(t, err)
-	for i, m := range []struct {
-		old, new string
+	declarations := newPlaces(dir)
+	all := []struct {
+		function string
+		edits    []edit
 		combined bool
 	}{
-		{"return b.v", "var v V; return v", true},
-		{"\treturn true\n", "\treturn false\n", true},
-		{"n = len(rest)\n\treturn n, nil", "return 0, nil", true},
-		{"n = len(rest)", "n = len(rest) + 1", true},
-		{"\tf()\n", "", true},
-		{"func one(a int) int { return a + limit }", "func one(a int) int { return a - limit }", true},
-		{"return a + limit", "return a + unknown", true},
-		{"recover() != nil", "recover() == nil", false},
-		{"limit = 3", "limit = 4", false},
-		{"(a int)", "(a int32)", false},
-		{"not in the file", "", false},
-	} {
-		require.Equal(t, m.combined, f.add(&mutation{old: m.old, new: m.new}, i+1), m.old)
+		{"box.get", []edit{{"statement", 1, 1, "var v V; return v"}}, true},
+		{"box.none", []edit{{"value", 1, 1, "false"}}, true},
+		{"pair", []edit{{"statement", 1, 2, ""}, {"value", 2, 3, "0"}}, true},
+		{"pair", []edit{{"call", 1, 1, "$0 + 1"}}, true},
+		{"deferred", []edit{{"statement", 3, 3, ""}}, true},
+		{"one", []edit{{"binary", 1, 1, "$1 - $2"}}, true},
+		{"one", []edit{{"binary", 1, 1, "$1 + unknown"}}, true},
+		{"guard", []edit{{"condition", 1, 1, "$1 == nil"}}, false},
+		{"limit", []edit{{"literal", 1, 1, "4"}}, false},
+		{"one", []edit{{"binary", 2, 2, ""}}, false},
+	}
+	var f *combinedFile
+	for i, c := range all {
+		m := &mutation{dir: ".", function: c.function, edits: c.edits}
+		var err error
+		m.at, err = declarations.find(m)
+		require.NoError(t, err)
+		f = m.at.file
+		require.Equal(t, c.combined, f.add(m, i+1), "%v", m)
 	}
 	text, lines := f.write()
 	require.Contains(t, text, "func one(a int) int { if planted != 0 { switch planted { case 6: return planted6one(a); case 7: ")

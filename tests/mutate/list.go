@@ -4,9 +4,9 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -14,37 +14,46 @@ import (
 // The list of mutations, mutations.txt. A mutation is a block of lines; empty lines separate blocks, and lines that
 // begin with # are comments:
 //
-//	PROMISE FILE: NAME
-//	- an old line
-//	+ a new line
+//	PROMISE PACKAGE DECLARATION: NAME
+//	@ KIND N/TOTAL: TEXT
 //	= PACKAGE PATTERN
 //
-// The lines of - joined by line feeds are the old text, those of + the new one. Both may be parts of lines. Each line
-// of = has a package and a pattern for the flag -run of go test; PATTERN may be absent, which means all tests.
+// PACKAGE is a folder relative to the root of the module, DECLARATION a function, a method as Type.method, or a
+// variable, constant or type of the package. Each line of @ replaces the Nth of the TOTAL nodes of a KIND in the
+// declaration (place.go) by TEXT. In TEXT, $0 is the replaced node, $2 its second child, $2.1 the first child of that.
+// Without TEXT a statement is dropped. Each line of = has a package and a pattern for the flag -run of go test; PATTERN
+// may be absent, which means all tests.
 
-// mutation is one change of one file, with the tests that must fail after the change.
+// mutation is one change of one declaration, with the tests that must fail after the change.
 type mutation struct {
 	promise  int    // of docs/promises.md
-	file     string // relative to the root of the module
+	dir      string // of the package, relative to the root of the module
+	function string // or another declaration
 	name     string
-	old, new string
+	edits    []edit
 	tests    []testRun
+	at       *place
 }
 
 // testRun is a package and the pattern of its tests. An empty pattern means all tests.
 type testRun struct{ pkg, pattern string }
 
-func (m *mutation) String() string { return fmt.Sprintf("%d %s: %s", m.promise, m.file, m.name) }
+func (m *mutation) String() string {
+	return fmt.Sprintf("%d %s %s: %s", m.promise, m.dir, m.function, m.name)
+}
 
-// parseList reads the list in file.
-func parseList(file string) ([]*mutation, error) {
+// parseList reads the list in file, and finds the declarations in the module in root. The error names every mutation
+// whose declaration is missing.
+func parseList(file, root string) ([]*mutation, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	var all []*mutation
+	declarations := newPlaces(root)
 	var block []string
+	var missing []error
 	in := bufio.NewScanner(f)
 	for number := 1; ; number++ {
 		more := in.Scan()
@@ -59,10 +68,13 @@ func parseList(file string) ([]*mutation, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: the block before line %d: %w", file, number, err)
 			}
+			if m.at, err = declarations.find(m); err != nil {
+				missing = append(missing, err)
+			}
 			all, block = append(all, m), nil
 		}
 		if !more {
-			return all, in.Err()
+			return all, errors.Join(append(missing, in.Err())...)
 		}
 	}
 }
@@ -70,46 +82,33 @@ func parseList(file string) ([]*mutation, error) {
 // parseMutation parses one block.
 func parseMutation(block []string) (*mutation, error) {
 	head, name, ok := strings.Cut(block[0], ": ")
-	promise, file, ok2 := strings.Cut(head, " ")
-	if !ok || !ok2 {
-		return nil, fmt.Errorf("%q is not PROMISE FILE: NAME", block[0])
+	words := strings.Fields(head)
+	if !ok || len(words) != 3 {
+		return nil, fmt.Errorf("%q is not PROMISE PACKAGE DECLARATION: NAME", block[0])
 	}
-	m := &mutation{file: file, name: name}
+	m := &mutation{dir: words[1], function: words[2], name: name}
 	var err error
-	if m.promise, err = strconv.Atoi(promise); err != nil {
+	if m.promise, err = strconv.Atoi(words[0]); err != nil {
 		return nil, err
 	}
-	var removed, added []string
 	for _, line := range block[1:] {
 		text := strings.TrimPrefix(line[1:], " ")
 		switch line[0] {
-		case '-':
-			removed = append(removed, text)
-		case '+':
-			added = append(added, text)
+		case '@':
+			e, err := parseEdit(text)
+			if err != nil {
+				return nil, err
+			}
+			m.edits = append(m.edits, e)
 		case '=':
 			pkg, pattern, _ := strings.Cut(text, " ")
 			m.tests = append(m.tests, testRun{pkg, pattern})
 		default:
-			return nil, fmt.Errorf("%q begins with none of -, + and =", line)
+			return nil, fmt.Errorf("%q begins with neither @ nor =", line)
 		}
 	}
-	m.old, m.new = strings.Join(removed, "\n"), strings.Join(added, "\n")
-	if m.old == m.new || len(m.tests) == 0 {
+	if len(m.edits) == 0 || len(m.tests) == 0 {
 		return nil, fmt.Errorf("%v: no change or no tests", m)
 	}
 	return m, nil
-}
-
-// apply returns the mutated text of the file and the line of the change. The old text must occur exactly once.
-func (m *mutation) apply(root string) (text string, line int, err error) {
-	b, err := os.ReadFile(filepath.Join(root, m.file))
-	if err != nil {
-		return "", 0, err
-	}
-	if n := strings.Count(string(b), m.old); n != 1 {
-		return "", 0, fmt.Errorf("%v: the old text occurs %d times: %q", m, n, m.old)
-	}
-	before, after, _ := strings.Cut(string(b), m.old)
-	return before + m.new + after, 1 + strings.Count(before, "\n"), nil
 }

@@ -7,10 +7,16 @@
 // # The list
 //
 // Without a verb, mutate plants the mutations of mutations.txt, which are written by hand. It prints the number of
-// mutations by promise of docs/promises.md, and every mutation that no test has caught. A mutation that changes more
-// than one function, and one that no test has caught, gets a build of its own; so does every mutation with -separate.
+// mutations by promise of docs/promises.md, and every mutation that no test has caught. A mutation that changes no
+// function, and one that no test has caught, gets a build of its own; so does every mutation with -separate.
 //
 //	go run ./tests/mutate [-match regexp] [-file list] [-list] [-separate] [-timeout duration]
+//	go run ./tests/mutate -nodes 'bulk Writer.Close'
+//
+// A mutation names a declaration, a node of its syntax tree by kind and number, and the text that replaces the node;
+// list.go has the format. Moves of a declaration to another file, formatting, and new names of variables do not matter.
+// A change of the number of nodes of that kind makes the mutation fail to be planted, in TestList too: -nodes prints
+// the new numbers.
 //
 // # The syntax tree
 //
@@ -77,6 +83,7 @@ const jobs = 2
 // flags are the flags of the command.
 type flags struct {
 	match, file    string
+	nodes          string
 	list, separate bool
 	timeout        time.Duration
 }
@@ -98,18 +105,22 @@ func listMain(args []string) error {
 	set := flag.NewFlagSet("mutate", flag.ExitOnError)
 	set.StringVar(&f.match, "match", "", "plant only the mutations whose first `line` this regular expression matches")
 	set.StringVar(&f.file, "file", "tests/mutate/mutations.txt", "the `list` of mutations")
+	set.StringVar(&f.nodes, "nodes", "", "print the nodes of a `declaration`, \"PACKAGE NAME\", with their numbers, and run no test")
 	set.BoolVar(&f.list, "list", false, "print the mutations, check that each can be planted, and run no test")
 	set.BoolVar(&f.separate, "separate", false, "compile every mutation by itself, which takes hours for the whole list")
 	set.DurationVar(&f.timeout, "timeout", time.Minute, "limit of the tests of one package; a test that exceeds it fails")
 	if err := set.Parse(args); err != nil {
 		return err
 	}
+	if f.nodes != "" {
+		return printNodes(os.Stdout, f.nodes)
+	}
 	return run(&f)
 }
 
 // run plants the selected mutations. The error states how many were not caught.
 func run(f *flags) error {
-	all, err := parseList(f.file)
+	all, err := parseList(f.file, ".")
 	if err != nil {
 		return err
 	}
@@ -119,12 +130,12 @@ func run(f *flags) error {
 	}
 	all = slices.DeleteFunc(all, func(m *mutation) bool { return !wanted.MatchString(m.String()) })
 	for _, m := range all {
-		_, line, err := m.apply(".")
+		_, line, err := m.apply()
 		if err != nil {
 			return err
 		}
 		if f.list {
-			fmt.Printf("promise %2d  %s:%d  %s\n", m.promise, m.file, line, m.name)
+			fmt.Printf("promise %2d  %s:%d  %s\n%s", m.promise, m.at.file.path, line, m.name, m.diff())
 		}
 	}
 	if f.list {
@@ -228,9 +239,9 @@ func testUnchanged(all []*mutation, timeout time.Duration) error {
 
 // plant runs the tests of a mutation, which it compiles. overlay is the path of a temporary file.
 func plant(m *mutation, overlay string, timeout time.Duration) outcome {
-	text, _, err := m.apply(".")
+	text, _, err := m.apply()
 	if err == nil {
-		_, err = writeOverlay(overlay, map[string]string{m.file: text})
+		_, err = writeOverlay(overlay, map[string]string{m.at.file.path: text})
 	}
 	if err != nil {
 		return outcome{verdict: invalid, detail: err.Error()}
@@ -300,8 +311,8 @@ func report(all []*mutation, outcomes []outcome) error {
 			found[m.promise]++
 		} else {
 			bad++
-			_, line, _ := m.apply(".")
-			lines = append(lines, fmt.Sprintf("%s: %s:%d: %s\n%s", o.verdict, m.file, line, m, o.detail))
+			_, line, _ := m.apply()
+			lines = append(lines, fmt.Sprintf("%s: %s:%d: %s\n%s%s", o.verdict, m.at.file.path, line, m, m.diff(), o.detail))
 		}
 	}
 	fmt.Print("\n| promise | planted | caught | survived |\n| --- | --- | --- | --- |\n")
