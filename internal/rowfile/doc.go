@@ -31,4 +31,10 @@
 //
 // A batch has the file and the number of its first record in that file, from 0 (column.Source). A record that is not a
 // row has a number, too.
+//
+// # Inside
+//
+// Text is split into records, whose fields are appended to builders of columns. Each writer of text has an Encoder,
+// whose blocks a file takes one after the other. Row groups of Parquet are encoded by goroutines of the file's writer.
+// Files with types are read without a conversion where the types are those that are wanted.
 package rowfile

@@ -13,4 +13,8 @@
 //
 // The parser of statements is this package's own: the general parsers of SQL in Go bring expressions of their own, with
 // other types, literals and functions, whose translation would be longer than the grammar around expr's.
+//
+// The parser shares the lexer with package expr and leaves expressions to expr.ParsePrefix. A statement is translated
+// to a pipe: expressions are passed to its verbs as trees, so that errors of the compiler have their place in the
+// statement. Words of SQL that the package refuses are recognized after a syntax error, from the tokens at its place.
 package sql

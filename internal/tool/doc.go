@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tool is the command vecql: one file for each verb, and what the verbs share.
+// Package tool is the command vecql: one file for each verb, with its cobra.Command at the top, and what the verbs
+// share.
 //
-//   - root.go: Main, the list of verbs, exit codes
-//   - env.go: the streams and the terminal of a command
-//   - cluster.go, profile.go, connect.go: the flags of a cluster, where their values come from, and the session
-//   - output.go, table.go: results as tables and files
-//   - progress.go: the line that shows the progress of long work
+//   - env is the streams, the terminal and the flags of a run.
+//   - clusterFlags defines the flags of a cluster once. resolve sets those that the command line leaves out, by name,
+//     from the environment and from the profile. connectError and explain reduce errors of the driver to one cause.
+//   - report prints the line of an error and chooses the exit code.
+//   - startProgress shows the state of long work, which a function returns, and serves it as metrics.
+//
+// Non-obvious:
+//
+//   - The output stream keeps its first error (checkedWriter), so that verbs may ignore errors of printing: Main
+//     reports them.
+//   - SIGPIPE is caught, so that a closed pipe is an error, after which verbs clean up.
+//   - The shell runs its statements under a context of its own. SIGINT ends the statement; the context of Main, which
+//     SIGINT ends too, would end the shell.
+//   - Ctrl-C becomes a line (keys), because the terminal package takes it for the end of the input.
+//   - USE opens a new session. A session has one keyspace, and protocol v4 has none for a request.
+//
+// The verbs for whole tables and clusters are packages of their own: tablediff, tablecopy, doctor and fakehttp.
 package tool

@@ -143,7 +143,7 @@ var reference = regexp.MustCompile(`\$\d+(\.\d+)*`)
 func (e edit) render(f *combinedFile, n ast.Node) (text string, err error) {
 	source := func(n ast.Node) string { return f.between(n.Pos(), n.End()) }
 	switch {
-	case e.text == "" && e.kind == "statement" && !declares(n):
+	case e.text == "" && e.kind == "statement" && !declares(n) && !isReturn(n):
 		return "if false { " + source(n) + " }", nil // the variables stay in use
 	case e.text == "false" && (e.kind == "condition" || e.kind == "case"):
 		return "false && (" + source(n) + ")", nil

@@ -49,6 +49,7 @@ func TestPlaces(t *testing.T) {
 		{"list.find", "case 2/2: true", "z < -2", "true || (z < -2)", ""},
 		{"list.find", "clause 1/1:", "case z > 2, z < -2:\n\t\t\treturn i, true", "", ""},
 		{"list.find", "statement 6/7:", "\tf(x)\n", "\tif false { f(x) }\n", ""},
+		{"list.find", "statement 5/7:", "return i, true", "", ""},
 		{"list.find", "statement 5/7: $1 = 0; $0", "return i, true", "i = 0; return i, true", ""},
 		{"list.find", "call 2/2: $1(0)", "f(x)", "f(0)", ""},
 		{"list.find", "slice 1/1: $1", "(*l)[1:]", "(*l)", ""},
