@@ -45,7 +45,7 @@ func tableDefinition(schema *arrow.Schema, key string) (string, error) {
 	return text.String() + "PRIMARY KEY (" + key + "))", nil
 }
 
-// primaryKey returns the primary key of a table: that of the option, else that of the metadata of the fields.
+// primaryKey returns the primary key of a table: the option's, else the one in the metadata of the fields.
 func primaryKey(schema *arrow.Schema, key string) (string, error) {
 	if key != "" {
 		return checkedKey(schema, key)
@@ -114,7 +114,8 @@ func checkedKey(schema *arrow.Schema, key string) (string, error) {
 	return out.String(), nil
 }
 
-// fieldType returns the CQL type of a field: that of its metadata, else the one that holds all values of its kind.
+// fieldType returns the CQL type of a field: the kind in its metadata, else the one that holds all values of its
+// kind.
 func fieldType(f arrow.Field, c column.Field) (string, error) {
 	text, ok := f.Metadata.GetValue(metadataType)
 	if !ok {

@@ -31,7 +31,8 @@
 //	vecql.compression           none, lz4 or snappy
 //	vecql.protocol              4 or 5; default the highest
 //
-// A database, a connection and a statement take the options below; each inherits those of the object it is made from.
+// A database, a connection and a statement take the options below; each inherits the options of the object it is made
+// from.
 //
 //	adbc.connection.db_schema   the keyspace of tables without one; not on a statement
 //	vecql.page_bytes            aim of a page of a result; default 1048576

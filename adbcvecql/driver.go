@@ -21,7 +21,7 @@ type Driver struct{}
 func NewDriver() *Driver { return &Driver{} }
 
 // NewDatabase returns a database with options; see the package documentation. It does not connect. The error is an
-// adbc.Error, as are those of all methods of this package.
+// adbc.Error, as the errors of all methods of this package are.
 func (d *Driver) NewDatabase(opts map[string]string) (adbc.Database, error) {
 	return d.NewDatabaseWithContext(context.Background(), opts)
 }

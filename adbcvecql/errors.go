@@ -38,7 +38,7 @@ func wrapped(what string, err error) error {
 	if errors.As(err, &refused) {
 		out.VendorCode = int32(refused.Code)
 	}
-	switch out.Code { // SQL:2003 has no states for tables; these are those of ODBC
+	switch out.Code { // SQL:2003 has no states for tables; these are ODBC's
 	case adbc.StatusNotFound:
 		copy(out.SqlState[:], "42S02")
 	case adbc.StatusAlreadyExists:
@@ -102,7 +102,7 @@ func statusOf(err error) adbc.Status {
 }
 
 // missingTexts are parts of the server's texts about a table or keyspace that is missing. The code of these errors,
-// CodeInvalid, is also that of a statement that is wrong.
+// CodeInvalid, is also the code of a statement that is wrong.
 var missingTexts = []string{"does not exist", "doesn't exist", "unconfigured table"}
 
 // statusOfClass returns the status of the class of an error.

@@ -28,7 +28,7 @@ import (
 type batches = iter.Seq2[*column.Batch, error]
 
 // ExecuteQuery implements adbc.Statement. The context also ends the reading of the result. The number of rows is
-// unknown, except that of an ingest.
+// unknown, except after an ingest.
 func (st *statement) ExecuteQuery(ctx context.Context) (array.RecordReader, int64, error) {
 	if err := st.ready(); err != nil {
 		return nil, -1, err
@@ -61,8 +61,8 @@ func (st *statement) ExecuteQuery(ctx context.Context) (array.RecordReader, int6
 // noBatches is a result without rows.
 func noBatches(func(*column.Batch, error) bool) {}
 
-// executeOther executes a statement that is not a SELECT. Its first page has the columns: the server decides those of a
-// conditional statement when it runs.
+// executeOther executes a statement that is not a SELECT. Its first page has the columns: the server decides the
+// columns of a conditional statement when it runs.
 func (st *statement) executeOther(ctx context.Context) (array.RecordReader, int64, error) {
 	var pages batches
 	if st.isBound() {

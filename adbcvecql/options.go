@@ -19,7 +19,7 @@ import (
 // optionPrefix begins the options of this driver, and of the settings that are parameters of a URI too.
 const optionPrefix = "vecql."
 
-// The names of the options of this driver. Those of databases are in package clusteruri.
+// The names of the options of this driver. The options of databases are in package clusteruri.
 const (
 	optionContactPoints = optionPrefix + clusteruri.ContactPoints
 	optionPageBytes     = "vecql.page_bytes"

@@ -74,7 +74,7 @@ func divided(whole partition, n int) []partition {
 	return list
 }
 
-// ReadPartition implements adbc.Connection. The options of results are those of the connection.
+// ReadPartition implements adbc.Connection. Results have the options of the connection.
 func (c *connection) ReadPartition(ctx context.Context, id []byte) (array.RecordReader, error) {
 	var p partition
 	if err := json.Unmarshal(id, &p); err != nil || !cqltext.IsSelect(p.Statement) {

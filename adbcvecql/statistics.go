@@ -96,7 +96,7 @@ func (s sizeSum) rows(t table) []statisticRow {
 	return list
 }
 
-// estimates returns the sums of the estimates of all nodes that are up, by table. A node has those of its primary
+// estimates returns the sums of the estimates of all nodes that are up, by table. A node has estimates of its primary
 // ranges: in system.table_estimates of the whole cluster (Cassandra 4), in system.size_estimates of its data center.
 func (c *connection) estimates(ctx context.Context, keyspace string) (map[string]sizeSum, error) {
 	sums := map[string]sizeSum{}

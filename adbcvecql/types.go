@@ -17,7 +17,7 @@ import (
 	"github.com/vecql/vecql/internal/codec"
 )
 
-// Arrow types of CQL types: those of package arrowcolumn, changed by the options of a statement.
+// Arrow types of CQL types: the types of package arrowcolumn, changed by the options of a statement.
 
 // decimalDigits is the precision of the type decimal256.
 const decimalDigits = 76

@@ -68,8 +68,8 @@ func seal(data []byte) []byte {
 	return data
 }
 
-// recordOf returns a batch as a record batch. A dictionary with more entries than the batch has rows is left out: it is
-// that of a whole column chunk, and would be sent with each batch.
+// recordOf returns a batch as a record batch. A dictionary with more entries than the batch has rows is left out: it
+// belongs to a whole column chunk, and would be sent with each batch.
 func recordOf(b *column.Batch) (arrow.RecordBatch, error) {
 	rec, err := arrowcolumn.Record(b)
 	if err != nil {

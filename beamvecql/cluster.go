@@ -55,7 +55,7 @@ func clusterConfig(cluster string) (cfg vecql.ClusterConfig, err error) {
 }
 
 // checkCluster returns an error for a URI with a mistake, when the pipeline is made. A name may be registered on
-// workers only, and the files of TLS are those of workers.
+// workers only, and the files of TLS are files of the workers.
 func checkCluster(cluster string) error {
 	if !strings.Contains(cluster, "://") {
 		return nil

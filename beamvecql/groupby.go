@@ -70,7 +70,8 @@ func (g Groups) config() (groupby.Config, error) {
 // and holds the groups in memory; [GroupByShards] divides them.
 //
 // Batches of [Read] have no order, so that groupby.FirstAppearance and aggregates of the first rows have any of the
-// possible results. Batches of [ReadParquet] have numbers of rows, so that the result is that of one machine.
+// possible results. Batches of [ReadParquet] have numbers of rows, so that the result equals the result of one
+// machine.
 func GroupBy(s beam.Scope, groups Groups, batches beam.PCollection) beam.PCollection {
 	s = s.Scope("beamvecql.GroupBy")
 	return beam.Combine(s, &groupFn{Groups: groups.name}, batches)

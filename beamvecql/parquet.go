@@ -38,7 +38,7 @@ type ParquetOptions struct {
 	BucketBytes int64
 }
 
-// ReadParquet reads Parquet files as a PCollection<*column.Batch>. patterns are those of parquetscan.Open; every worker
+// ReadParquet reads Parquet files as a PCollection<*column.Batch>. patterns are as in parquetscan.Open; every worker
 // must have the files under the same names. One worker reads the footers; the others read buckets of row groups.
 // Source.FirstRow of a batch counts through all files. The bundle fails if a file changes meanwhile.
 //
@@ -60,7 +60,7 @@ type bucket struct {
 	Lists   []string `json:"lists,omitempty"`
 }
 
-// planFn emits the buckets of files. Its fields are those of ReadParquet.
+// planFn emits the buckets of files. It has the parameters of ReadParquet.
 type planFn struct {
 	Patterns []string
 	Options  ParquetOptions
@@ -132,7 +132,7 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// bucketFn reads buckets. Its fields are those of ReadParquet.
+// bucketFn reads buckets. It has the parameters of ReadParquet.
 type bucketFn struct {
 	Options ParquetOptions
 

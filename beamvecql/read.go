@@ -71,7 +71,7 @@ func (*afterFn) ProcessElement(element []byte, _ func(*Written) bool, emit func(
 	emit(element)
 }
 
-// readFn reads the ranges of a table. Its fields are those of Read.
+// readFn reads the ranges of a table. It has the parameters of Read.
 type readFn struct {
 	Cluster, Statement string
 	PageBytes          int

@@ -35,7 +35,7 @@ const (
 // for NULL. It panics on any other field, because Beam would encode a time.Time as a struct without fields: use an
 // int64 for a timestamp, a date or a time, and a string for a UUID.
 //
-// A field goes to the column of its cql tag, else to that of its name in any case.
+// A field goes to the column of its cql tag, else to the column of its name in any case.
 func RegisterRow[T any]() {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Struct {

@@ -106,7 +106,7 @@ func keyBytes(c *column.Column) (func(i int) []byte, error) {
 	return func(i int) []byte { return c.Values[i*width : (i+1)*width] }, nil
 }
 
-// floatBytes returns the bytes of a float: one for each NaN, and those of 0 for -0.
+// floatBytes returns the bytes of a float: one for each NaN, and the bits of 0 for -0.
 func floatBytes(f float64) []byte {
 	bits := math.Float64bits(f)
 	if math.IsNaN(f) {

@@ -29,7 +29,7 @@ var wholeRing = Tokens{Start: math.MinInt64, End: math.MinInt64}
 // from 0. There may be 2^64 of them, so that their number is not representable and the last position is.
 func (r Tokens) last() uint64 { return uint64(r.End) - uint64(r.Start) - 1 }
 
-// position returns the position of a token. That of a token outside of the interval is above last.
+// position returns the position of a token. The position of a token outside of the interval is above last.
 func (r Tokens) position(token int64) uint64 { return uint64(token) - uint64(r.Start) - 1 }
 
 // token returns the token at a position.

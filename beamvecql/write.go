@@ -84,7 +84,7 @@ func Write(s beam.Scope, cluster, table string, batches beam.PCollection, o Writ
 	return beam.ParDo2(s, &writeFn{Cluster: cluster, Table: table, Options: o}, batches)
 }
 
-// writeFn writes batches. Its fields are those of Write.
+// writeFn writes batches. It has the parameters of Write.
 type writeFn struct {
 	Cluster, Table string
 	Options        WriteOptions
@@ -132,7 +132,8 @@ func (fn *writeFn) options() bulk.Options {
 	}
 }
 
-// reject stores a rejected row. The writer calls it, on any goroutine; elements are emitted on that of the bundle.
+// reject stores a rejected row. The writer calls it, on any goroutine; elements are emitted on the goroutine of the
+// bundle.
 func (fn *writeFn) reject(r bulk.Rejection) error {
 	row, err := encodeBatch(r.Batch)
 	if err != nil {

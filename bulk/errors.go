@@ -17,7 +17,7 @@ var (
 	ErrOptions = errors.New("bulk: invalid options")
 	// ErrClosed means that a method was called after Close.
 	ErrClosed = errors.New("bulk: the writer is closed")
-	// ErrColumns means that the columns of a batch do not match those of the table.
+	// ErrColumns means that the columns of a batch do not match the columns of the table.
 	ErrColumns = errors.New("bulk: columns do not match the table")
 	// ErrCounters means that a statement updates counters, which Options.Counters does not allow.
 	ErrCounters = errors.New("bulk: the statement updates counters")
@@ -27,11 +27,11 @@ var (
 	ErrCheckpoint = errors.New("bulk: checkpoint")
 )
 
-// A JobError means that a checkpoint is that of another job: of another statement or table, or with another
+// A JobError means that a checkpoint belongs to another job: of another statement or table, or with another
 // Options.Job. It wraps ErrCheckpoint.
 type JobError struct {
 	Checkpoint string // path of the file
-	Got, Want  string // job of the file, and that of the writer
+	Got, Want  string // jobs of the file and of the writer
 }
 
 // Error returns both jobs.

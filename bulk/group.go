@@ -74,8 +74,8 @@ func (g *group) join(t *task) bool {
 	return true
 }
 
-// fits reports whether the row and those of the group are of one partition, or few and with a replica in common, and
-// sets g.more to the targets that all have.
+// fits reports whether the row and the rows of the group are of one partition, or few and with a replica in common,
+// and sets g.more to the targets that all have.
 func (g *group) fits(t *task, token int64) bool {
 	size := g.rows.size + t.size
 	if g.partitions == 1 && token == g.last {

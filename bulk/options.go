@@ -19,7 +19,7 @@ type Options struct {
 	Columns map[string]string
 	// RefuseExtra makes a column that the table does not have an error. By default it is ignored.
 	RefuseExtra bool
-	// AllowMissing allows batches without some columns of the table, except those of the primary key.
+	// AllowMissing allows batches without some columns of the table; columns of the primary key are required.
 	AllowMissing bool
 	// TTL is the time to live of all rows, in whole seconds; 0 means the table's. TTLColumn names a column of the batch
 	// with the time to live of each row: int, in seconds.

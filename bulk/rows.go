@@ -61,7 +61,7 @@ func (r *structRows[T]) describe(to *Rejection, i int) { to.Value = &r.values[i]
 // change until Flush or Close returns. A batch that Query.Batches and parquetscan's Batches yield can be passed as it
 // is, a borrowed one as a Clone. Several goroutines may call Write; one at a time proceeds.
 //
-// The error is that of the writer, which has then stopped, or that of ctx; some rows of b may have been accepted. An
+// The error is the writer's, which has then stopped, or the error of ctx; some rows of b may have been accepted. An
 // error of the columns of b leaves the writer as it was.
 func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
 	if err := w.lock(ctx); err != nil {
@@ -93,9 +93,9 @@ func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
 	return w.accept(ctx, &job{rows: &batchRows{w.rows, w.static, b}, key: w.rowsKey, source: source, first: first}, b.Rows)
 }
 
-// Rows accepts structs, as Writer.Write accepts a batch. The writer keeps values. Each bind marker takes its value from
-// the field of its name, see vecql.Prepare. For a writer of Insert, T must have a field for each column of the table;
-// with Options.AllowMissing, for those of the primary key.
+// Rows accepts structs, as Writer.Write accepts a batch. The writer keeps values. Each bind marker takes its value
+// from the field of its name, see vecql.Prepare. For a writer of Insert, T must have a field for each column of the
+// table; with Options.AllowMissing, for each column of the primary key.
 func Rows[T any](ctx context.Context, w *Writer, values []T) error {
 	if err := w.lock(ctx); err != nil {
 		return err

@@ -172,8 +172,8 @@ func (w *Writer) errorOf(err error) error {
 	return err
 }
 
-// Flush waits until no row is pending, and stores the checkpoint: all rows accepted before are then finished. Calls of
-// Write meanwhile prolong it. The error is that of the writer, or of ctx.
+// Flush waits until no row is pending, and stores the checkpoint: all rows accepted before are then finished. Calls
+// of Write meanwhile prolong it. The error is the writer's, or the error of ctx.
 func (w *Writer) Flush(ctx context.Context) error {
 	if err := w.drain(ctx); err != nil {
 		return err

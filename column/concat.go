@@ -97,7 +97,7 @@ func concat(parts []*Column) (Column, error) {
 	return out, err
 }
 
-// concatValidity returns the validity of n rows, those of all parts in turn.
+// concatValidity returns the validity of n rows, of all parts in turn.
 func concatValidity(parts []*Column, n int) []byte {
 	bits := make([]byte, (n+7)/8)
 	at := 0

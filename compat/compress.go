@@ -26,8 +26,8 @@ type AppendCompressor interface {
 	AppendDecompressed(dst, src []byte, decompressedLength uint32) ([]byte, error)
 }
 
-// AdaptBlockCompressor returns the driver's compressor for c. lz4 and snappy are the driver's own, whose formats are
-// those of the protocol; another compressor is called, and serves protocol v4 only.
+// AdaptBlockCompressor returns the driver's compressor for c. lz4 and snappy are the driver's own, with the formats
+// of the protocol; another compressor is called, and serves protocol v4 only.
 func AdaptBlockCompressor(c BlockCompressor) vecql.Compressor {
 	if own := ownCompressor(c.Name()); own != nil {
 		return own

@@ -34,8 +34,8 @@ func forkBytes(t reflect.Type) bool {
 const nanosecondsOfDay = int64(24 * time.Hour)
 
 // encodeFork encodes v as the fork does: the empty text is NULL of every type but text, bytes are addresses, integers
-// of 32 bits are dates, "scale;unscaled" is a decimal, and a duration of nanoseconds has days of 24 hours. ok is false,
-// and nothing is encoded, if the conversion is that of gocql.
+// of 32 bits are dates, "scale;unscaled" is a decimal, and a duration of nanoseconds has days of 24 hours. ok is
+// false, and nothing is encoded, if gocql's conversion applies.
 func encodeFork(typ cql.Type, v reflect.Value) (content []byte, ok bool, err error) {
 	t := v.Type()
 	switch {
@@ -98,9 +98,9 @@ func bytesOf(v reflect.Value) reflect.Value {
 	return reflect.ValueOf(v.Bytes())
 }
 
-// decodeFork decodes cell as the fork does: NULL of a date is the first date, a cell without bytes is the zero value as
-// text, bytes take addresses, and unsigned numbers take a varint without its sign. ok is false, and nothing is decoded,
-// if the conversion is that of gocql.
+// decodeFork decodes cell as the fork does: NULL of a date is the first date, a cell without bytes is the zero value
+// as text, bytes take addresses, and unsigned numbers take a varint without its sign. ok is false, and nothing is
+// decoded, if gocql's conversion applies.
 func decodeFork(typ cql.Type, cell []byte, v reflect.Value) (ok bool, err error) {
 	t := v.Type()
 	text := t.Kind() == reflect.String

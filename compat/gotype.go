@@ -66,8 +66,8 @@ func (d *Dialect) New(info cql.TypeInfo) any {
 	return new(any)
 }
 
-// Zero returns the zero value of type info: that of GoType(info), but a new number for varint and decimal and a slice
-// of zero values for a tuple. It is nil if GoType is.
+// Zero returns the zero value of type info: the value of GoType(info), but a new number for varint and decimal and a
+// slice of zero values for a tuple. It is nil if GoType is.
 func (d *Dialect) Zero(info cql.TypeInfo) any {
 	switch info := info.(type) {
 	case cql.TupleTypeInfo:

@@ -161,7 +161,7 @@ func (tags fieldTags) index(t reflect.Type, name string) (index []int, ok bool) 
 }
 
 // encodeVector returns the content of a vector. The elements encode themselves in this dialect, except floats, which
-// the driver rounds to those of the vector and gocql refuses.
+// the driver rounds to the vector's elements and gocql refuses.
 func (d *Dialect) encodeVector(info cql.VectorType, v reflect.Value) ([]byte, error) {
 	k := v.Kind()
 	if k != reflect.Slice && k != reflect.Array || k == reflect.Slice && v.IsNil() || areFloats(info, v.Type().Elem()) {
@@ -174,7 +174,8 @@ func (d *Dialect) encodeVector(info cql.VectorType, v reflect.Value) ([]byte, er
 	return codec.Marshal(info, elements)
 }
 
-// areFloats reports whether the elements of a vector are floats, and those of a Go slice with elements of type t, too.
+// areFloats reports whether the elements of a vector are floats, and also the elements of a Go slice with elements of
+// type t.
 func areFloats(info cql.VectorType, t reflect.Type) bool {
 	typ := info.SubType.Type()
 	return (typ == cql.TypeFloat || typ == cql.TypeDouble) &&

@@ -21,7 +21,7 @@ import (
 type Rows struct {
 	it      *vecql.Iter
 	d       *Dialect
-	err     error // nil means none beside that of it
+	err     error // nil means none beside the error of it
 	columns []cql.ColumnInfo
 	tuples  bool      // a column is a tuple
 	outs    []rowPart // nil until parts
@@ -304,8 +304,8 @@ func (r *Rows) SliceMap() ([]map[string]any, error) {
 // appliedColumn is the first column of the result of a conditional statement.
 const appliedColumn = "[applied]"
 
-// ScanCAS stores the columns after the first one, [applied], in dest and closes the Iter. dest is not used if there is
-// no other column. A result that is not that of a conditional statement is not applied.
+// ScanCAS stores the columns after the first one, [applied], in dest and closes the Iter. dest is not used if there
+// is no other column. applied is false for the result of a statement without a condition.
 func (r *Rows) ScanCAS(dest ...any) (applied bool, err error) {
 	if err := r.needRow(); err != nil {
 		return false, err

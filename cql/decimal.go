@@ -44,7 +44,7 @@ func (d Decimal) String() string {
 	return sign + digits
 }
 
-// ParseDecimal parses decimal digits with an optional sign, point and exponent, such as those of String: "-12.50" is
+// ParseDecimal parses decimal digits with an optional sign, point and exponent, such as String returns: "-12.50" is
 // -1250 with scale 2, "5E+40" is 5 with scale -40.
 func ParseDecimal(s string) (Decimal, error) {
 	fault := func(reason string) (Decimal, error) {

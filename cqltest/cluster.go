@@ -16,9 +16,9 @@
 // paused) and faults. A request whose consistency level needs more replicas than are up gets Unavailable, with the
 // numbers that Cassandra would send. CQL that is not implemented gets an error that names it.
 //
-// Not supported: statements that change roles or grant permissions (every user of Config.Users is a superuser, and the
-// tables of system_auth are read-only), functions, aggregates, materialized views, triggers, SASI indexes, COMPACT
-// STORAGE and custom types. Of the settings in system_views only those of Config and of the addresses exist, and the
+// Not supported: statements that change roles or grant permissions (every user of Config.Users is a superuser, and
+// the tables of system_auth are read-only), functions, aggregates, materialized views, triggers, SASI indexes,
+// COMPACT STORAGE and custom types. The settings in system_views are only Config's and the addresses, and the
 // keyspace system_distributed is absent.
 //
 // Other differences from real clusters: changes of the topology spread at once; all nodes agree on the schema at once
@@ -219,8 +219,8 @@ func (c *Cluster) Exec(cql string) error {
 }
 
 // ExecFS executes the CQL in files: for each pattern (see fs.Glob; none means "*.cql") those that it matches, ordered
-// by name. A pattern that matches no file is an error. Errors name the file, and wrap an *Error or that of the file
-// system.
+// by name. A pattern that matches no file is an error. Errors name the file, and wrap an *Error or an error of the
+// file system.
 func (c *Cluster) ExecFS(fsys fs.FS, patterns ...string) error {
 	if len(patterns) == 0 {
 		patterns = []string{"*.cql"}

@@ -24,7 +24,7 @@ type Config struct {
 	Protocol int
 	// Network is where the nodes listen. Default Ports, with Scylla Addresses.
 	Network Network
-	// Addrs are the addresses of the nodes, e.g. that of a killed node of another cluster. Default free ones. The
+	// Addrs are the addresses of the nodes, e.g. the address of a killed node of another cluster. Default free ones. The
 	// shard-aware port of an address is the next one, InMemory 19042.
 	Addrs []netip.AddrPort
 	// Window is the number of bytes that an InMemory connection buffers in each direction before writes block. Default
@@ -35,8 +35,8 @@ type Config struct {
 	Users map[string]string
 	// Authenticator is the class that AUTHENTICATE names. Default org.apache.cassandra.auth.PasswordAuthenticator.
 	Authenticator string
-	// MaxRequest is the largest body of a request, in bytes. Larger ones are refused. Default 16 MiB, that of
-	// Cassandra's native_transport_max_frame_size.
+	// MaxRequest is the largest body of a request, in bytes. Larger ones are refused. Default 16 MiB, as Cassandra's
+	// native_transport_max_frame_size.
 	MaxRequest int
 	// BatchSizeFail is the size in bytes above which a batch over several partitions is refused. Default 50 KiB, with
 	// Scylla 1 MiB; negative means no limit.

@@ -46,7 +46,7 @@ type Error struct {
 	Code    int32
 	Message string // empty means Cassandra's text for the code
 
-	// Consistency is the level in the message; in a Fault 0 (ANY) means that of the request.
+	// Consistency is the level in the message; in a Fault 0 (ANY) means the request's.
 	Consistency uint16
 	Received    int // number of acknowledgements: timeouts, failures, CAS write unknown
 	Required    int // number of acknowledgements needed ("blockfor"): the same codes, and unavailable

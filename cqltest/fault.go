@@ -79,7 +79,7 @@ type Fault struct {
 // A Corruption is a way to damage an answer on the wire.
 type Corruption int
 
-// The corruptions. Those of segments do nothing on a connection without segments (v4).
+// The corruptions. Faults of segments do nothing on a connection without segments (v4).
 const (
 	Intact              Corruption = iota
 	SegmentHeader                  // flips one bit of a segment's header: CRC24 does not match
@@ -101,7 +101,7 @@ type Answer struct {
 	Payload  map[string][]byte
 
 	Flags   byte // added to the flags that the fields above imply
-	Version byte // in the frame's header; 0 means that of the connection
+	Version byte // in the frame's header; 0 means the connection's
 	Stream  int16
 
 	room *[]byte // the pooled buffer of Body, nil if there is none
@@ -126,7 +126,7 @@ type Request struct {
 	Statement string  // text; the texts of a BATCH are joined by "; "
 	Prepared  bool    // an EXECUTE of a statement that the node has prepared
 	Paged     bool    // asks for a page after the first
-	Values    []Value // bound values, in the order of their markers; those of the statements of a BATCH follow each other
+	Values    []Value // bound values, in the order of their markers; the statements of a BATCH follow each other
 
 	// The routing that a token-aware driver could have computed: the token, if the request is for one partition of a
 	// replicated keyspace, and whether the request reached a replica and the shard of the replica that owns the token.
@@ -147,7 +147,7 @@ func (r *Request) Value(name string) (v Value, ok bool) {
 
 // A Value is a value that a request binds.
 type Value struct {
-	Name  string // of the bind marker: that of its column, or of ":name"
+	Name  string // of the bind marker: its column's, or of ":name"
 	Type  string // in CQL
 	Bytes []byte // serialized; nil means NULL or a value that is not set
 	Unset bool

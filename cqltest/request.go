@@ -30,7 +30,7 @@ type params struct {
 	noMetadata   bool   // set by a fault: leaves out the metadata
 }
 
-// readParams reads params; batch means those of a BATCH, which have no values and no paging.
+// readParams reads params; batch means the parameters of a BATCH, which have no values and no paging.
 func readParams(r *reader, version byte, batch bool) params {
 	var p params
 	p.Consistency = r.short()

@@ -68,8 +68,8 @@ func appendSegments(dst, frames []byte, lz4 bool) []byte {
 	return dst
 }
 
-// wholeFrames returns the length of the complete frames at the start of b that fit into one segment, at least that of
-// the first. Bytes that a fault made invalid count as one frame.
+// wholeFrames returns the length of the complete frames at the start of b that fit into one segment, at least the
+// length of the first. Bytes that a fault made invalid count as one frame.
 func wholeFrames(b []byte) int {
 	n := 0
 	for len(b)-n >= headerSize {

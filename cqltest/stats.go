@@ -62,8 +62,8 @@ type Stats struct {
 	Requests map[Opcode]int // by opcode, answered or not
 	Shards   []int          // number of QUERY, EXECUTE and BATCH by the shard of their connection
 
-	// Routable counts the QUERY, EXECUTE and BATCH for one partition of a replicated keyspace. OnReplica counts those
-	// of them that reached a replica, OnShard those that reached the replica's shard that owns the token.
+	// Routable counts the QUERY, EXECUTE and BATCH for one partition of a replicated keyspace. OnReplica counts the
+	// requests that reached a replica, OnShard the requests that reached the replica's shard that owns the token.
 	Routable, OnReplica, OnShard int
 
 	TabletHints int // number of answers with a tablet hint

@@ -12,9 +12,9 @@ import (
 
 // Conjuncts and bounds: what a scan can evaluate itself.
 
-// Conjuncts returns expressions that are all true in exactly the rows in which e is true: the operands of AND, those of
-// an OR below NOT, and the two sides of BETWEEN. A BETWEEN of a literal with a literal bound is one conjunct, because
-// these literals take their type from the other bound.
+// Conjuncts returns expressions that are all true in exactly the rows in which e is true: the operands of AND, the
+// operands of an OR below NOT, and the two sides of BETWEEN. A BETWEEN of a literal with a literal bound is one
+// conjunct, because these literals take their type from the other bound.
 func Conjuncts(e Expr) []Expr { return conjuncts(nil, e, false) }
 
 // conjuncts appends the conjuncts of e, or of its opposite.
@@ -42,13 +42,13 @@ func conjuncts(into []Expr, e Expr, not bool) []Expr {
 	return append(into, e)
 }
 
-// betweenLiterals reports whether a literal is compared with another one, whose type is that of the third operand.
+// betweenLiterals reports whether a literal is compared with another one, whose type comes from the third operand.
 func betweenLiterals(args []Expr) bool {
 	isLiteral := func(e Expr) bool { return e.n == nil || e.n.op == opLiteral }
 	return isLiteral(args[0]) && slices.ContainsFunc(args[1:], isLiteral)
 }
 
-// at sets the place of a new expression to that of the one it replaces.
+// at gives a new expression the place of the one it replaces.
 func at(old, e Expr) Expr {
 	e.n.at = old.n.at
 	return e

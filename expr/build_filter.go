@@ -211,8 +211,8 @@ func (b *builder) compare(op string, x, y *term) filter {
 	return compared(b, want, b.floats(x), b.uints(y), reversed(compareUintFloat))
 }
 
-// reversed returns the order of two values from that of the values in the other order. The operands themselves stay in
-// their order, so that of two errors in a row that of the first operand is reported.
+// reversed returns the order of two values, given their order when exchanged. The operands themselves stay in their
+// order, so that of two errors in a row the first operand's is reported.
 func reversed[A, B any](compare func(A, B) int) func(B, A) int {
 	return func(y B, x A) int { return -compare(x, y) }
 }

@@ -192,7 +192,7 @@ func (c *checker) all(t *term, args []*term, want, result column.Type) error {
 	return nil
 }
 
-// settleAlone sets the type of a literal to that of its value.
+// settleAlone gives a literal the type of its value.
 func (c *checker) settleAlone(t *term) error {
 	switch v := t.value.(type) {
 	case bool:
@@ -240,8 +240,8 @@ func (c *checker) settle(t *term, typ column.Type) error {
 	return nil
 }
 
-// against sets the type of a literal to that of the term that it is compared with. Its value may lie between those of
-// the type.
+// against gives a literal the type of the term that it is compared with. Its value may lie between two values of the
+// type.
 func (c *checker) against(t *term, typ column.Type) error {
 	value, fits := fromText(t.value, typ)
 	switch class := classOf(typ); {

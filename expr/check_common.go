@@ -46,8 +46,8 @@ func (c *checker) unify(t *term, args []*term) error {
 	return nil
 }
 
-// literals sets the types of compared terms that begin with a literal. Types that all compare, those of numbers and
-// those of bytes, are the ones that the literals have alone. Other terms need a common type.
+// literals sets the types of compared terms that begin with a literal. Types that all compare, numbers and bytes, are
+// the ones that the literals have alone. Other terms need a common type.
 func (c *checker) literals(t *term, args []*term) error {
 	var known column.Type
 	for _, a := range args {
@@ -76,7 +76,7 @@ func (c *checker) literals(t *term, args []*term) error {
 	return nil
 }
 
-// ownType returns the type of a term. That of a literal is the one that it has alone.
+// ownType returns the type of a term. A literal has the one that it has alone.
 func (t *term) ownType() column.Type {
 	if t.untyped() {
 		return literalType(t.value)
@@ -126,13 +126,13 @@ func (c *checker) withLiterals(t *term, args []*term, typ column.Type) (column.T
 	return typ, nil
 }
 
-// isTime reports whether a type is that of dates, times or timestamps.
+// isTime reports whether a type has dates, times or timestamps.
 func isTime(t column.Type) bool {
 	return t.Kind == column.Date || t.Kind == column.Time || t.Kind == column.Timestamp
 }
 
 // commonTime returns the type of two literals of times. It is a timestamp if one of two is: the date is its midnight.
-// That of times of day and other times is the first, which the second does not fit.
+// The common type of times of day and other times is the first, which the second does not fit.
 func commonTime(a, b column.Type) column.Type {
 	if (a.Kind == column.Time) != (b.Kind == column.Time) {
 		return a

@@ -107,7 +107,7 @@ func (t *term) isBinary() bool {
 	return t.typ.Kind == column.Binary || bytes && t.untyped()
 }
 
-// text checks the functions of texts. The first operand is a text; those of likeness take literals.
+// text checks the functions of texts. The first operand is a text; operators of likeness take literals.
 func (c *checker) text(t *term) error {
 	switch t.op {
 	case "length", "strlen":

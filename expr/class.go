@@ -191,7 +191,7 @@ func fromText(value any, t column.Type) (any, bool) {
 	return value, true
 }
 
-// maxDecimalText is the length that texts of decimals are less than. Those of floats have at most 326 bytes.
+// maxDecimalText is the length that texts of decimals are less than. Texts of floats have at most 326 bytes.
 const maxDecimalText = 400
 
 // decimalLiteral returns the shortest decimal text of a finite float, and other floats as they are.

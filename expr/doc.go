@@ -26,12 +26,12 @@
 // # Numbers
 //
 // Comparisons are exact, also between integers of any width, floats and literals: an int32 column is greater than 2.5
-// if it is at least 3. Floats have a total order, that of package groupby, of parquetscan's filters and of DuckDB: NaN
-// equals NaN and is greater than all numbers, -0 equals 0. Arithmetic of integers is computed in int64, or in uint64 if
-// an operand is uint64, which does not combine with signed columns without a cast. A result out of range is an error,
-// and so is division by zero. Arithmetic with a float is computed in float64 by IEEE 754: division by zero is an
-// infinity or NaN. Casts to a type that lacks the value are errors; floats become the nearest integer, of two the even
-// one.
+// if it is at least 3. Floats have the total order of package groupby, of parquetscan's filters and of DuckDB: NaN
+// equals NaN and is greater than all numbers, -0 equals 0. Arithmetic of integers is computed in int64, or in uint64
+// if an operand is uint64, which does not combine with signed columns without a cast. A result out of range is an
+// error, and so is division by zero. Arithmetic with a float is computed in float64 by IEEE 754: division by zero is
+// an infinity or NaN. Casts to a type that lacks the value are errors; floats become the nearest integer, of two the
+// even one.
 //
 // Decimal64 columns compare with numbers, texts such as '12.50' and columns of the same scale, and cast to floats. A
 // literal 0.05 beside one is five hundredths, not the nearest float. All other decimals, and Varint, Inet, Duration and

@@ -169,7 +169,7 @@ func (b *builder) vectorEmitter(t *term) emitter {
 	return &vectorEmitter[float64]{b.block, vectorsOf[float64](b, t)}
 }
 
-// emit stores zeros for NULL. A vector of another dimension than that of dst is a *column.TypeError.
+// emit stores zeros for NULL. A vector of another dimension than dst has is a *column.TypeError.
 func (e *vectorEmitter[E]) emit(dst *column.Column) ([]byte, error) {
 	m, err := e.arg.vectors(identity[:e.b.n])
 	if err != nil {

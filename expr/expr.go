@@ -27,7 +27,7 @@ type node struct {
 	depth int         // nodes on the longest path to a leaf
 }
 
-// Operations with syntax of their own. The names of all other operations are those of functions.
+// Operations with syntax of their own. All other operations have the names of functions.
 const (
 	opColumn  = "column"
 	opLiteral = "literal"
@@ -213,7 +213,7 @@ func (e Expr) DateTrunc(unit, zone string) Expr { return onTime("date_trunc", e,
 
 // Extract is a part of a date or timestamp as an Int64: a unit of DateTrunc, or "epoch" (seconds since 1970-01-01 in
 // UTC), "dow" (day of the week, Sunday is 0), "doy" (day of the year). The week is the ISO week. "millisecond" is the
-// milliseconds within the second. The zone is that of DateTrunc.
+// milliseconds within the second. The zone is as in DateTrunc.
 func (e Expr) Extract(part, zone string) Expr { return onTime("extract", e, part, zone) }
 
 // EpochMs is the timestamp e milliseconds after 1970-01-01: a Timestamp in milliseconds, without UTC.

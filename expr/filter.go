@@ -10,7 +10,7 @@ import (
 // Filters: predicates as functions from rows to the rows for which they are true. There is no filter for not: the
 // compiler makes the filter of the opposite (build_filter.go). Both are false for NULL.
 
-// A filter selects rows. keep returns those of rows for which the predicate is true, in out, which has room for all of
+// A filter selects rows. keep returns the rows for which the predicate is true, in out, which has room for all of
 // them and may be the memory of rows.
 type filter interface {
 	keep(rows, out []int32) ([]int32, error)

@@ -63,7 +63,7 @@ func (s *source) bits(b *block) []byte {
 	return s.column.Validity[b.lo>>3 : (b.lo+b.n+7)>>3]
 }
 
-// view returns the values of a column as T, whose width divides that of a row.
+// view returns the values of a column as T, whose width divides the width of a row.
 func view[T any](c *column.Column) []T {
 	var zero T
 	if len(c.Values) == 0 {

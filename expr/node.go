@@ -16,7 +16,7 @@ type Node struct {
 	Offset    int    // in the parsed text; -1 if the operation was made in Go
 }
 
-// Node returns the outermost operation. That of the zero Expr has no Op.
+// Node returns the outermost operation. The node of the zero Expr has no Op.
 func (e Expr) Node() Node {
 	if e.n == nil {
 		return Node{Offset: -1}

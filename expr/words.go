@@ -70,7 +70,7 @@ var castKinds = []column.Kind{
 	column.Uint64, column.Float32, column.Float64, column.String, column.Date, column.Timestamp,
 }
 
-// castNames are further names of the types of a cast: those of SQL, with the meaning that DuckDB gives them. DuckDB's
+// castNames are further names of the types of a cast: SQL's names, with the meaning that DuckDB gives them. DuckDB's
 // names int1 to int8, which count bytes, are not among them: int8 is the kind of 8 bits.
 var castNames = map[string]column.Type{
 	"boolean": {Kind: column.Bool}, "tinyint": {Kind: column.Int8}, "smallint": {Kind: column.Int16},

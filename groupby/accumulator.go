@@ -9,7 +9,7 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// Aggregates and accumulators (phase 2). Built-in aggregates and those of programs are treated alike.
+// Aggregates and accumulators (phase 2). Built-in aggregates and aggregates of programs are treated alike.
 
 // An Accumulator holds the states of one aggregate for groups 0 to n-1. It is used by one goroutine at a time. Columns
 // have no names.

@@ -165,8 +165,8 @@ func extremeOf(fn, name string, greatest bool) Aggregate {
 	return call(fn, []string{name}).newWith(func(t column.Type) (Accumulator, error) { return newExtreme(t, greatest) })
 }
 
-// newSum returns the accumulator for the sum of a column of numbers. Results of integers have 64 bits, those of
-// Decimal64 keep its scale, and those of floats are Float64.
+// newSum returns the accumulator for the sum of a column of numbers. Results of integers have 64 bits, results of
+// Decimal64 keep its scale, and results of floats are Float64.
 func newSum(t column.Type, compensated bool) (Accumulator, error) {
 	if !isNumber(t) {
 		return nil, refused(0, wantNumber+"; or a vector of numbers")

@@ -129,8 +129,8 @@ func (d *distinctFixed[V]) Add(rows Rows) error {
 	return nil
 }
 
-// unrepeated removes those of the first n values of the block that have no group, or repeat the value before in the
-// same group. It returns the number of the others.
+// unrepeated removes, from the first n values of the block, values that have no group, or repeat the value before in
+// the same group. It returns the number of the others.
 func (d *distinctFixed[V]) unrepeated(n int) int {
 	values, ids := d.values[:n], d.ids[:n]
 	var last V

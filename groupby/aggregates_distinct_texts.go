@@ -114,7 +114,7 @@ func (d *distinctTexts) reserve(n int) {
 	}
 }
 
-// join inserts the texts of another accumulator, whose hashes are those of this one.
+// join inserts the texts of another accumulator, whose hashes are made alike.
 func (d *distinctTexts) join(other Accumulator, groups []uint32) {
 	from := other.(*distinctTexts)
 	for at := 0; at < len(from.slots); at += distinctRows {

@@ -82,7 +82,7 @@ type edge struct {
 	wins   []uint32
 }
 
-// noRow returns the number that loses against that of every row.
+// noRow returns the number that loses against every row's.
 func (e *edge) noRow() int64 {
 	if e.last {
 		return math.MinInt64

@@ -271,7 +271,7 @@ func (d *digests) reach(q float64) float64 {
 	return (math.Sin(k) + 1) / 2
 }
 
-// merge adds a centroid whose mean is at least that of c.
+// merge adds a centroid whose mean is at least the mean of c.
 func (c *centroid) merge(o centroid) {
 	w := c.weight + o.weight
 	if o.mean != c.mean {
@@ -316,7 +316,7 @@ func appendFloat(dst []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
 }
 
-// Merge merges the states of all rows but those of group 0 and NULLs.
+// Merge merges the states of all rows except rows of group 0 and NULLs.
 func (d *digests) Merge(ids []uint32, state []column.Column) error {
 	for i, id := range ids {
 		if id == 0 || state[0].Null(i) {

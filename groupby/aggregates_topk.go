@@ -452,7 +452,7 @@ func (t *topOf) Merge(ids []uint32, state []column.Column) error {
 	return nil
 }
 
-// Result returns lists of payloads, that of the best row first. Empty groups are NULL.
+// Result returns lists of payloads, the payload of the best row first. Empty groups are NULL.
 func (t *topOf) Result(i, j int) (column.Column, error) {
 	t.list.begin(t.typ)
 	valid, offsets := make([]byte, (j-i+7)/8), make([]int32, 1, j-i+1)

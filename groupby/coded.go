@@ -82,7 +82,7 @@ func (w *worker) codesOf(keys []column.Column, i, j int) []uint32 {
 	return codes
 }
 
-// has reports whether the cached groups are those of the key columns' dictionaries.
+// has reports whether the cached groups belong to the key columns' dictionaries.
 func (g *codedGroups) has(keys []column.Column) bool {
 	if len(g.dicts) != len(keys) {
 		return false
@@ -95,7 +95,7 @@ func (g *codedGroups) has(keys []column.Column) bool {
 	return true
 }
 
-// combine appends the codes of a column from row i, as a digit, to those of the columns before.
+// combine appends the codes of a column from row i, as a digit, to the codes of the columns before.
 func combine(codes []uint32, col *column.Column, i int) {
 	null := uint32(col.Dict.Len())
 	for k, code := range codesOf(col)[i : i+len(codes)] {

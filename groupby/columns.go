@@ -38,7 +38,7 @@ func bytesOf[T any](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
-// view returns the values of a fixed-width kind as a slice of T. The width of T divides that of a row.
+// view returns the values of a fixed-width kind as a slice of T. The width of T divides the width of a row.
 func view[T any](c *column.Column) []T {
 	var zero T
 	n := c.Len * c.Type.ValueWidth() / int(unsafe.Sizeof(zero))

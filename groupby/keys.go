@@ -109,8 +109,8 @@ const (
 // long reports whether the words of row i are a fingerprint.
 func (k *keys) long(i uint32) bool { return k.texts != nil && k.w1[i]>>tagShift == tagLong }
 
-// changes lists the rows whose key differs from that of the row before, in dst, which has room for all rows. It has no
-// branch on each row unless there are long keys, whose bytes it compares.
+// changes lists the rows whose key differs from the key of the row before, in dst, which has room for all rows. It
+// has no branch on each row unless there are long keys, whose bytes it compares.
 func (k *keys) changes(dst []uint32) []uint32 {
 	dst = dst[:len(k.w0)]
 	n, last0, last1, lastMask := 0, uint64(0), uint64(0), uint32(0)

@@ -9,8 +9,8 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// Conversion of a number and a text to words. The keys are those of makeRecords, but records that fit the words are
-// not written to memory first.
+// Conversion of a number and a text to words. The keys are the same as makeRecords makes, but records that fit the
+// words are not written to memory first.
 
 // isPrefixed reports whether the keys are a column of 1, 2, 4 or 8 bytes, then one of text.
 func (p *keyPlan) isPrefixed() bool {
@@ -62,7 +62,7 @@ func (m *keyMaker) makePrefixed(cols []column.Column, i int) {
 	}
 }
 
-// addRecord sets the words of row k to those of the record of a word and a text.
+// addRecord sets the words of row k to the words of the record of a word and a text.
 func (m *keyMaker) addRecord(k int, word uint64, text []byte) {
 	// If records is reallocated, earlier rows keep the old memory.
 	start, width := len(m.records), m.widths[0]

@@ -91,7 +91,8 @@ func (m *keyMaker) packedOf(d *column.Dictionary) *packed {
 	return p
 }
 
-// nullsEmpty sets the words of rows whose column c is NULL, which are unspecified so far, to those of an empty string.
+// nullsEmpty sets the words of rows whose column c is NULL, which are unspecified so far, to the words of an empty
+// string.
 func (m *keyMaker) nullsEmpty(c int, w0, w1 []uint64) {
 	e0, e1 := pack15("")
 	if w1 == nil {

@@ -127,10 +127,10 @@ func short(err error) error {
 	return err
 }
 
-// MergePartial adds the groups of a partial that WritePartial wrote. It reads to the end of the partial and no further.
-// Several partials may be merged, before and after rows are added. Row numbers are those of the Grouper that wrote the
-// partial. For FirstAppearance, or aggregates that depend on the order of rows, pass batches to [Worker.Add] whose
-// Source.FirstRow counts through the input of all Groupers.
+// MergePartial adds the groups of a partial that WritePartial wrote. It reads to the end of the partial and no
+// further. Several partials may be merged, before and after rows are added. Row numbers come from the Grouper that
+// wrote the partial. For FirstAppearance, or aggregates that depend on the order of rows, pass batches to
+// [Worker.Add] whose Source.FirstRow counts through the input of all Groupers.
 //
 // After an error some groups may have been merged, and the Grouper is finished. The error is a *CorruptError, a
 // *MismatchError, or an error of r.
@@ -198,7 +198,8 @@ func (g *Grouper) mergePartial(r io.Reader) error {
 	}
 }
 
-// stageOfPartial returns a stage with the same signature. The types of a partial are checked like those of a batch.
+// stageOfPartial returns a stage with the same signature. The types of a partial are checked like the types of a
+// batch.
 func (g *Grouper) stageOfPartial(content []byte) (*stage, error) {
 	sig, err := cutSignature(content)
 	if err != nil {

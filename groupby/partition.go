@@ -117,8 +117,8 @@ func (m *merger) takeSpare() []uint64 {
 	return w
 }
 
-// release removes blocks from held, and keeps those of rows for reuse. With a memory limit it keeps none, since blocks
-// in the pool would not be counted.
+// release removes blocks from held, and keeps blocks of rows for reuse. With a memory limit it keeps none, since
+// blocks in the pool would not be counted.
 func (s *store) release(blocks []*block) {
 	for _, b := range blocks {
 		s.held.Add(-b.counted)

@@ -143,7 +143,7 @@ func (p *plan) argTypes(a *Aggregate) (types []column.Type, at []int) {
 	return types, at
 }
 
-// addAggregate adds the output of an aggregate, and those of its parts that do not exist yet.
+// addAggregate adds the output of an aggregate, and the outputs of its parts that do not exist yet.
 func (p *plan) addAggregate(a Aggregate) error {
 	types, _ := p.argTypes(&a)
 	if a.typed != nil {
@@ -177,7 +177,7 @@ func (p *plan) addAggregate(a Aggregate) error {
 	return nil
 }
 
-// checkField returns an error if a field cannot be that of a result.
+// checkField returns an error if a result cannot have the field.
 func checkField(f column.Field) error {
 	if err := f.Type.Check(); err != nil {
 		return err

@@ -67,7 +67,7 @@ func (e *emitter) reserveText(m *merger, p *piece, i, j int) {
 	for k := range p.keys {
 		if b := &p.keys[k]; b.isText() {
 			more := keyBytes(m, i, j)
-			if b.n == 0 { // the first of a piece: assume that the others are like those of the merger
+			if b.n == 0 { // the first of a piece: assume that the others are like the merger's
 				average := keyBytes(m, 1, m.groups()) / (m.groups() - 1)
 				more = max(more, int(min(int64(average)*int64(p.room), e.plan.mostReserved())))
 			}

@@ -69,7 +69,7 @@ func (e *emitter) newBound(p *piece) *bound {
 	return b
 }
 
-// compareKey compares the key of a group with that of the bound.
+// compareKey compares the key of a group with the key of the bound.
 func (b *bound) compareKey(r *keyRows, id uint32) int {
 	for i := range b.by {
 		k := &b.by[i]
@@ -128,7 +128,7 @@ func (b *bound) value(r *keyRows, id uint32, c int) (word uint64, text []byte) {
 	return word >> (b.at[c].shift & 63) & (1<<(8*width) - 1), nil
 }
 
-// record returns the bytes of a key with text: those of a long key, or the words without their lengths.
+// record returns the bytes of a key with text: the words of a long key, or the words without their lengths.
 func (b *bound) record(r *keyRows, id uint32) []byte {
 	w0, w1 := r.w0[id], r.w1[id]
 	if w1>>tagShift == tagLong {
@@ -175,7 +175,7 @@ func (b *bound) valueOf(rec []byte, c, width int) (word uint64, text []byte) {
 	return 0, rec[:width]
 }
 
-// hasWord reports whether orderedWord has the order of a type: that of sortKey.words.
+// hasWord reports whether orderedWord has the order of a type: the order of sortKey.words.
 func hasWord(t column.Type) bool {
 	return isSortable(t) || t.Kind == column.Float16 || t.Kind == column.Bool
 }

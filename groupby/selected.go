@@ -15,7 +15,8 @@ import (
 
 // AddRows adds some rows of a batch: rows has their positions, strictly ascending. Row i of the batch has the number
 // Source.FirstRow+i, whether it is selected or not. Neither the batch nor rows is retained. Positions that do not
-// ascend or are outside of the batch cause a *BatchError about "rows". Otherwise errors are those of [Worker.Add].
+// ascend or are outside of the batch cause a *BatchError about "rows". Otherwise it returns the errors of
+// [Worker.Add].
 func (w *Worker) AddRows(ctx context.Context, b *column.Batch, rows []int32) error {
 	if err := checkRows(rows, b.Rows); err != nil {
 		return &BatchError{"rows", err}

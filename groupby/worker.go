@@ -43,7 +43,7 @@ type worker struct {
 	texts  int             // rows sent
 	parts  [scatterRows]uint8
 	sel    [scatterRows]uint32
-	// The rows of a chunk whose key differs from that of the row before; nil unless the plan is keysOnly.
+	// The rows of a chunk whose key differs from the key of the row before; nil unless the plan is keysOnly.
 	changed []uint32
 }
 

@@ -278,7 +278,7 @@ func (in *Instrumentation) observe(ctx context.Context, op *operation) {
 	span.End(trace.WithTimestamp(op.end))
 }
 
-// describe adds the attributes that spans have beyond those of measurements.
+// describe adds the attributes that spans have and measurements lack.
 func (in *Instrumentation) describe(span trace.Span, op *operation, class string) {
 	span.SetAttributes(op.extra...)
 	if h := op.host; h != nil {

@@ -27,7 +27,7 @@ type registration struct {
 	current metric.Registration // nil means no session
 }
 
-// errObserved is the error of Observe for a second session, whose counters would be mistaken for those of the first.
+// errObserved is the error of Observe for a second session, whose counters would be mistaken for the first one's.
 var errObserved = errors.New("otelvecql: another session is observed already; call Instrument for the configuration of this one")
 
 // Keys of the attributes of the driver's own metrics.
@@ -48,7 +48,7 @@ const (
 // own metrics have the prefix vecql. By node they are: requests.in_flight, requests.orphaned, connections.silent,
 // node.serving (1 or 0), node.state (1 for the state of the pool) and the latencies of all answers, node.latency.sum
 // and node.latency.bucket. The latter has the upper bound in seconds in the attribute le, as histogram_quantile of
-// Prometheus expects it. Those of the session are: requests, requests.failed, requests.moved, attempt.errors (by
+// Prometheus expects it. The metrics of the session are: requests, requests.failed, requests.moved, attempt.errors (by
 // error.type), retries, speculative_executions and speculative_executions.won, prepared (by result), connections (by
 // event), connections.ended (by cause), wrong_peers, tablet_hints, io (by direction), control.connected (1 or 0) and
 // control.age, the age of the session's view of the cluster. With a ClusterConfig.MemoryBudget they are also:

@@ -86,8 +86,8 @@ func valuesOf(text string, args []driver.NamedValue) ([]any, error) {
 	return values, nil
 }
 
-// converted returns values, in the order of the markers, with the conversions that exact adds to those of vecql. Values
-// that do not match the markers, or that exact does not convert, remain as they are: binding them reports the error.
+// converted returns values, in the order of the markers, with the conversions that exact adds to vecql's. Values that
+// do not match the markers, or that exact does not convert, remain as they are: binding them reports the error.
 func converted(markers []cql.ColumnInfo, values []any) ([]any, error) {
 	ordered := values
 	if _, named := values[0].(cql.Named); named {

@@ -58,16 +58,16 @@
 //	tuple                                              []any
 //	user-defined type                                  map[string]any
 //
-// Destinations are those of package database/sql, thus a []float32 for a vector and a cql.UUID for a uuid. [Scan]
-// makes destinations of all other Go types that vecql decodes into, and [Of] fields of structs. NULL needs a pointer, a
+// Destinations are as in package database/sql, thus a []float32 for a vector and a cql.UUID for a uuid. [Scan] makes
+// destinations of all other Go types that vecql decodes into, and [Of] fields of structs. NULL needs a pointer, a
 // type such as sql.NullString or sql.Null[[]float32], or Scan.
 //
 // # Statements
 //
 // Rows are read page by page, the next page while one is read. The context of a query ends it and the reading of its
-// rows. RowsAffected is 1 if a statement with a condition (IF) was applied and 0 if not, else [ErrNoRowsAffected]. The
-// rows of such a statement, by Query, have the column [applied] and the current values. LastInsertId and transactions
-// are errors: [ErrNoLastInsertID], [ErrNoTransactions]. [ErrArguments] means that arguments cannot be bound at all, a
-// [ScanError] that a value does not fit a destination of Scan. All other errors are those of package vecql;
-// driver.ErrBadConn is none of them, so that package database/sql never repeats a statement.
+// rows. RowsAffected is 1 if a statement with a condition (IF) was applied and 0 if not, else [ErrNoRowsAffected].
+// The rows of such a statement, by Query, have the column [applied] and the current values. LastInsertId and
+// transactions are errors: [ErrNoLastInsertID], [ErrNoTransactions]. [ErrArguments] means that arguments cannot be
+// bound at all, a [ScanError] that a value does not fit a destination of Scan. All other errors come from package
+// vecql; driver.ErrBadConn is none of them, so that package database/sql never repeats a statement.
 package sqlvecql

@@ -124,7 +124,7 @@ func (c *connector) Close() error {
 }
 
 // Session returns the session of db, which the connections of db share, for the verbs that package database/sql does
-// not have: batches of columns, typed rows, bulk loads. The error is that of connecting, or means that db has another
+// not have: batches of columns, typed rows, bulk loads. The error comes from connecting, or means that db has another
 // driver.
 func Session(ctx context.Context, db *sql.DB) (*vecql.Session, error) {
 	c, err := db.Conn(ctx)

@@ -4,7 +4,7 @@ package sqlvecql
 
 import "errors"
 
-// Errors of what CQL does not have, and results. All other errors are those of package vecql.
+// Errors of what CQL does not have, and results. All other errors come from package vecql.
 
 var (
 	// ErrNoTransactions means that a transaction was begun.

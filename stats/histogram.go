@@ -69,7 +69,7 @@ type Histogram struct {
 	sum    uint64
 }
 
-// A Bucket is the number of latencies up to an upper bound and above that of the previous bucket.
+// A Bucket is the number of latencies up to an upper bound and above the bound of the previous bucket.
 type Bucket struct {
 	Upper time.Duration
 	Count uint64
@@ -149,7 +149,8 @@ func (h Histogram) Buckets() []Bucket {
 	return used
 }
 
-// Since returns the latencies that h has and an earlier snapshot of the same node does not: those of the time between.
+// Since returns the latencies that h has and an earlier snapshot of the same node does not: the latencies of the time
+// between.
 func (h Histogram) Since(earlier Histogram) Histogram {
 	if earlier.count == 0 {
 		return h

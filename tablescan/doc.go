@@ -27,14 +27,14 @@
 // once; if it stores the checkpoint last, the pages since then come again.
 //
 // A position is a token and the number of rows of that token, not the server's paging state, which depends on the
-// version and may expire. To resume within a partition the scan therefore reads the partition from its start, and drops
-// the acknowledged rows. The order of rows in a partition is that of the clustering columns. When acknowledged rows of
-// this partition are deleted before the scan resumes, as many of its other rows are missed.
+// version and may expire. To resume within a partition the scan therefore reads the partition from its start, and
+// drops the acknowledged rows. Rows in a partition have the order of the clustering columns. When acknowledged rows
+// of this partition are deleted before the scan resumes, as many of its other rows are missed.
 //
 // # Statements
 //
-// The statement is a SELECT of columns, or *, with or without a WHERE clause; a filter may need ALLOW FILTERING, whose
-// cost is the program's decision. The scan adds the range of tokens, and the token of each row as a column that it
-// removes again. GROUP BY, ORDER BY, LIMIT and aggregates are a *StatementError: their result for a table is not that
-// of its parts. Use package groupby.
+// The statement is a SELECT of columns, or *, with or without a WHERE clause; a filter may need ALLOW FILTERING,
+// whose cost is the program's decision. The scan adds the range of tokens, and the token of each row as a column that
+// it removes again. GROUP BY, ORDER BY, LIMIT and aggregates are a *StatementError: their result for a table cannot
+// be made of the results of its parts. Use package groupby.
 package tablescan

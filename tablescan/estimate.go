@@ -39,8 +39,8 @@ type RangeSize struct {
 }
 
 // Sizes returns the token ranges of the table of a statement, in the order of their tokens, with the estimates of the
-// nodes: whole partitions, compressed or not, whichever columns the statement has. They are hints, which may be old. A
-// program that distributes the ranges itself plans with them. The statement and the errors are those of [New]; bind
+// nodes: whole partitions, compressed or not, whichever columns the statement has. They are hints, which may be old.
+// A program that distributes the ranges itself plans with them. The statement and the errors are as in [New]; bind
 // markers need no values.
 func Sizes(ctx context.Context, session *vecql.Session, statement string) ([]RangeSize, error) {
 	src, err := parse(statement)
@@ -121,9 +121,9 @@ type tableName struct {
 }
 
 // readEstimates asks all nodes for their estimates: system.table_estimates (Cassandra 4), else system.size_estimates.
-// The former names the primary ranges of the whole cluster, the latter those of each data center. For a table with
-// tablets one node has the sizes of all tablets (ScyllaDB, system.tablet_sizes). A node that does not answer in time
-// has no estimates.
+// The former names the primary ranges of the whole cluster, the latter the ranges of each data center. For a table
+// with tablets one node has the sizes of all tablets (ScyllaDB, system.tablet_sizes). A node that does not answer in
+// time has no estimates.
 func readEstimates(ctx context.Context, session *vecql.Session, name tableName, tablets bool) []estimate {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()

@@ -48,7 +48,7 @@ type cursor struct {
 
 func newCursor(p Part) cursor { return cursor{part: p} }
 
-// toDrop returns the number of rows that are still to be dropped, at most: those of the token part.Start+1 that were
+// toDrop returns the number of rows that are still to be dropped, at most: rows of the token part.Start+1 that were
 // read before. A row of another token ends them, since the partition may have fewer rows by now.
 func (c *cursor) toDrop() int64 {
 	switch {

@@ -264,7 +264,7 @@ func mayRepeat(err error) bool {
 	return true
 }
 
-// refusesState reports whether err can be that of a server which refuses the state of a page, such as a node of another
+// refusesState reports whether err can come from a server that refuses the state of a page, such as a node of another
 // version than the one that made the state.
 func refusesState(err error) bool {
 	return errors.Is(err, cql.CodeInvalid) || errors.Is(err, cql.CodeProtocol) || errors.Is(err, cql.CodeServer)

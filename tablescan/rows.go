@@ -13,7 +13,7 @@ import (
 
 // A page is the rows of one response, with their tokens, which are the last column of the result.
 type page interface {
-	// read replaces the rows by those of the current page of it. Iter.Close returns errors of the request.
+	// read replaces the rows by the rows of the current page of it. Iter.Close returns errors of the request.
 	read(it *vecql.Iter) error
 	// tokens returns the token of each row.
 	tokens() []int64

@@ -43,9 +43,9 @@ type Config struct {
 	Checkpoint *Checkpoint
 	// Tokens adds the token of each row to the batches, as their last column, with the name TokenColumn.
 	Tokens bool
-	// Cells makes batches of the cells as the server sent them, which PrepareRows and package bulk write as they are, for
-	// any CQL type. A copy of cells keeps what columns of other types cannot hold: empty values of numbers, NULLs within
-	// collections, and values in other than their shortest encoding. The content of the columns, binary, is that of
+	// Cells makes batches of the cells as the server sent them, which PrepareRows and package bulk write as they are,
+	// for any CQL type. A copy of cells keeps what columns of other types cannot hold: empty values of numbers, NULLs
+	// within collections, and values in other than their shortest encoding. The content of the columns, binary, is as in
 	// Iter.NextRaw.
 	Cells bool
 	// Query, if not nil, is called for each request, on several goroutines at once, to set options such as Consistency.
@@ -81,7 +81,7 @@ type Scan struct {
 	cfg       Config
 	statement string // of New
 	text      string // with the token and its range
-	before    int    // bind markers before those of the range
+	before    int    // bind markers before the markers of the range
 	pages     *pager
 	budget    int64 // the memory budget of the session; 0 means none
 
@@ -106,7 +106,7 @@ type work struct {
 
 // New prepares a scan of a SELECT; see the package documentation for what it may contain. It reads the schema, the
 // token ranges and the size estimates of the table. The error is a *StatementError, wraps ErrCheckpoint or
-// ErrPartitioner, or is that of a request.
+// ErrPartitioner, or comes from a request.
 func New(ctx context.Context, session *vecql.Session, statement string, cfg Config) (*Scan, error) {
 	src, err := parse(statement)
 	if err != nil {
@@ -256,8 +256,8 @@ type Progress struct {
 	Rows     int64 `json:"rows"`     // acknowledged, earlier scans of the checkpoint included
 	Bytes    int64 `json:"bytes"`    // of these rows in batches
 	Failures int64 `json:"failures"` // of ranges, which were then read again
-	// TotalRows and TotalBytes are those of the whole scan, estimated from the rows and the share of the tokens so far;
-	// 0 if unknown. Tokens are hashes, so that this is close unless few partitions have most of the rows.
+	// TotalRows and TotalBytes are estimates for the whole scan, from the rows and the share of the tokens so far; 0 if
+	// unknown. Tokens are hashes, so that this is close unless few partitions have most of the rows.
 	TotalRows  int64         `json:"total_rows"`
 	TotalBytes int64         `json:"total_bytes"`
 	Done       float64       `json:"done"`    // share of the tokens that are read, 0 to 1

@@ -149,7 +149,7 @@ func (s *source) check() error {
 	return nil
 }
 
-// aggregates are the native aggregates. New refuses those of the keyspace as well.
+// aggregates are the native aggregates. New refuses the aggregates of the keyspace as well.
 var aggregates = []string{"count", "min", "max", "sum", "avg"}
 
 // callsAny returns the first of the functions that the selectors call, "" if there is none.

@@ -42,7 +42,7 @@ func exportStream(reader array.RecordReader, out *C.struct_ArrowArrayStream) {
 	streams.Store(s.key, s)
 }
 
-// retained is a stream whose one reference is that of C.
+// retained is a stream whose only reference is C's.
 type retained struct{ *stream }
 
 // Retain implements array.RecordReader.

@@ -93,7 +93,7 @@ func columnNames(d data) string { return strings.Join(names(d.batch(0, 1)), ", "
 // A cost is what a run of a tool took.
 type cost struct{ wall, cpu time.Duration }
 
-// run runs a command and returns its cost, that of its children included.
+// run runs a command and returns its cost, including the cost of its children.
 func run(ctx context.Context, argv []string) (cost, error) {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var out strings.Builder

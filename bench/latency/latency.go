@@ -18,7 +18,7 @@ import (
 	"github.com/vecql/vecql/bench/tables"
 )
 
-// Conditions are those of all runs of a report.
+// Conditions are the conditions of all runs of a report.
 type Conditions struct {
 	Commit    string        `json:"commit"`
 	Date      string        `json:"date"`
@@ -42,7 +42,7 @@ type Sample struct {
 	Latencies [3]int64 `json:"latencies_us"` // by Percentiles
 }
 
-// Percentiles are those of the report.
+// Percentiles are the percentiles of the report.
 var Percentiles = [3]float64{50, 99, 99.9}
 
 // Measure returns the figures of a run. A failed request has at least the latency of the timeout.
@@ -144,7 +144,7 @@ func Report(c Conditions, samples []Sample) (md, svg string) {
 	return w.String(), plot.SVG(plots)
 }
 
-// rank returns the color of a driver: that of vecql, or that of peers.
+// rank returns the color of a driver: vecql's, or a peer's.
 func rank(driver string) int {
 	if driver == "vecql" {
 		return 0

@@ -27,7 +27,7 @@ var withRow = map[string]bool{
 
 const hostID = "\x01\x23\x45\x67\x89\xab\x4d\xef\x81\x23\x45\x67\x89\xab\xcd\xef"
 
-// systemTables returns the columns of each system table. Those of withRow have one row, the others none.
+// systemTables returns the columns of each system table. Tables of withRow have one row, the others none.
 func systemTables(addr *net.TCPAddr) map[string][]field {
 	ip, port := string(addr.IP.To4()), string(binary.BigEndian.AppendUint32(nil, uint32(addr.Port)))
 	replication := "\x00\x00\x00\x02"

@@ -47,7 +47,7 @@ func NewCertificate(ip net.IP) (cert tls.Certificate, issuer []byte, err error) 
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: leafKey}, issuer, err
 }
 
-// handshakeRecord is the first byte of a TLS connection; that of a plain one is the protocol version.
+// handshakeRecord is the first byte of a TLS connection; the first byte of a plain one is the protocol version.
 const handshakeRecord = 22
 
 // handle serves a connection.

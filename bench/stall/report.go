@@ -14,7 +14,7 @@ import (
 	"github.com/vecql/vecql/bench/tables"
 )
 
-// Conditions are those of all runs of a report.
+// Conditions are the conditions of all runs of a report.
 type Conditions struct {
 	Commit    string        `json:"commit"`
 	Date      string        `json:"date"`

@@ -46,7 +46,7 @@ type Sample struct {
 	P99First  int64          `json:"p99_first_us"` // in the first second of the pause
 	P99Rest   int64          `json:"p99_rest_us"`  // in the rest of the pause
 	P99After  int64          `json:"p99_after_us"`
-	Recovery  int64          `json:"recovery_us"` // from the end of the pause to that of the last failed or slow request
+	Recovery  int64          `json:"recovery_us"` // from the end of the pause to the last failed or slow request
 	InFlight  int            `json:"in_flight"`   // most requests that waited at one time
 	Peak      int            `json:"peak"`
 	PeakOf    string         `json:"peak_of"`

@@ -12,8 +12,8 @@ import (
 
 // The commands that make a report of the results of benchmarks.
 
-// A Reporter reads results and returns a report in Markdown and a plot, "" for none. name is that of the report without
-// its extension, which is also that of the plot.
+// A Reporter reads results and returns a report in Markdown and a plot, "" for none. name is the name of the report,
+// and of the plot, without an extension.
 type Reporter func(results io.Reader, name string) (text, svg string, err error)
 
 // Main is the main function of a command whose arguments are a file of results, then files with versions of peers. It

@@ -10,7 +10,7 @@ import (
 
 // The LZ4 of drivers without the rest of the driver: the part of LZ4's cost that a driver cannot avoid.
 
-// A Compressor is the LZ4 of a driver. Its functions are those of the payload of a v5 segment.
+// A Compressor is the LZ4 of a driver. It has the functions of the payload of a v5 segment.
 type Compressor struct {
 	Driver     string
 	InFlights  []int // frames that share a segment, as in a batch of as many requests in flight
@@ -88,7 +88,7 @@ func segments(n int, frame func(i int) []byte) (payloads [][]byte) {
 	return append(payloads, payload)
 }
 
-// cannedID is the id of a statement and that of its result metadata, of the lengths that the null server has.
+// cannedID is the id of a statement and of its result metadata, of the lengths that the null server has.
 var cannedID = []byte("\x00\x04\x00\x00\x00\x02\x00\x04meta")
 
 // AppendFrame appends a frame of a client.

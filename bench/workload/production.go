@@ -37,7 +37,7 @@ type Service interface {
 	InsertVectorFor(ctx context.Context, id [16]byte, v []float32) error
 	// ReadVectorFor reads the row into new memory.
 	ReadVectorFor(ctx context.Context, id [16]byte) (VectorRow, error)
-	// Scan is that of a Session.
+	// Scan is as in Session.
 	Scan(rows string, pages, limit int, check bool) (int, error)
 	Close()
 }
@@ -69,7 +69,7 @@ type Dialer struct {
 	opened atomic.Int64
 }
 
-// DialContext is that of net.Dialer.
+// DialContext has the signature of net.Dialer's.
 func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := d.Dialer.DialContext(ctx, network, addr)
 	if err == nil {
@@ -182,8 +182,7 @@ var ops = []operation{
 	},
 }
 
-// void returns the body of a RESULT without rows. oneRow is that of a row of two columns without metadata, up to its
-// cells.
+// void returns the body of a RESULT without rows. oneRow is a row of two columns without metadata, up to its cells.
 func void(int) []byte { return []byte("\x00\x00\x00\x01") }
 
 const oneRow = "\x00\x00\x00\x02\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00\x01"

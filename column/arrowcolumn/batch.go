@@ -334,7 +334,7 @@ func (r *converter) dictionary(c column.Column, f column.Field, t *arrow.Diction
 	return c.As(f.Name), err
 }
 
-// indices returns the indices of rows. Those of rows that are not NULL are below limit. uint32 indices share the
+// indices returns the indices of rows. Offsets of rows that are not NULL are below limit. uint32 indices share the
 // array's memory.
 func indices(c *column.Column, id arrow.Type, s span, limit int) ([]uint32, error) {
 	if id == arrow.UINT32 {

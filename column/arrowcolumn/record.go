@@ -23,8 +23,8 @@ import (
 // packs; a Time in milliseconds, which Arrow stores in 32 bits; Decimal64, which becomes 128 bits; Inet, Varint and
 // Decimal, which become text.
 //
-// The error is that of [column.Batch.Check] for a batch that breaks the rules of columns. It wraps [ErrUnsupported] for
-// a struct without fields, [ErrRange] for a time beyond 32 bits, [column.ErrTooLarge].
+// A batch that breaks the rules of columns returns the error of [column.Batch.Check]. It wraps [ErrUnsupported] for a
+// struct without fields, [ErrRange] for a time beyond 32 bits, [column.ErrTooLarge].
 func Record(b *column.Batch) (arrow.RecordBatch, error) {
 	if err := b.Check(); err != nil {
 		return nil, fmt.Errorf("arrowcolumn: %w", err)
@@ -45,7 +45,7 @@ func Record(b *column.Batch) (arrow.RecordBatch, error) {
 // with codes, decimal64 for Decimal64, any time zone for a Timestamp of UTC, a list for a Vector, an extension type
 // over the same storage. Marks are optional.
 //
-// Memory and errors are those of [Record]. Text with codes is copied if the schema has no dictionary. The error also
+// Memory and errors are as in [Record]. Text with codes is copied if the schema has no dictionary. The error also
 // wraps [ErrSchema] for a column that does not match the schema.
 func RecordAs(b *column.Batch, schema *arrow.Schema) (arrow.RecordBatch, error) {
 	if err := b.Check(); err != nil {

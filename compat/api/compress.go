@@ -15,7 +15,7 @@ func (s SnappyCompressor) Encode(data []byte) ([]byte, error) {
 	return vecql.SnappyCompressor{}.AppendCompressedWithLength(nil, data)
 }
 
-// maxBody is the limit of a decompressed body: that of a frame.
+// maxBody is the limit of a decompressed body: of a frame.
 const maxBody = 256 << 20
 
 // Decode implements Compressor.

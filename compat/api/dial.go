@@ -52,7 +52,7 @@ func (d hostDialer[H]) DialHost(ctx context.Context, node *vecql.HostInfo, _ str
 	return dialed.Conn, nil
 }
 
-// WrapTLS does the TLS handshake of a client on conn. If the config has no name of the server, it is that of addr. A
+// WrapTLS does the TLS handshake of a client on conn. A config without a name of the server gets the name in addr. A
 // nil config means no TLS.
 func WrapTLS(ctx context.Context, conn net.Conn, addr string, tlsConfig *tls.Config) (*DialedHost, error) {
 	if tlsConfig == nil {

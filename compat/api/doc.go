@@ -5,5 +5,5 @@
 // between the editions is a type parameter: the nodes (H), the queries and batches (S), the CQL types (T), the
 // consistency levels (C).
 //
-// The package has the name of the modules, not that of its folder, so that %T shows the types as gocql's.
+// The package has the name of the modules, not of its folder, so that %T shows the types as gocql's.
 package gocql

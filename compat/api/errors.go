@@ -12,7 +12,7 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Errors. Sentinel errors have the texts that programs compare, and wrap those of vecql, so that errors.Is finds them
+// Errors. Sentinel errors have the texts that programs compare, and wrap vecql's errors, so that errors.Is finds them
 // by either name.
 
 // A sentinel is a sentinel error that wraps one of vecql.
@@ -181,7 +181,7 @@ func countError(err error) error {
 	return &sentinel{"gocql: " + text, err}
 }
 
-// Errors are a module's errors for those of vecql: of a server, and of values with their text and the cause.
+// Errors are a module's errors for errors of vecql: of a server, and of values with their text and the cause.
 type Errors struct {
 	Server    func(err error) error
 	Marshal   func(text string, cause error) error

@@ -21,7 +21,7 @@ type Results[H, C any] struct {
 	Columns func([]cql.ColumnInfo) []C
 	// Failure returns the API's error for one of a request. idempotent is the mark of the statement.
 	Failure func(err error, idempotent bool) error
-	// Values returns the bound values of a statement in vecql's meaning; nil means that of Dialect.
+	// Values returns the bound values of a statement in vecql's meaning; nil means the meaning of Dialect.
 	Values func(values []any) []any
 }
 
@@ -58,7 +58,7 @@ type Iter[H, C any] struct {
 	rows       compat.Rows
 	results    *Results[H, C]
 	idempotent bool
-	err        error // of an Iter without a result, or in place of that of the result
+	err        error // of an Iter without a result, or in place of the error of the result
 
 	columns []C             // as Columns returned them
 	first   *cql.ColumnInfo // the first of the columns that columns were made of
@@ -69,7 +69,7 @@ func SetResult[H, C any](it *Iter[H, C], of *vecql.Iter, r *Results[H, C], idemp
 	it.of, it.rows, it.results, it.idempotent = of, compat.NewRows(of, r.Dialect), r, idempotent
 }
 
-// SetError sets the error of an Iter: of one without a result, else in place of that of the result.
+// SetError sets the error of an Iter: of one without a result, else in place of the error of the result.
 func SetError[H, C any](it *Iter[H, C], err error) { it.err = err }
 
 // ResultOf returns the result of an Iter and its rows, nil for none.

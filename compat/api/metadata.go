@@ -16,8 +16,8 @@ import (
 // ColumnOrder is the order of rows by a clustering column; true means descending.
 type ColumnOrder bool
 
-// Table is TableMetadata, C a module's ColumnMetadata. The fields from KeyValidator to ValueAlias are those of servers
-// before Cassandra 3, always empty.
+// Table is TableMetadata, C a module's ColumnMetadata. Only servers before Cassandra 3 have the fields from
+// KeyValidator to ValueAlias; they are always empty.
 type Table[C any] struct {
 	Keyspace          string
 	Name              string
@@ -33,7 +33,7 @@ type Table[C any] struct {
 	OrderedColumns    []string
 }
 
-// NewTable converts a table. The columns have the order of system_schema.columns, that of their names.
+// NewTable converts a table. The columns have the order of system_schema.columns: by name.
 func NewTable[C any](t *cql.TableMetadata, column func(*cql.ColumnMetadata) *C) *Table[C] {
 	if t == nil {
 		return nil

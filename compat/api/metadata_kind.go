@@ -9,7 +9,7 @@ import (
 
 // Kinds of columns.
 
-// columnKinds are the names of the kinds of columns; that of 0, an unknown one, is empty.
+// columnKinds are the names of the kinds of columns; 0, an unknown kind, has an empty name.
 var columnKinds = [...]string{"", "partition_key", "clustering_key", "regular", "compact", "static"}
 
 // ColumnKindText returns the name of a kind of column.

@@ -10,7 +10,7 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// Observers of connections, frames and streams. Those of queries and batches differ between the modules.
+// Observers of connections, frames and streams. The events of queries and batches differ between the modules.
 
 // An ObservedConnect is one attempt to open a connection.
 type ObservedConnect[H any] struct {

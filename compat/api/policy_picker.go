@@ -36,7 +36,7 @@ func NewPicker[H any](
 	return &Picker[H]{policy: policy, hostOf: hostOf, pick: pick, done: make(chan struct{})}
 }
 
-// Pick implements vecql.HostPicker. Until the policy has the nodes of the session, their order is that of vecql.
+// Pick implements vecql.HostPicker. Until the policy has the nodes of the session, they have vecql's order.
 func (p *Picker[H]) Pick(ctx context.Context, r vecql.RouteInfo, nodes []*vecql.HostInfo) vecql.NextHost {
 	if !p.started.Load() {
 		return vecql.HostsInOrder(nodes...)
@@ -189,7 +189,7 @@ func RouteOf[H any](r *Routed[H]) vecql.RouteInfo { return r.route }
 // GetRoutingKey returns the serialized partition key, nil if it is unknown.
 func (r *Routed[H]) GetRoutingKey() ([]byte, error) { return r.route.RoutingKey, nil }
 
-// Keyspace returns the keyspace of the table, else that of the request.
+// Keyspace returns the keyspace of the table, else of the request.
 func (r *Routed[H]) Keyspace() string {
 	if r.route.Keyspace != "" {
 		return r.route.Keyspace

@@ -26,8 +26,8 @@ type Node[H any] interface {
 type Tiers[H Node[H]] struct {
 	tier    func(H) uint
 	most    uint
-	of      vecql.HostSelectionPolicy // that of vecql; nil means none
-	local   bool                      // nodes of the last tier, those of other data centers, are never selected
+	of      vecql.HostSelectionPolicy // vecql's; nil means none
+	local   bool                      // nodes of the last tier, in other data centers, are never selected
 	started atomic.Uint64
 
 	mu    sync.Mutex

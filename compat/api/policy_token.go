@@ -21,7 +21,7 @@ type TokenOrder[H any] struct {
 	Busy     func(H) int // returns a larger number for a replica that is tried later; nil means none
 }
 
-// tierOf returns the tier of a node by a policy: that of a HostTierer, else 0 for a local node and 1 for another.
+// tierOf returns the tier of a node by a policy: the tier of a HostTierer, else 0 for a local node and 1 for another.
 func tierOf[H any](policy interface{ IsLocal(H) bool }) func(H) uint {
 	if t, ok := policy.(HostTierer[H]); ok {
 		return t.HostTier
@@ -52,8 +52,8 @@ func (o TokenOrder[H]) replicas(all []H, tier func(H) uint) []H {
 }
 
 // PickAware returns an iterator of the replicas of a request of the program that are up, in the order o, then of the
-// nodes that rest returns, each once. A request whose replicas are unknown has those of rest. choose makes a module's
-// SelectedHost.
+// nodes that rest returns, each once. A request whose replicas are unknown has the nodes of rest. choose makes a
+// module's SelectedHost.
 func PickAware[S Selection[H], N ~func() S, H Node[H]](
 	p *TokenAware[H], o TokenOrder[H], request any, choose func(host H, mark func(error)) S, rest func() N,
 ) N {
@@ -68,8 +68,8 @@ func PickAware[S Selection[H], N ~func() S, H Node[H]](
 	return chain[H](NextUp(o.replicas(replicas, tierOf(p.inner)), choose), rest)
 }
 
-// chain returns an iterator of the nodes of first, then of those of rest, each once. rest is called when first has
-// ended. S is a module's SelectedHost, N its NextHost.
+// chain returns an iterator of the nodes of first, then of rest, each once. rest is called when first has ended. S is
+// a module's SelectedHost, N its NextHost.
 func chain[H comparable, S interface{ Info() H }, N ~func() S](first func() S, rest func() N) func() S {
 	used := map[H]bool{}
 	var next N

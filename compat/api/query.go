@@ -25,8 +25,8 @@ type Settings[R any] struct {
 	Timestamps bool // the client sets the time of a write
 }
 
-// Rare are the options that most requests share with their session. Those below Timestamp are of queries only, except
-// for HostID, Timeout and Now, and Keyspace, which are those of batches of v1.7 and the fork too.
+// Rare are the options that most requests share with their session. The options below Timestamp are of queries only,
+// except for HostID, Timeout and Now, and Keyspace, which batches of v1.7 and the fork have too.
 type Rare[R any] struct {
 	Retry     R
 	Trace     vecql.Tracer
@@ -44,8 +44,8 @@ type Rare[R any] struct {
 	AllMetadata  bool // each page has the metadata of the result
 
 	HostID   string         // of the node to use; "" means any
-	Keyspace string         // "" means that of the session
-	Timeout  *time.Duration // of an attempt, 0 for none; nil means that of the session
+	Keyspace string         // "" means the session's
+	Timeout  *time.Duration // of an attempt, 0 for none; nil means the session's
 	Now      *int           // in seconds, for the expiration of cells; nil means the time of the server
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Defaults are the options of the requests of a session of v1.7 or the fork that the program can change. They are
-// embedded in the Session of a module. The parameters are those of Query.
+// embedded in the Session of a module. It has the parameters of Query.
 type Defaults[C, R any] struct {
 	of atomic.Pointer[requestDefaults[C, R]] // nil for a session that the program made as a literal
 }
@@ -20,7 +20,7 @@ type requestDefaults[C, R any] struct {
 	rare Rare[R]
 }
 
-// InitDefaults sets the options of a new session. Its prefetch is that of the API.
+// InitDefaults sets the options of a new session. Its prefetch is the API's.
 func InitDefaults[C, R any](d *Defaults[C, R], cons C, rare Rare[R]) {
 	rare.Prefetch = 0.25
 	d.of.Store(&requestDefaults[C, R]{cons, rare})

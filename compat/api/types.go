@@ -195,8 +195,8 @@ func NewValue(d *compat.Dialect, t cql.TypeInfo) (any, error) {
 	return reflect.New(goType).Interface(), nil
 }
 
-// PlainType returns the type of package cql that t, a module's TypeInfo, stands for. toCQL returns that of the value
-// that a pointer points to: a *CollectionType has the methods too.
+// PlainType returns the type of package cql that t, a module's TypeInfo, stands for. toCQL returns the CQL value of
+// the value that a pointer points to: a *CollectionType has the methods too.
 func PlainType[T interface {
 	Type() Type
 	Version() byte

@@ -84,7 +84,7 @@ type UnsentAttempt struct {
 	Time    time.Time
 }
 
-// maxUnsent bounds the attempts of an Unsent, as vecql bounds those of a request.
+// maxUnsent bounds the attempts of an Unsent, as vecql bounds the attempts of a request.
 const maxUnsent = 100
 
 // Attempt makes the attempts of a request that was not sent: each is marked for the policy of nodes, observed, and

@@ -9,7 +9,7 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Batches. Their entries serve all three modules, BatchV1 those of v1.7 and the fork.
+// Batches. Their entries serve all three modules; BatchV1 serves v1.7 and the fork.
 
 // A BatchType is the type of a batch.
 type BatchType byte
@@ -75,8 +75,8 @@ func orClosed[I RowReader](it I, applied, found bool) (ok bool, iter I, err erro
 	return applied, it, nil
 }
 
-// A BatchV1 is what the batches of both have beside their fields. A module's Batch embeds it as its first field. The
-// parameters are those of Options and SessionV1.
+// A BatchV1 is what the batches of both have beside their fields. A module's Batch embeds it as its first field. It
+// has the parameters of Options and SessionV1.
 type BatchV1[S, R any, C ~uint16, H, I any] struct {
 	options[S, R]
 	counted[H]
@@ -99,7 +99,7 @@ func StartBatch[S, R any, C ~uint16, H, I any](b *BatchV1[S, R, C, H, I], s *Ses
 	return s.begin(&b.set)
 }
 
-// Keyspace returns the keyspace of the batch, else that of the session.
+// Keyspace returns the keyspace of the batch, else of the session.
 func (b *BatchV1[S, R, C, H, I]) Keyspace() string {
 	if own := b.set.Rare().Keyspace; own != "" || b.session == nil {
 		return own

@@ -44,8 +44,8 @@ func BindingOf[I, R any](o *Rare[R]) Binding[I] {
 	return b
 }
 
-// A QueryV1 is what the queries of both have. A module's Query embeds it as its first field. The parameters are those
-// of Query and SessionV1.
+// A QueryV1 is what the queries of both have. A module's Query embeds it as its first field. It has the parameters of
+// Query and SessionV1.
 type QueryV1[S, R any, C ~uint16, H, I any] struct {
 	query[S, R, C]
 	counted[H]
@@ -163,7 +163,7 @@ func (q *QueryV1[S, R, C, H, I]) build(s *vecql.Session, r *Execution) *vecql.Qu
 	return v
 }
 
-// configure applies the options of the query to that of vecql. r may be nil.
+// configure applies the options of the query to vecql's query. r may be nil.
 func (q *QueryV1[S, R, C, H, I]) configure(v *vecql.Query, r *Execution) {
 	ConfigureQuery(&q.query, v)
 	o := q.set.Rare()
@@ -246,7 +246,7 @@ func (q *QueryV1[S, R, C, H, I]) GetRoutingKey() ([]byte, error) {
 	return r.RoutingKey, err
 }
 
-// Keyspace returns the keyspace of the query's table if the query was executed, else that of the query or the session.
+// Keyspace returns the keyspace of the query's table if the query was executed, else of the query or the session.
 func (q *QueryV1[S, R, C, H, I]) Keyspace() string {
 	if keyspace := KnownRoute(q).Keyspace; keyspace != "" {
 		return keyspace

@@ -28,7 +28,7 @@ type SessionV1[R any, C ~uint16, H, I any] struct {
 	// Pick returns the nodes of a request by a HostSelectionPolicy of the program; nil means that vecql selects them.
 	Pick func(context.Context, vecql.RouteInfo) vecql.NextHost
 
-	// EachCounted means that a request counts the attempts of its last execution, not those of all.
+	// EachCounted means that a request counts the attempts of its last execution, not of all executions.
 	EachCounted bool
 
 	// The options of ClusterConfig.
@@ -39,7 +39,7 @@ type SessionV1[R any, C ~uint16, H, I any] struct {
 	Timestamps bool
 }
 
-// begin sets the options of a new request to those of the session, and returns the consistency. s may be nil.
+// begin sets the options of a new request to the session's, and returns the consistency. s may be nil.
 func (s *SessionV1[R, C, H, I]) begin(o *Settings[R]) (cons C) {
 	if s == nil {
 		return cons
@@ -120,7 +120,7 @@ func AwaitAgreement[R any, C ~uint16, H, I any](ctx context.Context, s *SessionV
 	return s.Plain(v.AwaitSchemaAgreement(ctx))
 }
 
-// timeoutOf returns the timeout of an attempt, that of a session unless the request has its own. ok reports whether the
+// timeoutOf returns the timeout of an attempt: the session's, unless the request has its own. ok reports whether the
 // request needs it: the session's own timeout applies to contexts without a deadline only.
 func (s *Settings[R]) timeoutOf(session time.Duration) (timeout time.Duration, ok bool) {
 	if t := s.Rare().Timeout; t != nil {
@@ -137,7 +137,7 @@ func SetHost[R any](r Set[R], hostID string) {
 	r.settings().Change(func(o *Rare[R]) { o.HostID = hostID })
 }
 
-// SetKeyspace sets the keyspace of a request; "" means that of the session.
+// SetKeyspace sets the keyspace of a request; "" means the keyspace of the session.
 func SetKeyspace[R any](r Set[R], keyspace string) {
 	r.settings().Change(func(o *Rare[R]) { o.Keyspace = keyspace })
 }

@@ -107,7 +107,7 @@ func copyTree(to, from string) error {
 	})
 }
 
-// raiseVersion makes the program's version of Go at least that of vecql, as the go command does when a required module
+// raiseVersion makes the program's version of Go at least vecql's, as the go command does when a required module
 // needs it. The language and vet depend on the version, so both runs have the same.
 func raiseVersion(ctx context.Context, dir string) error {
 	out, err := goOutput(ctx, dir, "list", "-m", "-f", "{{.GoVersion}}")
@@ -156,7 +156,7 @@ func dropReplaces(ctx context.Context, root, dir string) error {
 }
 
 // replace adds the line that puts a compat module in the place of gocql, or changes the one that is there. A compat
-// module of a release requires that release of the driver; that of the working tree takes the driver beside it.
+// module of a release requires that release of the driver; the module of the working tree takes the driver beside it.
 func (p program) replace(ctx context.Context, dir, compat string) error {
 	module := "github.com/gocql/gocql"
 	if p.api == "gocqlv2" {

@@ -22,8 +22,8 @@ import (
 )
 
 // The tests of an API itself: all its test files, as far as their declarations compile against the exported names of
-// the API and of the compat module. The tests of a package become those of an external package, gocql_test, which
-// imports the API as it was. The filtered files are the same on both sides.
+// the API and of the compat module. The tests of a package move to an external package, gocql_test, which imports the
+// API as it was. The filtered files are the same on both sides.
 
 // A suite is an API and its compat module, each in a folder of its own with the filtered tests.
 type suite struct {
@@ -225,7 +225,7 @@ var rewritten = []struct {
 	{regexp.MustCompile(`\b\w+\.cfg\.ProtoVersion\b`), "protocolOfTheRun()"},
 }
 
-// helpers stand for unexported declarations of the API that many tests use: the version of the server, and that of the
+// helpers stand for unexported declarations of the API that many tests use: the versions of the server and of the
 // protocol.
 const helpers = `package gocql_test
 
@@ -375,8 +375,8 @@ func (s *suite) faults(ctx context.Context, dir string) (map[string][]int, error
 	return s.faults(ctx, dir)
 }
 
-// dropDeclarations returns a file without the declarations around the lines. Of imports, variables and types only those
-// of the line are dropped.
+// dropDeclarations returns a file without the declarations around the lines. Of imports, variables and types only the
+// names on the line are dropped.
 func dropDeclarations(text []byte, lines []int) ([]byte, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", text, parser.ParseComments)

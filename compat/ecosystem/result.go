@@ -38,7 +38,7 @@ func (r *result) test(ctx context.Context, p program, dir, log string, emulated 
 	if err != nil {
 		return err
 	}
-	defer f.Close() // its errors are those of writes
+	defer f.Close() // its errors come from writes
 	if slices.ContainsFunc(p.runs, func(run testRun) bool { return run.server }) {
 		stop, err := startServer(ctx, emulated)
 		if err != nil {

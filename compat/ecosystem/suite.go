@@ -53,7 +53,7 @@ func (s *suite) test(ctx context.Context, r *result, root, log string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // its errors are those of writes
+	defer f.Close() // its errors come from writes
 	stop, err := startServer(ctx, r.Emulated)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func testNames(ctx context.Context, dir, tags string) (names []string, err error
 	return names, err
 }
 
-// testOwn runs tests of a package of an API. Its error is that of the process.
+// testOwn runs tests of a package of an API. Its error is the process's.
 func (r *result) testOwn(ctx context.Context, dir string, names, flags []string, log *os.File) error {
 	args := []string{
 		"test", "-json", "-count=1", "-vet=off", "-timeout=6m", "-run=^(" + strings.Join(names, "|") + ")$",

@@ -41,7 +41,7 @@ func (e *RequestErrUnavailable) String() string {
 		e.Alive)
 }
 
-// known are the errors of this API for those of vecql.
+// known are the errors of this API for vecql's errors.
 var known = api.Errors{
 	Server:    requestError,
 	Marshal:   func(text string, _ error) error { return MarshalError(text) },

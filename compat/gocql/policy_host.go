@@ -26,7 +26,7 @@ type ExecutableQuery interface {
 
 // picked is a request as a HostSelectionPolicy of the program receives it.
 type picked struct {
-	routed // its methods are in place of those of the request
+	routed // its methods replace the request's
 	request
 }
 

@@ -11,9 +11,9 @@
 //	replace github.com/apache/cassandra-gocql-driver/v2 => ../vecql/compat/gocqlv2
 //	replace github.com/vecql/vecql => ../vecql
 //
-// Names, signatures, method sets and the meanings of values, NULLs, tuples, errors and policies are those of gocql v2.
-// [Session.Vecql] returns the session of vecql beneath, which shares the connections, so that a program moves piece by
-// piece.
+// Names, signatures, method sets and the meanings of values, NULLs, tuples, errors and policies are gocql v2's.
+// [Session.Vecql] returns the session of vecql beneath, which shares the connections, so that a program moves piece
+// by piece.
 //
 // # Differences
 //

@@ -64,7 +64,7 @@ type (
 	RequestErrUnauthorized struct{ errorFrame }
 )
 
-// known are the errors of the API for those of vecql.
+// known are the errors of the API for vecql's errors.
 var known = api.Errors{
 	Server:    requestError,
 	Marshal:   func(text string, _ error) error { return MarshalError(text) },

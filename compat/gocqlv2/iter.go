@@ -83,7 +83,7 @@ func (iter *Iter) Latency() int64 {
 	return int64(of.Latency())
 }
 
-// Keyspace returns the keyspace of the table, else that of the statement.
+// Keyspace returns the keyspace of the table, else of the statement.
 func (iter *Iter) Keyspace() string {
 	if of, _ := api.ResultOf(&iter.iter); of != nil {
 		if keyspace := of.Keyspace(); keyspace != "" {

@@ -41,8 +41,8 @@ type KeyspaceMetadata struct {
 	UserTypes         map[string]*UserTypeMetadata
 }
 
-// TableMetadata describes a table. KeyValidator, Comparator, DefaultValidator and the aliases are those of servers
-// before Cassandra 3, always empty.
+// TableMetadata describes a table. Only servers before Cassandra 3 have KeyValidator, Comparator, DefaultValidator
+// and the aliases; they are always empty.
 type TableMetadata api.Table[ColumnMetadata]
 
 // ColumnMetadata describes a column of a table.

@@ -12,7 +12,7 @@ import (
 	api "github.com/vecql/vecql/compat/api"
 )
 
-// The execution of host selection policies: the API's own by those of vecql, a program's by a vecql.HostPicker.
+// The execution of host selection policies: the API's own by vecql's policies, a program's by a vecql.HostPicker.
 
 // adaptPolicy returns vecql's policy of a session.
 func (s *Session) adaptPolicy() vecql.HostSelectionPolicy {

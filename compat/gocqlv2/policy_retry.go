@@ -45,7 +45,7 @@ type retryAdapter struct {
 	unknown atomic.Bool // the policy has returned an unknown RetryType
 }
 
-// err returns the error of the policy in place of err, that of the request. p may be nil.
+// err returns the error of the policy in place of err, the request's error. p may be nil.
 func (p *retryAdapter) err(err error) error {
 	if p != nil && p.unknown.Load() {
 		return ErrUnknownRetryType

@@ -17,7 +17,7 @@ func ShuffledTokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*to
 	return TokenAwareHostPolicy(fallback, append([]func(*tokenAwareHostPolicy){ShuffleReplicas()}, opts...)...)
 }
 
-// tokenAwareHostPolicy is TokenAwareHostPolicy with its options. The nodes and events are those of the fallback.
+// tokenAwareHostPolicy is TokenAwareHostPolicy with its options. The nodes and events come from the fallback.
 type tokenAwareHostPolicy struct {
 	aware
 	fallback HostSelectionPolicy

@@ -129,7 +129,7 @@ func (q *Query) build(ctx context.Context) (*vecql.Query, *retryAdapter) {
 	return d, q.configure(ctx, d)
 }
 
-// configure applies the options of the query to that of vecql. It returns the retry policy, nil for none.
+// configure applies the options of the query to vecql's query. It returns the retry policy, nil for none.
 func (q *Query) configure(ctx context.Context, d *vecql.Query) (retry *retryAdapter) {
 	s := q.session
 	o := api.SettingsOf(q).Rare()

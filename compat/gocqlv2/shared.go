@@ -94,7 +94,7 @@ type (
 // TupleColumnName returns the key of element n of the tuple column c in the maps of MapScan and SliceMap.
 func TupleColumnName(c string, n int) string { return api.TupleColumnName(c, n) }
 
-// WrapTLS does the TLS handshake of a client on conn. If the config has no name of the server, it is that of addr. A
+// WrapTLS does the TLS handshake of a client on conn. A config without a name of the server gets the name in addr. A
 // nil config means no TLS.
 func WrapTLS(ctx context.Context, conn net.Conn, addr string, tlsConfig *tls.Config) (*DialedHost, error) {
 	return api.WrapTLS(ctx, conn, addr, tlsConfig)
@@ -314,7 +314,7 @@ func DCAwareRoundRobinPolicy(localDC string) HostSelectionPolicy {
 	return &dcAwareRR{tieredPolicy{api.DCAware[*HostInfo](localDC)}}
 }
 
-// RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center.
+// RackAwareRoundRobinPolicy prefers the nodes of a rack, then the nodes of its data center.
 func RackAwareRoundRobinPolicy(localDC string, localRack string) HostSelectionPolicy {
 	return &rackAwareRR{tieredPolicy{api.RackAware[*HostInfo](localDC, localRack)}}
 }

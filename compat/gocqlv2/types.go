@@ -48,7 +48,7 @@ const (
 type TypeInfo interface {
 	// Type returns the option id; TypeCustom for a vector and a class of the server.
 	Type() Type
-	// Zero returns the value of NULL in a dynamic read, such as that of Iter.MapScan.
+	// Zero returns the value of NULL in a dynamic read, such as Iter.MapScan.
 	Zero() any
 	// Marshal encodes a value; nil bytes mean NULL.
 	Marshal(value any) ([]byte, error)

@@ -38,8 +38,8 @@ func (s SimpleCQLType) TypeInfoFromParams(int, []any) (TypeInfo, error) { return
 // TypeInfoFromString implements CQLType.
 func (s SimpleCQLType) TypeInfoFromString(int, string) (TypeInfo, error) { return s.TypeInfo, nil }
 
-// RegisteredTypes are the CQL types that sessions use. The zero value has none beyond those of the protocol, which
-// vecql decodes itself. Types of the program serve the columns of their class, not elements of collections.
+// RegisteredTypes are the CQL types that sessions use. The zero value has none beyond the protocol's, which vecql
+// decodes itself. Types of the program serve the columns of their class, not elements of collections.
 type RegisteredTypes struct {
 	mu     sync.Mutex
 	ids    map[Type]CQLType   // registered by RegisterType

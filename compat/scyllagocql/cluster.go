@@ -56,7 +56,7 @@ type ClusterConfig struct {
 	Timeout                       time.Duration // of an attempt; 0 means none
 	MetadataSchemaRequestTimeout  time.Duration
 	ConnectTimeout                time.Duration // of the opening of a connection; 0 means none
-	Port                          int           // 0 means that of Hosts, else 9042
+	Port                          int           // 0 means the port of Hosts, else 9042
 	NumConns                      int
 	MaxExcessShardConnectionsRate float32
 	MaxPreparedStmts              int

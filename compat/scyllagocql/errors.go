@@ -190,8 +190,8 @@ func sentError(err error, idempotent bool) error {
 	}
 }
 
-// attemptError returns the error of an attempt for an observer: that of a connection or a context in a QueryError, as
-// connections of the API return it, others as they are.
+// attemptError returns the error of an attempt for an observer: an error of a connection or a context in a
+// QueryError, as connections of the API return it, others as they are.
 func attemptError(err error) error {
 	if !errors.Is(err, vecql.ErrConnectionClosed) && !errors.Is(err, vecql.ErrTimeoutNoResponse) && !api.HasEnded(err) {
 		return plain(err)
@@ -199,7 +199,7 @@ func attemptError(err error) error {
 	return &QueryError{err: plain(err), potentiallyExecuted: !api.IsUnsent(err)}
 }
 
-// known are the errors of this API for those of vecql.
+// known are the errors of this API for vecql's errors.
 var known = api.Errors{
 	Server:    requestError,
 	Marshal:   func(text string, cause error) error { return MarshalError{msg: text, cause: cause} },

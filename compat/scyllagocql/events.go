@@ -11,7 +11,7 @@ import (
 // Events of a session: nodes that come, go, and change their state. Changes of the schema are not published, because a
 // listener for them makes vecql read the whole schema.
 
-// SubscribeToEvents returns a Subscriber of the events that filter accepts; nil accepts all. The events are those of
+// SubscribeToEvents returns a Subscriber of the events that filter accepts; nil accepts all. The events are about
 // nodes; events that find the queue full are dropped.
 func (s *Session) SubscribeToEvents(
 	name string, queueSize int, filter eventbus.FilterFunc[events.Event],

@@ -56,7 +56,7 @@ type retried struct {
 	lwt       bool  // the request is conditional
 }
 
-// attempts returns the attempts of all executions so far, in a copy for a RetryPolicy those of the execution.
+// attempts returns the attempts of all executions so far, in a copy for a RetryPolicy the attempts of the execution.
 func (r *retried) attempts(all int) int {
 	if r.attempted > 0 {
 		return int(r.attempted)

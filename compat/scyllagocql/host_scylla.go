@@ -4,7 +4,7 @@ package gocql
 
 // ScyllaDB's properties of a node.
 
-// ScyllaHostFeatures are the extensions of a node. Those of a HostInfo that the program made are empty.
+// ScyllaHostFeatures are the extensions of a node. The fields of a HostInfo that the program made are empty.
 type ScyllaHostFeatures struct { // the order of the API, which programs print
 	partitioner    string
 	shardAlgorithm string

@@ -22,7 +22,7 @@ type KeyspaceMetadata struct {
 	Aggregates      map[string]*AggregateMetadata
 	Types           map[string]*TypeMetadata
 	Indexes         map[string]*IndexMetadata
-	Views           map[string]*ViewMetadata // materialized views other than those of indexes
+	Views           map[string]*ViewMetadata // materialized views except the views of indexes
 	Name            string
 	StrategyClass   string
 	CreateStmts     string // as the server describes the keyspace; empty if it cannot
@@ -178,7 +178,7 @@ type ViewMetadata struct {
 // IndexKindCustom is the IndexMetadata.Kind of a custom index.
 const IndexKindCustom = "CUSTOM"
 
-// An IndexMetadata describes an index. The columns are those of its materialized view, which ScyllaDB has.
+// An IndexMetadata describes an index. The columns come from its materialized view, which ScyllaDB has.
 type IndexMetadata struct {
 	Name              string
 	KeyspaceName      string

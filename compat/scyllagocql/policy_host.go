@@ -65,7 +65,7 @@ type ExecutableQuery interface {
 
 // picked is a request as a HostSelectionPolicy of the program receives it.
 type picked struct {
-	routed // its methods are in place of those of the request
+	routed // its methods replace the request's
 	request
 }
 
@@ -154,7 +154,7 @@ func DCAwareRoundRobinPolicy(localDC string, opts ...dcAwarePolicyOption) HostSe
 	return &dcAwareRR{newTiered(api.DCAware[*HostInfo](localDC), opts)}
 }
 
-// RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center.
+// RackAwareRoundRobinPolicy prefers the nodes of a rack, then the nodes of its data center.
 func RackAwareRoundRobinPolicy(localDC string, localRack string, opts ...dcAwarePolicyOption) HostSelectionPolicy {
 	return &rackAwareRR{newTiered(api.RackAware[*HostInfo](localDC, localRack), opts)}
 }

@@ -43,7 +43,8 @@ func (s *SimpleRetryPolicy) GetRetryType(err error) RetryType {
 // AttemptLWT implements LWTRetryPolicy.
 func (s *SimpleRetryPolicy) AttemptLWT(q RetryableQuery) bool { return s.Attempt(q) }
 
-// GetRetryTypeLWT implements LWTRetryPolicy: the same node, whose Paxos ballots do not compete with those of another.
+// GetRetryTypeLWT implements LWTRetryPolicy: the same node, whose Paxos ballots do not compete with the ballots of
+// another.
 func (s *SimpleRetryPolicy) GetRetryTypeLWT(err error) RetryType { return unlessExecuted(err, Retry) }
 
 // ExponentialBackoffRetryPolicy is SimpleRetryPolicy with exponential backoff.
@@ -65,7 +66,8 @@ func (e *ExponentialBackoffRetryPolicy) GetRetryType(err error) RetryType {
 // AttemptLWT implements LWTRetryPolicy.
 func (e *ExponentialBackoffRetryPolicy) AttemptLWT(q RetryableQuery) bool { return e.Attempt(q) }
 
-// GetRetryTypeLWT implements LWTRetryPolicy: the same node, whose Paxos ballots do not compete with those of another.
+// GetRetryTypeLWT implements LWTRetryPolicy: the same node, whose Paxos ballots do not compete with the ballots of
+// another.
 func (e *ExponentialBackoffRetryPolicy) GetRetryTypeLWT(err error) RetryType {
 	return unlessExecuted(err, Retry)
 }

@@ -101,7 +101,7 @@ func load(ctx context.Context, session *vecql.Session, pattern string, o bulk.Op
 			err = w.Write(ctx, batch)
 		}
 		if err != nil {
-			_ = w.Close(ctx) // its error is that of Write
+			_ = w.Close(ctx) // its error is the error of Write
 			return err
 		}
 		read += int64(batch.Rows)

@@ -103,7 +103,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	})
 }
 
-// search prints the three texts whose embeddings are nearest to that of the question.
+// search prints the three texts whose embeddings are nearest to the question's.
 func search(ctx context.Context, session *vecql.Session, question []float32, out io.Writer) error {
 	type Hit struct {
 		Similarity float32

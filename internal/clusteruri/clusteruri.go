@@ -195,7 +195,7 @@ func tlsConfig(value func(name string) string) (*tls.Config, error) {
 
 // A TLS has the settings of connections with TLS, whose files are PEM files.
 type TLS struct {
-	CA         string // authorities of the nodes; default those of the system
+	CA         string // authorities of the nodes; default the system's
 	Cert, Key  string // of the client
 	ServerName string // in the certificates of the nodes; default the contact point
 	Insecure   bool   // trusts every certificate

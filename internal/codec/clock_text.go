@@ -26,7 +26,7 @@ func encodeDateText(s string) ([]byte, error) {
 	return encodeDay(int64(days))
 }
 
-// fractions are those of the numbers of a time.Duration's text.
+// fractions are the fractions of the numbers in a time.Duration's text.
 var fractions = regexp.MustCompile(`([0-9])\.[0-9]+`)
 
 // parseDurationText parses a duration of CQL, or one as Go writes it, such as 1m1.5s, whose units are in order too.

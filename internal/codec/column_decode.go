@@ -67,7 +67,7 @@ var steps = [...]step{
 	column.Binary: stepText, column.Tuple: stepNested, // the last kind: the others are zero, which is stepNested
 }
 
-// stepOf returns the step of a column's type; a vector's is that of its element size.
+// stepOf returns the step of a column's type; a vector has the step of its element size.
 func stepOf(t column.Type) step {
 	if t.Kind != column.Vector {
 		return steps[t.Kind]

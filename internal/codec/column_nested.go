@@ -23,7 +23,7 @@ type decodeNode struct {
 	info        cql.TypeInfo
 	step        step
 	width       int // bytes of a cell of a fixed kind
-	null        int // bytes of a column that a NULL takes, without those of its fields
+	null        int // bytes of a column that a NULL takes, without the bytes of its fields
 	children    []decodeNode
 	emptyIsNull bool
 	fixed       int // of a vector read as a list: bytes per element, negative if elements have lengths

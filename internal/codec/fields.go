@@ -19,7 +19,7 @@ import (
 
 // The fields of structs that hold columns of a row or fields of a user-defined type.
 
-// A RowField is a field of a struct that holds a column. Index is that of reflect.Value.FieldByIndex.
+// A RowField is a field of a struct that holds a column. Index is as in reflect.Value.FieldByIndex.
 type RowField struct {
 	reflect.StructField
 	Tag string // the tag `cql:"name"`, "" for none
@@ -132,8 +132,8 @@ func hides(f, other RowField) bool {
 	return f.Name == other.Name && f.Column() == other.Column() && len(f.Index) < len(other.Index)
 }
 
-// FieldFor returns the field of struct t for a UDT's field or a column, of those of [RowFields]. It compares first the
-// tag `cql:"name"`, then the name, then the name in any case.
+// FieldFor returns the field of struct t for a UDT's field or a column, among the fields of [RowFields]. It compares
+// first the tag `cql:"name"`, then the name, then the name in any case.
 func FieldFor(t reflect.Type, name string) (found reflect.StructField, ok bool) {
 	const byCase, byName, byTag = 1, 2, 3
 	rank := 0

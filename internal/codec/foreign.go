@@ -10,8 +10,8 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Values that encode and decode themselves: by the interfaces of package cql, or by those of another API. The methods
-// of gocql's interfaces take gocql's TypeInfo, so that types with these methods do not implement the interfaces of
+// Values that encode and decode themselves: by the interfaces of package cql, or of another API. The methods of
+// gocql's interfaces take gocql's TypeInfo, so that types with these methods do not implement the interfaces of
 // package cql.
 
 // A ForeignCodec describes the codec interfaces of another API, whose methods take that API's TypeInfo.

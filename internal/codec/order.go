@@ -121,7 +121,7 @@ func compareDecimals(a, b []byte) int {
 	return sign * cmp.Compare(trimZeros(s), trimZeros(t))
 }
 
-// trimZeros removes zeros at the end of digits, so that the order of the texts of two fractions is that of the numbers.
+// trimZeros removes zeros at the end of digits, so that the texts of two fractions have the order of the numbers.
 func trimZeros(digits string) string {
 	n := len(digits)
 	for n > 0 && digits[n-1] == '0' {

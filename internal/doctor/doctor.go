@@ -31,7 +31,7 @@ type Report struct {
 	Cluster   string     `json:"cluster"`
 	Protocol  int        `json:"protocol"` // version of the native protocol
 	Nodes     []Node     `json:"nodes"`
-	Keyspaces []Keyspace `json:"keyspaces"` // without those of the system
+	Keyspaces []Keyspace `json:"keyspaces"` // without the system's
 	// SchemaError is why Keyspaces is empty, if the schema cannot be read.
 	SchemaError string    `json:"schema_error,omitempty"`
 	Findings    []Finding `json:"findings"`
@@ -65,7 +65,7 @@ type TLS struct {
 	NotAfter time.Time `json:"not_after"`
 }
 
-// A Clock is the difference between the clock of a node and that of this machine.
+// A Clock is the difference between the clock of a node and the clock of this machine.
 type Clock struct {
 	Ahead       time.Duration `json:"ahead_ns"` // of the node; negative means behind
 	Uncertainty time.Duration `json:"uncertainty_ns"`

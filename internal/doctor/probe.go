@@ -77,7 +77,7 @@ func countShards(conns []stats.Conn) int {
 	return len(slices.Compact(shards))
 }
 
-// probe sends one request. The clock is that of the fastest answer, whose time is known best.
+// probe sends one request. The clock comes from the fastest answer, whose time is known best.
 func (n *Node) probe(ctx context.Context, session *vecql.Session, o Options, measured bool) error {
 	var schema, now cql.UUID
 	q := session.Query(probeText).HostID(n.HostID).Consistency(cql.One).RequestTimeout(o.Timeout).
@@ -137,8 +137,8 @@ func isSystem(keyspace string) bool {
 // shortName returns the name of a class without its package.
 func shortName(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
 
-// factorsOf returns the replication factors of a keyspace by data center. Those of transient replication, "3/1", count
-// all replicas.
+// factorsOf returns the replication factors of a keyspace by data center. Factors of transient replication, "3/1",
+// count all replicas.
 func factorsOf(options map[string]any) map[string]int {
 	factors := map[string]int{}
 	for dc, value := range options {

@@ -227,7 +227,7 @@ func (c *Cluster) Count(stmt string) (sent, prepares int) {
 // Control returns the connection of the latest REGISTER.
 func (c *Cluster) Control() *Conn { return c.control.Load() }
 
-// Event sends an EVENT on the connection of the latest REGISTER. The fields are those of EventBody.
+// Event sends an EVENT on the connection of the latest REGISTER. The fields are as in EventBody.
 func (c *Cluster) Event(kind string, fields ...any) { c.Control().Push(EventBody(kind, fields...)) }
 
 // Within polls f for up to 5 s until it returns true, and returns its last result.

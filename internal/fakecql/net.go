@@ -193,7 +193,7 @@ func (n *Node) ShardCounts() []int {
 	return count
 }
 
-// HangUpShard breaks the connections to a shard, except that of the latest REGISTER.
+// HangUpShard breaks the connections to a shard, except the connection of the latest REGISTER.
 func (n *Node) HangUpShard(shard int) {
 	for _, end := range n.endsOfRequests() {
 		if end.Shard == shard {
@@ -202,7 +202,7 @@ func (n *Node) HangUpShard(shard int) {
 	}
 }
 
-// endsOfRequests returns Ends without that of the latest REGISTER.
+// endsOfRequests returns Ends without the end of the latest REGISTER.
 func (n *Node) endsOfRequests() []*End {
 	control := n.Cluster.Control()
 	return slices.DeleteFunc(n.Ends(), func(end *End) bool { return control != nil && control.End == end })

@@ -128,7 +128,7 @@ func (s *Schema) UserType(keyspace, name string, fields ...string) {
 	s.Add("types", Row{"keyspace_name": keyspace, "type_name": name, "field_names": names, "field_types": types})
 }
 
-// Drop removes the rows of a table, view or type, or those of the whole keyspace if name is empty.
+// Drop removes the rows of a table, view or type, or of the whole keyspace if name is empty.
 func (s *Schema) Drop(keyspace, name string) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// Decoding blocks, directly to their destination. The four streams of a block, and those of the next one if it has the
-// same size, are decoded together.
+// Decoding blocks, directly to their destination. The four streams of a block, and of the next one if it has the same
+// size, are decoded together.
 
 // A stream is a stream of Huffman codes that is being decoded, from its end to its start. The kernel knows the layout
 // of its first two fields.

@@ -21,8 +21,8 @@ var (
 // A Budget bounds the memory of requests, of their answers, and of the answers that the program holds. A request whose
 // size does not fit waits; an answer never does, so that each admitted request comes to its end.
 //
-// Every wait ends. Memory in flight, that of admitted requests until their answers are there, is released
-// without the program's help, at the latest by the timeouts of the requests. Memory that is held, that of pages, may be
+// Every wait ends. Memory in flight belongs to admitted requests until their answers are there; it is released
+// without the program's help, at the latest by the timeouts of the requests. Held memory belongs to pages and may be
 // released by a goroutine that is itself about to wait for the budget: it reads the rows of one query and executes
 // another one for each row. Therefore
 //
@@ -121,8 +121,8 @@ func (b *Budget) notePeak(inFlight int64) {
 	}
 }
 
-// Acquire admits a request. size is that of the request and the expected answer. page means that the answer will be
-// held: see Answered. Acquire blocks until the request is admitted, ctx ends, timeout has passed or the budget is
+// Acquire admits a request. size is the size of the request and the expected answer. page means that the answer will
+// be held: see Answered. Acquire blocks until the request is admitted, ctx ends, timeout has passed or the budget is
 // closed; a timeout of 0 means none. waited is the time in line. The caller of an admitted request calls Answered.
 func (b *Budget) Acquire(ctx context.Context, size int64, page bool,
 	timeout time.Duration,

@@ -89,7 +89,8 @@ func (b *builder) count(valid bool) error {
 	return nil
 }
 
-// repeats reports whether two of the rows from a number on have the same bytes. Those of nested types are not compared.
+// repeats reports whether two of the rows from a number on have the same bytes. Fields of nested types are not
+// compared.
 func (b *builder) repeats(first int) bool {
 	n, width := b.rows-first, b.field.Type.ValueWidth()
 	if n < 2 || len(b.children) > 0 || !b.field.Type.Kind.IsText() && width == 0 {

@@ -11,13 +11,13 @@ import (
 
 // Records of CSV (RFC 4180) and their fields.
 
-// A Dialect is the punctuation of CSV. The zero value is that of RFC 4180.
+// A Dialect is the punctuation of CSV. The zero value is the format of RFC 4180.
 type Dialect struct {
 	Comma   byte // between fields; 0 means ','
 	Quote   byte // around fields; 0 means '"'. Inside a field it is doubled.
 	Escape  byte // before a quote inside of a field in quotes, in place of a second quote; 0 means none
 	Comment byte // begins a line that is not a record; 0 means none
-	// NoHeader means that the first record is a row. Columns are the names of the fields; nil means those of
+	// NoHeader means that the first record is a row. Columns are the names of the fields; nil means the names of
 	// Options.Fields.
 	NoHeader bool
 	Columns  []string

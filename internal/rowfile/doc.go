@@ -12,8 +12,8 @@
 //
 // # Types
 //
-// Parquet and Arrow files have types. The fields of CSV and JSON have those of Options.Fields, and so has text of a
-// Parquet or Arrow file where a field of another type is wanted. Text has the form of literals of CQL;
+// Parquet and Arrow files have types. The fields of CSV and JSON have the types of Options.Fields, and so has text of
+// a Parquet or Arrow file where a field of another type is wanted. Text has the form of literals of CQL;
 // docs/whole-tables.md lists the differences. A value that does not fit its type makes its record an error: no number
 // is cut, no unknown word becomes false.
 //

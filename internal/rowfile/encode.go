@@ -34,8 +34,8 @@ func NewEncoder(schema column.Schema, o WriterOptions) (*Encoder, error) {
 	return e, err
 }
 
-// A Block is the rows of a batch. Those of CSV and JSON are encoded, those of Arrow are a record. Those of Parquet are
-// neither: its writer encodes the rows of several batches together (WriterOptions.Workers).
+// A Block is the rows of a batch. Blocks of CSV and JSON are encoded, blocks of Arrow are a record. Blocks of Parquet
+// are neither: its writer encodes the rows of several batches together (WriterOptions.Workers).
 type Block struct {
 	Batch  *column.Batch
 	record arrow.RecordBatch // nil unless the format is Arrow, and for a slice

@@ -144,8 +144,8 @@ func checkText(r *bufio.Reader, format Format) error {
 	return nil
 }
 
-// isBinary reports whether the first bytes of a file are those of Parquet or Arrow. Text may begin with the letters of
-// their magic numbers, but has no control characters after them.
+// isBinary reports whether a file begins as Parquet or Arrow does. Text may begin with the letters of their magic
+// numbers, but has no control characters after them.
 func isBinary(head []byte) bool {
 	if f := byContent(head); f != Parquet && f != Arrow {
 		return false

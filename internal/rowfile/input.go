@@ -21,7 +21,7 @@ import (
 
 // Input: the files to read, one after the other.
 
-// Options of reading. The zero value reads all columns, those of CSV and JSON as text.
+// Options of reading. The zero value reads all columns, the columns of CSV and JSON as text.
 type Options struct {
 	Format Format // 0 means that the name or the content of each file decides
 	// Fields are the columns to read, with the types of text. Batches have exactly these, in this order. nil means all.
@@ -165,7 +165,7 @@ func expand(name string) ([]inputFile, error) {
 }
 
 // expandFolder returns the files with a known extension in a folder and below it. Names that begin with a point or an
-// underscore are those of temporary files and of metadata.
+// underscore belong to temporary files and metadata.
 func expandFolder(folder string) ([]inputFile, error) {
 	var files []inputFile
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

@@ -21,7 +21,7 @@ import (
 
 // Batches from files with types: Parquet and Arrow.
 
-// readParquet reads a Parquet file. path may be that of a copy. start is what Input.done was before the file.
+// readParquet reads a Parquet file. path may name a copy. start is what Input.done was before the file.
 func (in *Input) readParquet(ctx context.Context, file inputFile, path string, start int64,
 	f func(*column.Batch) error,
 ) error {

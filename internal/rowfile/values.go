@@ -16,7 +16,7 @@ import (
 
 // The spellings of values in text.
 
-// Epoch in place of a layout means numbers: as Values.Timestamp those of EpochUnit, as Values.Date days since
+// Epoch in place of a layout means numbers: as Values.Timestamp the units of EpochUnit, as Values.Date days since
 // 1970-01-01, as Values.Time nanoseconds since midnight.
 const Epoch = "epoch"
 
@@ -121,7 +121,7 @@ func (v *Values) parseEpoch(s string, n int64, layout string, unit column.Unit) 
 	return out, err
 }
 
-// isCompactDate reports whether digits are those of a date of the years 1900 to 2199, alone or with a time of day.
+// isCompactDate reports whether digits are a date of the years 1900 to 2199, alone or with a time of day.
 func isCompactDate(s string) bool {
 	if layout, ok := compactLayouts[len(s)]; ok && (s[:2] == "19" || s[:2] == "20" || s[:2] == "21") {
 		_, err := time.Parse(layout, s)
@@ -130,8 +130,8 @@ func isCompactDate(s string) bool {
 	return false
 }
 
-// compactLayouts are those of dates without punctuation, by length. Most numbers of 12 digits are milliseconds of the
-// years 1973 to 2001.
+// compactLayouts are the layouts of dates without punctuation, by length. Most numbers of 12 digits are milliseconds
+// of the years 1973 to 2001.
 var compactLayouts = map[int]string{8: "20060102", 14: "20060102150405"}
 
 // rescale converts n units of from to a unit of columns.

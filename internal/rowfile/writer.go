@@ -32,8 +32,8 @@ type WriterOptions struct {
 	Workers int
 }
 
-// workerGroupBytes is the size of a row group, in bytes of values, that one of several goroutines encodes: smaller than
-// that of parquetscan, because one more row group than there are workers is in memory, and a file must have several.
+// workerGroupBytes is the size of a row group, in bytes of values, that one of several goroutines encodes: smaller
+// than parquetscan's, because one more row group than there are workers is in memory, and a file must have several.
 const workerGroupBytes = 32 << 20
 
 // A Writer writes batches of one schema. Close completes the output, and leaves the io.Writer open. An output that is

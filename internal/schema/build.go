@@ -200,8 +200,8 @@ func (k *keyspaceRows) keepOnly(names []string) {
 	k.indexes = slices.DeleteFunc(k.indexes, func(i *cql.IndexMetadata) bool { return !slices.Contains(names, i.Table) })
 }
 
-// merge returns old with the tables and views of the given names replaced by those of k. A table or view without a row
-// in k is removed.
+// merge returns old with the tables and views of the given names replaced by k's. A table or view without a row in k
+// is removed.
 func (k *keyspaceRows) merge(old *Keyspace, names []string) *Keyspace {
 	k.keepOnly(names)
 	ks, m := *old, *old.Metadata

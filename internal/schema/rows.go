@@ -24,7 +24,7 @@ type keyspaceRows struct {
 	tables   []*cql.TableMetadata
 	views    []*cql.MaterializedViewMetadata
 	columns  map[string][]*cql.ColumnMetadata // by table or view
-	// by table or view: of all its rows, including those of its columns and indexes
+	// by table or view: of all its rows, including the rows of its columns and indexes
 	tableFingerprints map[string]uint64
 	indexes           []*cql.IndexMetadata
 	scylla            map[string]Row // by table

@@ -37,8 +37,9 @@ func Len(block []byte) (content uint32, header int, err error) {
 // kernel decodes, and a block that begins in its last byte.
 const Spare = 80
 
-// Decode decodes a block to dst, whose length must be that of the content. It does not allocate memory. dst and block
-// must not overlap. Decode may change the spare capacity of dst. After an error the content of dst is undefined.
+// Decode decodes a block to dst, which must have the length of the content. It does not allocate memory. dst and
+// block must not overlap. Decode may change the spare capacity of dst. After an error the content of dst is
+// undefined.
 func Decode(dst, block []byte) error {
 	n, header, err := Len(block)
 	if err != nil {

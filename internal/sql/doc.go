@@ -7,7 +7,7 @@
 //	[WHERE condition] [GROUP BY expression, ...] [HAVING condition]
 //	[ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...] [LIMIT n] [OFFSET n]
 //
-// Expressions are those of package expr, with aggregates. GROUP BY and ORDER BY also accept names and positions of
+// Expressions are as in package expr, with aggregates. GROUP BY and ORDER BY also accept names and positions of
 // columns of the result. Names of columns are case-sensitive; unquoted names of tables are in lower case, as in CQL.
 // NULL comes last, unless NULLS FIRST is set. A statement of another shape is refused with the name of what it has.
 //

@@ -111,7 +111,7 @@ func (g *grouping) key(e expr.Expr) expr.Expr {
 func (g *grouping) onGroups(e expr.Expr) expr.Expr {
 	return e.Replace(func(part expr.Expr) (expr.Expr, bool) {
 		n, text := part.Node(), part.String()
-		if name, ok := g.keys[text]; ok && n.Op != "literal" { // some operands must be literals: those of like
+		if name, ok := g.keys[text]; ok && n.Op != "literal" { // some operands must be literals: the operands of like
 			return expr.Col(name), true
 		}
 		if n.Aggregate {

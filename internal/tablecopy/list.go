@@ -79,8 +79,8 @@ func (w *listWriter) Write(ctx context.Context, b *column.Batch) error {
 	return group.Wait()
 }
 
-// byKey returns the numbers of the rows of a batch, those of one primary key together: each row of a partition has its
-// static list, and two writes of one list at a time would double it.
+// byKey returns the numbers of the rows of a batch, the rows of one primary key together: each row of a partition has
+// its static list, and two writes of one list at a time would double it.
 func (w *listWriter) byKey(b *column.Batch) [][]int {
 	var all [][]int
 	position := map[string]int{}

@@ -39,10 +39,10 @@ type RowFault struct {
 // one time to live; the values with other times are NULL, which leaves them unset. late is the number of lists whose
 // elements have several times. Rows with a fault are left out.
 //
-// The values of b are cells (tablescan.Config.Cells) or have the types of the plan's Fields. The result has cells, and
-// does not share the memory of b. If b has a Source.File, a batch of the result has consecutive rows of b, and its
-// Source has their position; rows after the first one of a row of b have another Source.File, from which SourceOf
-// returns that of b. Such a batch has the columns of b, too, which Original returns.
+// The values of b are cells (tablescan.Config.Cells) or have the types of the plan's Fields. The result has cells,
+// and does not share the memory of b. If b has a Source.File, a batch of the result has consecutive rows of b, and
+// its Source has their position; rows after the first one of a row of b have another Source.File, from which SourceOf
+// returns the Source.File of b. Such a batch has the columns of b, too, which Original returns.
 func (p *Plan) Split(b *column.Batch) (parts [][]*column.Batch, late int64, faults []RowFault, err error) {
 	s := &splitter{plan: p, batch: b, parts: make([]part, len(p.statements))}
 	if s.cells, err = newCells(p, b); err != nil {
@@ -71,7 +71,7 @@ const (
 	originalMark = "\x00original "
 )
 
-// SourceOf returns the source of a row from that of a row of Split.
+// SourceOf returns the source of a row, given the source of a row of Split.
 func SourceOf(source string) string {
 	source, _, _ = strings.Cut(source, passMark)
 	return source
@@ -238,8 +238,8 @@ func (s *splitter) group(t times) int {
 	return at
 }
 
-// addElements adds the elements of a set or a map by their times. It returns false if the elements are not those of the
-// times.
+// addElements adds the elements of a set or a map by their times. It returns false if the elements do not belong to
+// the times.
 func (s *splitter) addElements(i int, isMap bool, first times) bool {
 	r := wire.NewReader(s.cells.values[i])
 	n := int(r.Int())
@@ -271,7 +271,7 @@ func (s *splitter) addElements(i int, isMap bool, first times) bool {
 	return true
 }
 
-// addFields adds the n fields of a user-defined type by their times. It returns false if the fields are not those of
+// addFields adds the n fields of a user-defined type by their times. It returns false if the fields do not belong to
 // the times.
 func (s *splitter) addFields(i, n int, first times) bool {
 	r := wire.NewReader(s.cells.values[i])

@@ -38,16 +38,16 @@ type statement struct {
 	read, readTimes string // of a list: the SELECT of the list, without and with its write times
 }
 
-// A value is a bind marker of a statement. Those of an INSERT, and keys, have a whole column. Those of an UPDATE have
-// elements: of a set, of a map, or one field of a user-defined type.
+// A value is a bind marker of a statement. Values of an INSERT, and keys, have a whole column. Values of an UPDATE
+// have elements: of a set, of a map, or one field of a user-defined type.
 type value struct {
 	name   string // of the marker
 	column int    // of the plan
 	field  int    // of the user-defined type, -1 for other values
 }
 
-// setStatements makes the statements of a target: the INSERT, and where the table has such columns that of static
-// columns, and the UPDATEs of elements and of lists.
+// setStatements makes the statements of a target: the INSERT, and where the table has such columns the statement of
+// static columns, and the UPDATEs of elements and of lists.
 func (p *Plan) setStatements(t clustertable.Table) {
 	p.statements = []statement{p.insert(t, false)}
 	if p.statics {

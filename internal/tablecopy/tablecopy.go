@@ -46,7 +46,7 @@ type Copy struct {
 
 // A Report is the result of a copy so far.
 type Report struct {
-	Rows    int64 // read and passed on, those of earlier runs included
+	Rows    int64 // read and passed on, earlier runs included
 	Written uint64
 	Retries uint64
 	// Latest counts lists whose elements have several write times or times to live. Their elements were written with the

@@ -21,9 +21,9 @@ type Writer struct {
 	late    atomic.Int64 // see Report.Latest
 }
 
-// NewWriter returns a Writer to a table, for which the plan was made. The writers after that of rows have checkpoints
-// of their own, beside that of the options. Options.Rejected gets the row as it was passed to Write; a row of several
-// groups may be rejected more than once.
+// NewWriter returns a Writer to a table, for which the plan was made. The writers after the writer of rows have
+// checkpoints of their own, beside the checkpoint of the options. Options.Rejected gets the row as it was passed to
+// Write; a row of several groups may be rejected more than once.
 func NewWriter(target clustertable.Table, p *Plan, o bulk.Options) (*Writer, error) {
 	w := &Writer{plan: p, reject: o.Rejected}
 	if o.Rejected != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/vecql/vecql/tablescan"
 )
 
-// Comparison of batches, such as those of files, with a table.
+// Comparison of batches, such as the rows of files, with a table.
 
 // A Batches compares batches with a table: each row must be in the table, with the values that writing the batch to an
 // empty table results in.

@@ -93,8 +93,8 @@ func (s sameValues) cells(t cql.TypeInfo, a, b []byte) bool {
 	return true
 }
 
-// elements returns the elements of a collection, keys before their values. Those of sets and maps are sorted by their
-// bytes.
+// elements returns the elements of a collection, keys before their values. Elements of sets and maps are sorted by
+// their bytes.
 func elements(t cql.CollectionType, cell []byte) (parts [][]byte, ok bool) {
 	r := wire.NewReader(cell)
 	width := 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tablediff compares the rows of a table with those of another table, or with batches.
+// Package tablediff compares the rows of a table with the rows of another table, or with batches.
 //
 // Two tables are compared by a merge: both are read in the order of their tokens, several ranges at a time, and the
 // rows of one token are matched by their primary keys. Each row is read once, the order of clustering columns may
@@ -267,7 +267,7 @@ func mayRepeat(ctx context.Context, err error, failures, retries int) bool {
 	return background.Sleep(ctx, background.Jitter(background.Exponential(firstWait, longWait, failures-1)))
 }
 
-// A layout is the columns of a comparison: those of the primary key, then the compared ones, then write times.
+// A layout is the columns of a comparison: the columns of the primary key, then the compared ones, then write times.
 type layout struct {
 	columns  []*cql.ColumnMetadata
 	keys     int

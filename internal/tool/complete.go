@@ -43,7 +43,7 @@ IN INDEX INSERT INTO JSON KEY KEYS KEYSPACE KEYSPACES LIKE LIMIT LIST MAP MATERI
 PRIMARY REVOKE ROLE SELECT SET STATIC TABLE TABLES TIMESTAMP TOKEN TRUNCATE TTL TUPLE TYPE UNLOGGED UPDATE USE USING VALUES
 VECTOR VIEW WHERE WITH WRITETIME CONSISTENCY EXIT HELP QUIT TIMING TRACING`)
 
-// beforeTable are the words that the name of a table follows; USE and KEYSPACE precede that of a keyspace.
+// beforeTable are the words that the name of a table follows; the name of a keyspace follows USE and KEYSPACE.
 var beforeTable = []string{"FROM", "INTO", "UPDATE", "TABLE", "ON", "TRUNCATE", "DESCRIBE", "DESC", "VIEW", "EXISTS"}
 
 // complete returns what may stand in place of the word at the end of text, which begins at start: tables and keyspaces

@@ -55,8 +55,8 @@ func (e *env) clusterConfig() (*vecql.ClusterConfig, error) {
 	return e.flags.clusterConfig(e.err)
 }
 
-// otherConfig returns the configuration of a second cluster: that of a profile, with other contact points if hosts is
-// not empty. Flags and environment belong to the first cluster.
+// otherConfig returns the configuration of a second cluster: the cluster of a profile, with other contact points if
+// hosts is not empty. Flags and environment belong to the first cluster.
 func (e *env) otherConfig(profile string, hosts []string) (*vecql.ClusterConfig, error) {
 	var f clusterFlags
 	f.init()

@@ -179,7 +179,7 @@ func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func()
 			1000*d.now().Sub(began).Seconds())
 		hosts, stop = cluster.Hosts(), func() error { cluster.Close(); return nil }
 	}
-	if hosts != nil { // flags, environment and profile are those of other servers
+	if hosts != nil { // flags, environment and profile name other servers
 		cfg = &vecql.ClusterConfig{Hosts: hosts}
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	} else if cfg, err = d.readConfig(); err != nil {

@@ -56,7 +56,7 @@ func (h *history) append(stmt string) {
 	if h.file == "" {
 		return
 	}
-	// Without a file the history is that of this run.
+	// Without a file the history has this run only.
 	_ = os.MkdirAll(filepath.Dir(h.file), 0o700)
 	if f, err := os.OpenFile(h.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 		_, _ = f.WriteString(stmt + "\n")

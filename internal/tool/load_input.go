@@ -19,8 +19,8 @@ import (
 	"github.com/vecql/vecql/internal/rowfile"
 )
 
-// The input of a load with a checkpoint. A run that resumes must read the same rows: rows are identified by the name of
-// their file and by their number, so that other content would be mixed with that of the first run.
+// The input of a load with a checkpoint. A run that resumes must read the same rows: rows are identified by the name
+// of their file and by their number, so that other content would be mixed with the content of the first run.
 
 // An inputPrint identifies the content of a file. A file whose time alone has changed is the same input.
 type inputPrint struct {
@@ -172,7 +172,7 @@ const (
 	pieceSize   = pieceHeader + sha256.Size
 )
 
-// errOtherStream means that standard input is not that of the run that is resumed.
+// errOtherStream means that standard input differs from the input of the run that is resumed.
 var errOtherStream = errors.New("standard input is not that of the first run")
 
 // openInputLog returns the reader of a stream. path is the file of its hashes.
@@ -208,7 +208,7 @@ func (l *inputLog) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads the next piece, and compares it with that of the earlier run or stores its hash.
+// fill reads the next piece, and compares it with the earlier run's or stores its hash.
 func (l *inputLog) fill() error {
 	if len(l.left) == 0 {
 		n, err := l.in.Read(l.buf)

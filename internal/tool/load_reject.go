@@ -170,9 +170,9 @@ func (r *rejects) print(w io.Writer) {
 	}
 }
 
-// total returns the number of rejected records, with those of earlier runs.
+// total returns the number of rejected records, earlier runs included.
 func (r *rejects) total(s bulk.Stats) int {
-	if r.file != nil { // open has read those of earlier runs
+	if r.file != nil { // open has read the records of earlier runs
 		return r.count()
 	}
 	return r.count() + int(s.SkippedRejected)

@@ -17,7 +17,7 @@ import (
 	"github.com/vecql/vecql/internal/tablecopy"
 )
 
-// The statement of a load: that of the user, or one made from the table and --map.
+// The statement of a load: the user's, or one made from the table and --map.
 
 // qualified returns the name of a table in CQL, with its keyspace.
 func qualified(t *cql.TableMetadata) string {

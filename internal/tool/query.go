@@ -104,7 +104,7 @@ func (e *env) query(ctx context.Context, o *queryOptions, args []string) error {
 	return nil
 }
 
-// A script is a list of statements. name is that of its file, with ": ".
+// A script is a list of statements. name is the name of its file, with ": ".
 type script struct {
 	name       string
 	statements []string
@@ -202,7 +202,7 @@ func (r *runner) run(ctx context.Context, stmt string) error {
 	return nil
 }
 
-// consistency returns the consistency level of statements: that of the shell, else that of the flags.
+// consistency returns the consistency level of statements: the shell's, else the one of the flags.
 func (r *runner) consistency() consistencyFlag {
 	for _, c := range []consistencyFlag{r.o.consistency, r.e.flags.consistency} {
 		if c.isSet {

@@ -80,7 +80,7 @@ type answer struct {
 	similarity float64
 }
 
-// search runs the queries and compares the rows of the index with those of an exact search.
+// search runs the queries and compares the rows of the index with the rows of an exact search.
 func (d *demo) search(ctx context.Context, stored []symbol) error {
 	t := newTable("question", "by index (ANN)", ">cosine", "exact")
 	var latencies []time.Duration

@@ -26,7 +26,7 @@ const minCell = 8
 // gap is between the columns of a table.
 const gap = "  "
 
-// style is that of tables: two spaces between columns, a rule below the names, no frame.
+// style is the style of tables: two spaces between columns, a rule below the names, no frame.
 var style = pretty.Style{
 	Box:     pretty.BoxStyle{MiddleHorizontal: "-", MiddleSeparator: gap, MiddleVertical: gap, UnfinishedRow: "…"},
 	Options: pretty.Options{SeparateColumns: true, SeparateHeader: true, DoNotColorBordersAndSeparators: true},
@@ -41,7 +41,7 @@ type table struct {
 	widths []int // of the columns, once the names are written
 }
 
-// newTable returns a table. A name that begins with ">" is that of a column of numbers.
+// newTable returns a table. A name that begins with ">" names a column of numbers.
 func newTable(names ...string) *table {
 	t := &table{names: make([]string, len(names)), right: make([]bool, len(names))}
 	for i, name := range names {
@@ -132,8 +132,8 @@ func row(cells []string) pretty.Row {
 	return r
 }
 
-// fit returns the widths of the columns: those of their widest cells, or less for the widest columns if a line is
-// longer than limit.
+// fit returns the widths of the columns: the widths of their widest cells, or less for the widest columns if a line
+// is longer than limit.
 func (t *table) fit(limit int) []int {
 	widths := make([]int, len(t.names))
 	for i, name := range t.names {

@@ -45,7 +45,7 @@ type unload struct {
 	path   string
 	o      rowfile.WriterOptions
 	schema column.Schema
-	// encoders are those of the workers: all encode at once, and write one after the other.
+	// encoders belong to the workers: all encode at once, and write one after the other.
 	encoders []*rowfile.Encoder
 	scan     *tablescan.Scan // nil for a statement that is not run by token ranges
 
@@ -156,7 +156,7 @@ func (u *unload) check(args []string) error {
 	return nil
 }
 
-// isFolder reports whether the path is that of a folder of parts.
+// isFolder reports whether the path names a folder of parts.
 func (u *unload) isFolder() bool {
 	info, err := os.Stat(u.path)
 	return strings.HasSuffix(u.path, "/") || err == nil && info.IsDir()
@@ -254,7 +254,7 @@ func (u *unload) setStatement(ctx context.Context, session *vecql.Session) error
 	return nil
 }
 
-// selectOf returns the statement for a table: all columns, and with --times those of writetime and ttl.
+// selectOf returns the statement for a table: all columns, and with --times the columns of writetime and ttl.
 func (u *unload) selectOf(ctx context.Context, t clustertable.Table) (string, error) {
 	if u.times {
 		return u.timedSelect(ctx, t)
@@ -266,7 +266,7 @@ func (u *unload) selectOf(ctx context.Context, t clustertable.Table) (string, er
 	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selectors, ", "), t.CQL()), nil
 }
 
-// timedSelect returns the statement for a table with times. Servers before Cassandra 5.0 do not report those of
+// timedSelect returns the statement for a table with times. Servers before Cassandra 5.0 do not report the times of
 // collections.
 func (u *unload) timedSelect(ctx context.Context, t clustertable.Table) (string, error) {
 	p, err := tablecopy.NewPlan(t)

@@ -116,7 +116,7 @@ func (p *partsOutput) start() (err error) {
 	return p.save(context.Background())
 }
 
-// write adds the rows of a page. A part ends where a page does not fit, so that the checkpoint is that of whole pages.
+// write adds the rows of a page. A part ends where a page does not fit, so that the checkpoint has whole pages.
 func (p *partsOutput) write(ctx context.Context, b rowfile.Block) error {
 	if !p.Fits(b.Batch) {
 		if err := p.save(ctx); err != nil {

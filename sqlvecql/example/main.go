@@ -9,7 +9,7 @@
 //	salmon  [0.98 0.5 0.45]  0.999
 //	coral   [1 0.5 0.31]     0.991
 //
-// In production, set the consistency of writes apart from that of searches: sqlvecql.WithQuery.
+// In production, set the consistency of writes apart from the consistency of searches: sqlvecql.WithQuery.
 package main
 
 import (

@@ -61,7 +61,7 @@ type Options struct {
 	// after this cluster. Nil means a network of its own.
 	Takes *Cluster
 
-	// Set changes cassandra.yaml. Names are those of the file, with dots between the parts of a nested one; values are
+	// Set changes cassandra.yaml. Names are as in the file, with dots between the parts of a nested one; values are
 	// anything JSON can represent: {"read_request_timeout": "100ms", "memtable.configurations.default.inherits":
 	// "skiplist"}. Start refuses addresses, ports, seeds and default_keyspace_rf, which this package sets.
 	//

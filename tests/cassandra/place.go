@@ -59,7 +59,7 @@ type workDir struct {
 	lock *os.File
 }
 
-// newWorkDir creates and locks a folder, after it has removed those of dead processes.
+// newWorkDir creates and locks a folder, after it has removed the folders of dead processes.
 func newWorkDir() (*workDir, error) {
 	sweep()
 	path, err := os.MkdirTemp("", workPrefix)

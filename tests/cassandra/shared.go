@@ -178,7 +178,7 @@ func (s *share) await(ctx context.Context, launch launcher) (*Server, error) {
 	if server, err := s.existing(ctx); server != nil || err != nil {
 		return server, err
 	}
-	// Not earlier: the file of a supervisor that was killed must not be taken for that of its successor.
+	// Not earlier: the file of a supervisor that was killed must not be taken for its successor's.
 	if err := os.Remove(s.file("server.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cassandra: shared server: %w", err)
 	}

@@ -124,8 +124,8 @@ func (s *schemata) write() (paths map[string]string, folders []string, err error
 	return paths, slices.Compact(folders), err
 }
 
-// testUnplanted runs the tests of the combined mutations without one. The tests that fail are those of bounds that
-// depend on the inlining of a function: their mutations get builds of their own.
+// testUnplanted runs the tests of the combined mutations without one. The tests that fail hold bounds that depend on
+// the inlining of a function: their mutations get builds of their own.
 func (b *build) testUnplanted(timeout time.Duration) error {
 	var used []*mutation
 	for i, m := range b.all {

@@ -153,7 +153,7 @@ func run(f *flags) error {
 	return report(all, outcomes)
 }
 
-// plantAll plants every mutation. folder is that of temporary files.
+// plantAll plants every mutation. folder receives temporary files.
 func plantAll(all []*mutation, folder string, f *flags) ([]outcome, error) {
 	b := &build{combined: make([]bool, len(all))}
 	if !f.separate {

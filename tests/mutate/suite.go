@@ -65,8 +65,8 @@ func newSuite(dir string, s *schemata, folder string, jobs int) (*suite, error) 
 	return u, nil
 }
 
-// record runs each test alone. Tests that fail without a mutation are left out: those of allocations, since calls of a
-// function with copies are not inlined.
+// record runs each test alone. Tests that fail without a mutation are left out: tests of allocations, since calls of
+// a function with copies are not inlined.
 func (u *suite) record() {
 	began := time.Now()
 	each(u.jobs, u.tests, func(t *test) {

@@ -32,7 +32,7 @@ type target struct {
 	dir   string
 	files *regexp.Regexp // nil means all
 	near  []string       // packages whose tests run first
-	far   []string       // packages whose tests run with what those of near do not notice
+	far   []string       // packages whose tests run with what near does not notice
 }
 
 var targets = []target{

@@ -102,7 +102,7 @@ func newPlan(chosen []target, f *treeFlags) (*plan, error) {
 	return p, nil
 }
 
-// add adds the sites of a target, or those of them that survived.
+// add adds the sites of a target, or only the sites that survived.
 func (p *plan) add(t *target, sites []*site) {
 	sites = slices.DeleteFunc(slices.Clone(sites), func(s *site) bool {
 		return t.files != nil && !t.files.MatchString(filepath.Base(s.file.path)) || leftOut(p.justified, s)

@@ -57,11 +57,11 @@ func short(parts []string) string {
 	return strings.Join(values, " ")
 }
 
-// compressorSuffix is that of a driver's LZ4 without the driver.
+// compressorSuffix marks the LZ4 of a driver, measured without the driver.
 const compressorSuffix = "-compressor"
 
-// fold moves the results of a driver that has v4 only to the cases of v5, so that they share rows with those of the
-// other drivers. It renames the driver, and moves the results of compressors to a table of their own.
+// fold moves the results of a driver that has v4 only to the cases of v5, so that they share rows with the other
+// drivers. It renames the driver, and moves the results of compressors to a table of their own.
 func (t *table) fold() {
 	t.compressors = &table{cells: map[[2]string]result{}}
 	for key, r := range t.cells {
@@ -226,8 +226,8 @@ func times(unit string) change {
 	}
 }
 
-// extra returns the CPU time that LZ4 adds, and that of the driver's LZ4 alone. A segment of v5 has as many frames as
-// are in flight if the driver compresses them together, and a body of v4 is one frame.
+// extra returns the CPU time that LZ4 adds, and the CPU time of the driver's LZ4 alone. A segment of v5 has as many
+// frames as are in flight if the driver compresses them together, and a body of v4 is one frame.
 func (t *table) extra(before, after result, driver string, s setting) string {
 	const unit = "cpu-us/op"
 	if len(before[unit]) == 0 || len(after[unit]) == 0 {

@@ -62,7 +62,7 @@ func (t *table) has(unit string) bool {
 	return false
 }
 
-// ratio returns the ratio of the best peer's median to that of vecql.
+// ratio returns the best peer's median divided by vecql's.
 func (t *table) ratio(c string) string {
 	ours := t.cells[[2]string{c, "vecql"}][nsOp]
 	var best []float64

@@ -179,7 +179,7 @@ func specs(rows int, match *regexp.Regexp) []*tableSpec {
 	return tables
 }
 
-// nanBits are NaNs: the usual one, that of x86, and others with payloads, quiet and signaling, positive and negative.
+// nanBits are NaNs: the usual one of x86, and others with payloads, quiet and signaling, positive and negative.
 var nanBits = [...]uint64{
 	0x7ff8000000000000, 0xfff8000000000000, 0x7ff8000000000001, 0x7ff0000000000001,
 	0xfffdeadbeefdead1,

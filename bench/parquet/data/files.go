@@ -20,7 +20,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
-// Writing of the tables. Columns are nullable, as those of data frames, but have no NULLs. Encodings are the writer's
+// Writing of the tables. Columns are nullable, as in data frames, but have no NULLs. Encodings are the writer's
 // defaults: dictionaries first, and plain values where dictionaries do not pay.
 
 func codec(name string) (compress.Compression, error) {
@@ -86,8 +86,8 @@ func clean(dir string, o Options) error {
 	return err
 }
 
-// replace adds a table and its cases to the manifest, in place of those of the same name. Cases are in the order of all
-// tables.
+// replace adds a table and its cases to the manifest, in place of the table and cases of the same name. Cases are in
+// the order of all tables.
 func (s *Set) replace(t *spec) {
 	tables, cases := map[string]*Table{t.Name: &t.Table}, map[string][]*Case{t.Name: t.cases}
 	for _, old := range s.Tables {

@@ -150,8 +150,8 @@ func look[T any](to []T, indexes []int32, known []T) []T {
 	return to
 }
 
-// addNames appends strings: all strings of the column chunk's only dictionary, or those of a page without dictionary,
-// each as a separate name.
+// addNames appends strings: all strings of the column chunk's only dictionary, or of a page without dictionary, each
+// as a separate name.
 func (v *values) addNames(page parquet.Page) {
 	data := page.Data()
 	if dictionary := page.Dictionary(); dictionary != nil {

@@ -81,7 +81,7 @@ func newEdition(loaded []*packages.Package) edition {
 	return e
 }
 
-// faults returns the errors of the packages, those of the type checker if there are any: the go command lists the same.
+// faults returns the errors of the packages, from the type checker if there are any: the go command lists the same.
 func faults(loaded []*packages.Package) error {
 	var listed, checked []error
 	for _, p := range loaded {

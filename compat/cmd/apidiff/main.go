@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command apidiff compares the exported names of a compat module with those of the API that it stands for: constants
-// and their values, variables, functions, types, fields and their order, methods of values and of pointers.
+// Command apidiff compares the exported names of a compat module with the names of the API that it stands for:
+// constants and their values, variables, functions, types, fields and their order, methods of values and of pointers.
 //
 //	apidiff [-apis dir] [-compat dir] [-all] [-update] gocql|gocqlv2|scyllagocql ...
 //

@@ -29,7 +29,7 @@ type page struct {
 	same, other int             // numbers of names
 }
 
-// newPage loads the API and compares its names with those of vecql's package in the folder root.
+// newPage loads the API and compares its names with the names of vecql's package in the folder root.
 func newPage(a *table.API, root string) (*page, error) {
 	original, err := loadReal(a, filepath.Join(root, "compat/apis", a.Name))
 	if err != nil {

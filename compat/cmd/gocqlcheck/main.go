@@ -79,8 +79,8 @@ func (r *report) summary(out io.Writer) {
 	fmt.Fprintf(out, "\nfindings: %d, packages that use gocql: %d\n", len(r.findings), len(r.packages))
 }
 
-// version returns the version of this command, whose releases are those of the compat modules, "" for a build of a
-// working tree.
+// version returns the version of this command, which is released with the compat modules, "" for a build of a working
+// tree.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "(devel)" || strings.Contains(info.Main.Version, "+dirty") {

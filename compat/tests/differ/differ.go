@@ -251,7 +251,7 @@ func Render(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// theirs returns t with the API's types in place of those of package cql.
+// theirs returns t with the API's types in place of package cql's.
 func (p Peer) theirs(t reflect.Type) reflect.Type {
 	switch t {
 	case reflect.TypeFor[cql.UUID]():
@@ -274,7 +274,7 @@ func (p Peer) theirs(t reflect.Type) reflect.Type {
 	return t
 }
 
-// convert returns v with the API's types in place of those of package cql.
+// convert returns v with the API's types in place of package cql's.
 func (p Peer) convert(v any) any {
 	if v == nil {
 		return nil

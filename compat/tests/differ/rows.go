@@ -32,7 +32,7 @@ type Rows interface {
 	Close() error
 }
 
-// values returns the destinations of the rows' RowData, whose type is that of the API.
+// values returns the destinations of the rows' RowData, which has the API's type.
 func values(r Rows) ([]any, error) {
 	out := reflect.ValueOf(r).MethodByName("RowData").Call(nil)
 	err, _ := out[1].Interface().(error)
@@ -262,10 +262,10 @@ func renderTyped(v any) string {
 // outcomesVariable is set in the environment of the process with the compat modules: the folder for its outcomes.
 const outcomesVariable = "DIFFER_OUTCOMES"
 
-// CompareRows reports each difference between the rows of the API and those of its compat module that is none of the
-// known ones, and each known difference that did not occur. compat has the folders of the compat modules by the import
-// path that each stands for, the same for all tests of a package. The package runs its tests of rows in a process that
-// is built with them.
+// CompareRows reports each difference between the rows of the API and of its compat module that is none of the known
+// ones, and each known difference that did not occur. compat has the folders of the compat modules by the import path
+// that each stands for, the same for all tests of a package. The package runs its tests of rows in a process that is
+// built with them.
 func CompareRows(t *testing.T, p Peer, compat map[string]string, known []Difference) {
 	cluster := cqltest.New(t, cqltest.Config{Nodes: 1})
 	cells := store(t, p, cluster)

@@ -66,7 +66,7 @@ type Ordering struct {
 type Insert struct {
 	bound
 	Table        Name
-	Columns      []string // as written, even if their number differs from that of Values
+	Columns      []string // as written, even if Values has another number
 	Values       []Expr
 	JSON         Expr // string *Literal or *Marker
 	DefaultUnset bool // JSON ... DEFAULT UNSET

@@ -178,7 +178,7 @@ func (w *writer) call(c *Call) {
 	w.WriteByte(')')
 }
 
-// isNativeType reports whether a name is that of a native type: uuid() is a function, too.
+// isNativeType reports whether a name names a native type: uuid() is a function, too.
 func isNativeType(name string) bool {
 	return keywordOf(name).class == native && name == strings.ToLower(name)
 }

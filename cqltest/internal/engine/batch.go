@@ -133,7 +133,7 @@ func (e *Engine) runBatch(x *env, r *Request, s *Statement) (*Result, error) {
 	return e.runPlans(x, &request, s.batch.typ, s.batch.plans, envs)
 }
 
-// Batch executes entries as one batch. It ignores r.Values and paging. Errors are those of Execute.
+// Batch executes entries as one batch. It ignores r.Values and paging. Errors are as in Execute.
 func (e *Engine) Batch(ctx context.Context, typ BatchType, entries []BatchEntry, r *Request) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

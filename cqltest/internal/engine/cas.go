@@ -96,12 +96,12 @@ func (m *modifyPlan) checkIn(x *env, batch bool) error {
 }
 
 // rowConditions are the conditions of a batch by row, by the joined clustering columns, "static" for the static row.
-// Those of one row must be of one kind: IF EXISTS, IF NOT EXISTS, or on columns.
+// Conditions of one row must be of one kind: IF EXISTS, IF NOT EXISTS, or on columns.
 type rowConditions map[string]*modifyPlan
 
 const staticRow = "static"
 
-// add adds the conditions of a statement, with Cassandra's errors for those of several kinds.
+// add adds the conditions of a statement, with Cassandra's errors for conditions of several kinds.
 func (rc rowConditions) add(p *modifyPlan, x *env) error {
 	if !p.conditional() {
 		return nil
@@ -149,8 +149,8 @@ type casRead struct {
 	part     *partition // nil means that the partition does not exist
 	view     rowView    // without a row
 	sec      int64
-	statics  bool // reads all static columns, not only those of conditions
-	regulars bool // reads all regular columns, not only those of conditions
+	statics  bool // reads all static columns, not only the columns of conditions
+	regulars bool // reads all regular columns, not only the columns of conditions
 	conds    []*column
 	rows     []*row // targets of conditions that are no static ones, once each; nil means absent
 	targeted bool   // some condition is not static
@@ -290,8 +290,8 @@ func (c *casRead) staticRow() bool {
 	})
 }
 
-// castColumns returns the columns of a result that is not applied: all columns for IF [NOT] EXISTS, otherwise those of
-// the conditions, regular ones before static ones, in a batch after the primary key.
+// castColumns returns the columns of a result that is not applied: all columns for IF [NOT] EXISTS, otherwise the
+// columns of the conditions, regular ones before static ones, in a batch after the primary key.
 func castColumns(plans []*modifyPlan, batch bool) []*column {
 	t := plans[0].t
 	var out []*column

@@ -487,7 +487,7 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 	return nil
 }
 
-// dropIndex executes DROP INDEX. The announced change is that of the table.
+// dropIndex executes DROP INDEX. The table's change is announced.
 func (c *changer) dropIndex(s *cql.DropIndex) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {

@@ -149,7 +149,7 @@ func tablesByName(k *keyspace) []*table {
 
 func (d *describer) keyspaces() []*keyspace { return byName(d.s.keyspaces) }
 
-// list adds the names of all tables or types: those of the connection's keyspace, if it has one.
+// list adds the names of all tables or types: the objects of the connection's keyspace, if it has one.
 func (d *describer) list(what string) {
 	for _, k := range d.keyspaces() {
 		if d.ks != "" && k.name != d.ks {
@@ -220,7 +220,7 @@ func (k *keyspace) typesByDependency() []*Type {
 	return out
 }
 
-// qualifier returns the keyspace of a statement that names one or relies on that of the connection.
+// qualifier returns the keyspace of a statement that names one or relies on the connection's.
 func (d *describer) qualifier(name string) (*keyspace, error) {
 	if name = cmp.Or(name, d.ks); name == "" {
 		return nil, invalid("No keyspace specified and no current keyspace")

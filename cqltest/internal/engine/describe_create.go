@@ -13,7 +13,8 @@ import (
 
 // CREATE statements of keyspaces, types, tables and indexes, as DESCRIBE returns them.
 
-// virtualKeyspaces are the keyspaces whose tables are virtual in Cassandra. Those of other system keyspaces are tables.
+// virtualKeyspaces are the keyspaces whose tables are virtual in Cassandra. Other system keyspaces have tables that
+// are not virtual.
 var virtualKeyspaces = map[string]bool{"system_views": true, "system_virtual_schema": true}
 
 // virtualText returns the comment that stands for the CREATE statement of a virtual keyspace or table.

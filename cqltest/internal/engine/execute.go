@@ -46,7 +46,7 @@ type Request struct {
 	// Encode allows the rows to be in Result.Encoded, appended to Room.
 	Encode bool
 	Room   []byte
-	// Commit is called before a conditional statement writes: its error is that of the statement. Nil means none.
+	// Commit is called before a conditional statement writes: its error is the statement's. Nil means none.
 	Commit func() error
 }
 
@@ -80,7 +80,7 @@ type Result struct {
 	PagingState []byte  // nil means the last page
 	Keyspace    string  // of ResultSetKeyspace
 	Change      *Change // of ResultSchemaChange
-	// Changes are all schema events: Change and the dependent ones (DROP KEYSPACE: those of its tables and types).
+	// Changes are all schema events: Change and the dependent ones (DROP KEYSPACE: of its tables and types).
 	Changes  []Change
 	Warnings []string
 }
@@ -150,7 +150,7 @@ func (e *Engine) timestamp(r *Request) (int64, error) {
 	return e.micros(), nil
 }
 
-// Execute executes s. Errors are of type *Error, or those of ctx.
+// Execute executes s. Errors are of type *Error, or the error of ctx.
 func (e *Engine) Execute(ctx context.Context, s *Statement, r *Request) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -374,7 +374,7 @@ func mathFunction(name string, t *Type) *function {
 	}}
 }
 
-// rounded rounds to an integer as Java does: a float within the range of an int, a double within that of a long.
+// rounded rounds to an integer as Java does: a float within the range of an int, a double within the range of a long.
 func rounded(n number) (number, error) {
 	switch n.k {
 	case 'd':

@@ -153,7 +153,8 @@ func shortenClass(opt cql.Option) map[string]string {
 	return m
 }
 
-// checkKeyspaceOptions makes the checks of WITH that precede those of the keyspace. create means CREATE KEYSPACE.
+// checkKeyspaceOptions makes the checks of WITH that precede the checks of the keyspace. create means CREATE
+// KEYSPACE.
 func (c *changer) checkKeyspaceOptions(options cql.Options, create bool) error {
 	replication := c.e.options.Scylla || !create
 	for _, opt := range options {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Checks and defaults of a table's options, those of Cassandra 5.
+// Cassandra 5's checks and defaults of a table's options.
 
 const compressionPackage = "org.apache.cassandra.io.compress."
 

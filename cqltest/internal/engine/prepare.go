@@ -62,7 +62,7 @@ type Statement struct {
 	batch  *batchPlan
 }
 
-// Prepare parses and checks text. keyspace is that of the connection or of the PREPARE message; "" means none. Errors
+// Prepare parses and checks text. keyspace comes from the connection or the PREPARE message; "" means none. Errors
 // are of type *Error.
 func (e *Engine) Prepare(keyspace, text string) (*Statement, error) {
 	parse := cql.ParseCassandra
@@ -164,7 +164,7 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 	return nil
 }
 
-// buildOptions makes the checks of the options of a table, except that of their names.
+// buildOptions makes the checks of the options of a table, except the check of their names.
 func (c *compiler) buildOptions(tree cql.Statement) error {
 	var given cql.Options
 	switch s := tree.(type) {

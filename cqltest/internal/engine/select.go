@@ -150,8 +150,8 @@ func (c *compiler) selection(p *selectPlan, s *cql.Select) error {
 	return nil
 }
 
-// resultType returns the type of the column of a selector. Those of minima and maxima of time UUIDs have an older type
-// in Cassandra, except those of a descending column.
+// resultType returns the type of the column of a selector. The results of minima and maxima of time UUIDs have an
+// older type in Cassandra, except for a descending column.
 func (t *table) resultType(e cql.Expr, n *node) *Type {
 	if call, ok := e.(*cql.Call); ok && n.typ.Kind == KindTimeUUID {
 		if len(call.Args) == 1 {
@@ -264,7 +264,7 @@ func (p *selectPlan) checkDistinct(s *cql.Select) error {
 	return nil
 }
 
-// onlyStatics reports whether static columns are selected, and no others except those of the partition key.
+// onlyStatics reports whether static columns are selected, and no others except columns of the partition key.
 func (p *selectPlan) onlyStatics(s *cql.Select) bool {
 	static, other := false, len(s.Selectors) == 0
 	for _, sel := range s.Selectors {

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Execution of SELECT with an order other than that of the store: of several partitions, or by similarity.
+// Execution of SELECT with an order other than the store's: of several partitions, or by similarity.
 
 // found is a row of a SELECT with an order.
 type found struct {

@@ -327,8 +327,8 @@ func (c *compiler) binary(e *cql.Binary, hint *Type) (*node, error) {
 	return c.arithmetic(e.Op, left, right, wider(left.typ, right.typ))
 }
 
-// operandHint returns the type of a literal or marker beside another one: that of the receiver of the result, or the
-// literal's own if there is none that fits.
+// operandHint returns the type of a literal or marker beside another one: the type of the receiver of the result, or
+// the literal's own if there is none that fits.
 func operandHint(e cql.Expr, receiver *Type) *Type {
 	if l, ok := e.(*cql.Literal); ok && (receiver == nil || !literalFits(l.Kind, receiver)) {
 		return defaultType(l)
@@ -336,8 +336,8 @@ func operandHint(e cql.Expr, receiver *Type) *Type {
 	return receiver
 }
 
-// literalHint returns the type of an operand beside one with a type: for a marker that of the other operand, for a
-// literal its own. nil means that the operand is neither.
+// literalHint returns the type of an operand beside one with a type: for a marker the type of the other operand, for
+// a literal its own. nil means that the operand is neither.
 func literalHint(e cql.Expr, other *Type) *Type {
 	switch e := e.(type) {
 	case *cql.Literal:

@@ -202,8 +202,8 @@ func (s *store) partition(key []byte, parts [][]byte) *partition {
 	return p
 }
 
-// place stores a new partition, unless there is one of its key. It returns that of the key, and whether it is the new
-// one. Callers hold the lock for writing.
+// place stores a new partition, unless there is one of its key. It returns the partition of the key, and whether it
+// is the new one. Callers hold the lock for writing.
 func (s *store) place(p *singleRow) (*partition, bool) {
 	p.token = token.Murmur3(p.key)
 	at, old := s.search(p.token, p.key)

@@ -84,8 +84,8 @@ type singleRow struct {
 	column [1][]byte // of the key
 }
 
-// packed returns the row of an INSERT in a partition of its own, which may become that of the store. Nil means that the
-// general way applies, because of an error, of a value that is NULL or not set, or of the kind of statement.
+// packed returns the row of an INSERT in a partition of its own, which may become a partition of the store. Nil means
+// that the general way applies, because of an error, of a value that is NULL or not set, or of the kind of statement.
 func (m *modifyPlan) packed(x *env, w *writing) *singleRow {
 	if m.layout == nil || w.ttl != 0 || m.conditional() {
 		return nil

@@ -79,7 +79,7 @@ func (m *mutation) size() int {
 // range fails the whole batch. Callers hold the lock.
 func (m *mutation) resolve(e *Engine, now int64) error {
 	for i := range m.rows {
-		if w := &m.rows[i]; !w.static { // those of static columns follow, as the errors show
+		if w := &m.rows[i]; !w.static { // static columns follow, as the errors show
 			if err := m.resolveRow(e, w, now); err != nil {
 				return err
 			}
@@ -286,8 +286,8 @@ func (r *row) apply(e *Engine, o *op) {
 	}
 }
 
-// listPath returns the path of an element of a list. Numbers of appended elements increase, those of prepended elements
-// decrease.
+// listPath returns the path of an element of a list. Numbers of appended elements increase, numbers of prepended
+// elements decrease.
 func listPath(n int64) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(n)^1<<63)
 }

@@ -72,7 +72,7 @@ func (v *rowView) data(c *column) *columnData {
 // node is a compiled expression.
 type node struct {
 	typ   *Type
-	name  string  // of the result column; empty means that of the expression
+	name  string  // of the result column; empty means the expression's
 	col   *column // of a node that is a column and nothing else
 	token bool    // the node is the token of the partition
 	eval  func(x *env) ([]byte, error)
@@ -96,7 +96,7 @@ type compiler struct {
 	ks   string // keyspace of the connection
 	t    *table // table whose columns are in scope; nil means none
 	bind []Column
-	// targets are the names of positional markers: those of columns, or "in(c)" and the like.
+	// targets are the names of positional markers: names of columns, or "in(c)" and the like.
 	targets   []string
 	selecting bool // inside a SELECT clause
 	aggs      []func() aggregator

@@ -10,7 +10,7 @@ import (
 	"math/big"
 )
 
-// The order of values of each type, that of Cassandra's AbstractType.compare.
+// The order of values of each type, as in Cassandra's AbstractType.compare.
 
 // compare compares two values of the type. nil (NULL, in tuples) and empty values come first.
 func (t *Type) compare(a, b []byte) int {

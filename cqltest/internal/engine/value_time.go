@@ -212,9 +212,9 @@ var (
 	seconds = regexp.MustCompile(`^([+-])(\d\d):(\d\d):(\d\d)$`)
 )
 
-// parseZone returns the offset of a time zone in seconds east. A zone is Z or an offset, or a space and a name. Names
-// of regions are those of UTC only, since others depend on the data of the machine. iso takes what follows a date of
-// ISO 8601.
+// parseZone returns the offset of a time zone in seconds east. A zone is Z or an offset, or a space and a name. Of
+// names of regions only UTC's are known, since others depend on the data of the machine. iso takes what follows a
+// date of ISO 8601.
 func parseZone(s string, iso bool) (east int64, ok bool) {
 	switch s {
 	case "", "Z":
@@ -278,7 +278,8 @@ func formatTimestamp(ms int64) string {
 	return formatDay(at) + at.Format("T15:04:05.000Z")
 }
 
-// formatJSONTimestamp is formatTimestamp for JSON. The year is that of its era, so the year before 1 is 0001 again.
+// formatJSONTimestamp is formatTimestamp for JSON. The year is the year of its era, so the year before 1 is 0001
+// again.
 func formatJSONTimestamp(ms int64) string {
 	at := time.UnixMilli(ms).UTC()
 	year, sign := at.Year(), ""

@@ -34,7 +34,7 @@ func (i *index) accepts(v []float64) bool {
 }
 
 // annTarget returns the vector of a search, and Cassandra's warnings: the search has one page, and reads from one
-// replica. limit and per are those of the statement, -1 for none.
+// replica. limit and per come from the statement, -1 means none.
 func (p *selectPlan) annTarget(x *env, r *Request, limit, per int64) ([]float64, []string, error) {
 	v, err := p.ann.eval(x)
 	switch {

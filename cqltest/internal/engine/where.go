@@ -14,7 +14,7 @@ import (
 
 // restriction is one relation of a WHERE clause.
 type restriction struct {
-	cols  []*column // a single one, or those of a tuple
+	cols  []*column // a single one, or the columns of a tuple
 	op    cql.Operator
 	tuple bool
 	value *node          // right side that is one term: for a tuple, a tuple; with In, a list of values or of tuples
@@ -231,8 +231,8 @@ func (w *where) behindGap() error {
 	return nil
 }
 
-// checkSelect makes the checks that precede those of checkFiltering in Cassandra. statics means that only static
-// columns and those of the partition key are selected, ann that the rows are ordered by a vector index.
+// checkSelect makes the checks that precede the checks of checkFiltering in Cassandra. statics means that only static
+// columns and columns of the partition key are selected, ann that the rows are ordered by a vector index.
 func (w *where) checkSelect(filtering, statics, ann bool) error {
 	var others []*restriction // relations that a lookup by key does not answer
 	partly := false

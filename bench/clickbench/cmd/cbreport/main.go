@@ -89,7 +89,7 @@ func (r *results) best(query, cache string) string {
 	return best
 }
 
-// ratio returns the time of a peer divided by that of vecql, and whether both have one.
+// ratio returns the time of a peer divided by vecql's time, and whether both have one.
 func (r *results) ratio(query, cache, impl string) (float64, bool) {
 	us, them := r.times[key{query, cache, ours}], r.times[key{query, cache, impl}]
 	if len(us) == 0 || len(them) == 0 {
@@ -167,7 +167,7 @@ func (r *results) bars() []plot.Group {
 	return slices.DeleteFunc([]plot.Group{means, each}, func(g plot.Group) bool { return len(g.Bars) == 0 })
 }
 
-// bar returns a bar in the color of vecql where it is faster, else in that of peers.
+// bar returns a bar in the color of vecql where it is faster, else in the color of peers.
 func bar(name string, ratio float64) plot.Bar {
 	color := plot.Colors[0]
 	if ratio < 1 {

@@ -36,7 +36,7 @@ type cluster struct {
 	close func() error
 }
 
-// startCluster starts nodes of Cassandra, or those of package cqltest in this process.
+// startCluster starts nodes of Cassandra, or nodes of package cqltest in this process.
 func startCluster(ctx context.Context, name string) (*cluster, error) {
 	switch name {
 	case "cassandra":
