@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,22 @@ var badWords = []struct {
 		`labelled|modelled|marshalled|marshalling|unmarshalled|unmarshalling|signalling|initialis|optimis|recognis|serialis|summaris|` +
 		`normalis|synchronis|licence|artefact|whilst|amongst|towards)`), "American spelling"},
 }
+
+// softWords are patterns that only nounsLeft, tests, tables of measurements and the changelog may have.
+var softWords = []struct {
+	pattern *regexp.Regexp
+	advice  string
+}{
+	{regexp.MustCompile(`(?i)\b(that|those) of\b`), "repeat the noun"},
+	{
+		regexp.MustCompile(`^[A-Za-z]\w* is \[?[A-Z][\w.]*\]? (with|without|into|of|for|on)\b`),
+		"begin with a verb: what the function does",
+	},
+}
+
+// nounsLeft are folders whose comments may have softWords: the root package without the folders below it, the packages
+// into which it is being divided, and others with the folders below them. The list only shrinks.
+var nounsLeft = []string{".", "internal/conn", "internal/frame", "parquetscan", "pipe"}
 
 // people are the nouns after which "who" stands for people.
 var people = regexp.MustCompile(`(?i)\b(user|users|people|person|engineer|engineers|programmer|programmers|contributor|contributors|maintainer|maintainers|operator|operators|newcomer|newcomers|those|anyone|one) who\b`)
@@ -115,8 +132,8 @@ func checkComments(path string, report func(path string, line int, text, advice 
 	return nil
 }
 
-// checkCode reports lines of code that are too wide, but for those with a string of at least 30 characters, of which some
-// are messages that must be found as they are.
+// checkCode reports lines of code that are too wide, but for those with a string of at least 30 characters, of which
+// some are messages that must be found as they are.
 func checkCode(fset *token.FileSet, path string, f *ast.File, source string,
 	report func(path string, line int, text, advice string),
 ) {
@@ -153,8 +170,8 @@ func checkFunctions(fset *token.FileSet, path string, f *ast.File, report func(p
 	}
 }
 
-// checkSubject reports a file of minDescribed lines whose subject no comment names: neither a comment at its beginning nor
-// the doc comment of its first declaration.
+// checkSubject reports a file of minDescribed lines whose subject no comment names: neither a comment at its beginning
+// nor the doc comment of its first declaration.
 func checkSubject(fset *token.FileSet, path string, f *ast.File, report func(path string, line int, text, advice string)) {
 	if fset.Position(f.FileEnd).Line < minDescribed {
 		return
@@ -208,6 +225,17 @@ func checkLine(path string, at int, line string, report func(path string, line i
 	}
 	line = people.ReplaceAllString(line, "")
 	for _, bad := range badWords {
+		if bad.pattern.MatchString(line) {
+			report(path, at, line, bad.advice)
+		}
+	}
+	dir := filepath.ToSlash(filepath.Dir(path))
+	left := func(folder string) bool { return dir == folder || strings.HasPrefix(dir, folder+"/") }
+	if dir == "bench/results" || path == "CHANGELOG.md" || strings.HasSuffix(path, "_test.go") ||
+		strings.HasSuffix(path, ".go") && slices.ContainsFunc(nounsLeft, left) {
+		return
+	}
+	for _, bad := range softWords {
 		if bad.pattern.MatchString(line) {
 			report(path, at, line, bad.advice)
 		}

@@ -19,7 +19,7 @@
 //
 //	uri                         see above; the scheme is cassandra or scylla
 //	username, password
-//	vecql.contact_points        host[:port],... instead of those of the URI
+//	vecql.contact_points        host[:port],... in place of the hosts of the URI
 //	vecql.tls                   true connects with TLS; implied by the next ones
 //	vecql.tls.ca, .cert, .key   PEM files
 //	vecql.tls.server_name       the name in the certificates of the nodes

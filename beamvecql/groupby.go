@@ -77,8 +77,8 @@ func GroupBy(s beam.Scope, groups Groups, batches beam.PCollection) beam.PCollec
 	return beam.Combine(s, &groupFn{Groups: groups.name}, batches)
 }
 
-// GroupByShards is GroupBy with the groups divided among n workers, by the hash of their keys: the result is up to n
-// batches. Order and Limit of the configuration apply to each batch.
+// GroupByShards groups as GroupBy does, and divides the groups among n workers by the hash of their keys: the result is
+// up to n batches. Order and Limit of the configuration apply to each batch.
 func GroupByShards(s beam.Scope, groups Groups, n int, batches beam.PCollection) beam.PCollection {
 	s = s.Scope("beamvecql.GroupByShards")
 	sharded := beam.ParDo(s, &shardFn{Groups: groups.name, Shards: n}, batches)

@@ -20,7 +20,8 @@ func (b *Batch) Take(rows []int32) (*Batch, error) {
 	return dst, b.TakeInto(dst, rows)
 }
 
-// TakeInto is Take into dst: the zero Batch, or one that an earlier TakeInto filled, whose memory it uses again.
+// TakeInto stores the result of Take in dst: the zero Batch, or one that an earlier TakeInto filled, whose memory it
+// uses again.
 func (b *Batch) TakeInto(dst *Batch, rows []int32) error {
 	dst.Columns = slices.Grow(dst.Columns[:0], len(b.Columns))[:len(b.Columns)]
 	for i := range b.Columns {

@@ -45,7 +45,7 @@ func newDialect(d Dialect) *Dialect {
 // Marshal returns the content of value's cell for type info, nil if value is NULL. The error is a *cql.MarshalError.
 func (d *Dialect) Marshal(info cql.TypeInfo, value any) ([]byte, error) {
 	content, err := d.encode(info, reflect.ValueOf(value), 0)
-	//nolint:errorlint // an error inside of another is that of a part of the value
+	//nolint:errorlint // an error inside of another concerns a part of the value
 	if _, ok := err.(*cql.MarshalError); err != nil && !ok {
 		err = &cql.MarshalError{Type: info, GoType: codec.GoTypeName(value), Err: err}
 	}
@@ -57,7 +57,7 @@ func (d *Dialect) Marshal(info cql.TypeInfo, value any) ([]byte, error) {
 // *cql.UnmarshalError.
 func (d *Dialect) Unmarshal(info cql.TypeInfo, data []byte, dest any) error {
 	err := d.decodeInto(info, data, dest)
-	//nolint:errorlint // an error inside of another is that of a part of the value
+	//nolint:errorlint // an error inside of another concerns a part of the value
 	if _, ok := err.(*cql.UnmarshalError); err != nil && !ok {
 		err = &cql.UnmarshalError{Type: info, GoType: codec.GoTypeName(dest), Err: err}
 	}

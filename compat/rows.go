@@ -158,7 +158,7 @@ func (r *Rows) fault(i int, dest any, err error) error {
 
 // withoutType returns the error in an UnmarshalError, other errors as they are.
 func withoutType(err error) error {
-	//nolint:errorlint // an error inside of another is that of a part of the value
+	//nolint:errorlint // an error inside of another concerns a part of the value
 	if e, ok := err.(*cql.UnmarshalError); ok {
 		return e.Err
 	}

@@ -212,7 +212,7 @@ func (b *builder) compare(op string, x, y *term) filter {
 }
 
 // reversed returns the order of two values, given their order when exchanged. The operands themselves stay in their
-// order, so that of two errors in a row the first operand's is reported.
+// order, so that the first operand's error is reported if both have one.
 func reversed[A, B any](compare func(A, B) int) func(B, A) int {
 	return func(y B, x A) int { return -compare(x, y) }
 }

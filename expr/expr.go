@@ -169,7 +169,7 @@ func (e Expr) Neg() Expr { return call(opNeg, e) }
 // character after a backslash for itself.
 func (e Expr) Like(pattern string) Expr { return callAny(opLike, e, pattern) }
 
-// ILike is Like without regard to case (Unicode simple folding).
+// ILike compares as Like does, without regard to case (Unicode simple folding).
 func (e Expr) ILike(pattern string) Expr { return callAny(opILike, e, pattern) }
 
 // Regexp reports whether a text contains a match of the regular expression, in the syntax of package regexp.

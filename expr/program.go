@@ -130,7 +130,7 @@ func (p *Program) Select(b *column.Batch, dst []int32) ([]int32, error) {
 	return dst, nil
 }
 
-// Refine is Select on some rows of the batch, whose numbers are rows, in ascending order. The result is in the memory
+// Refine selects among some rows of the batch, whose numbers are rows, in ascending order. The result is in the memory
 // of rows.
 func (p *Program) Refine(b *column.Batch, rows []int32) ([]int32, error) {
 	t, err := p.selector(b)
@@ -186,8 +186,8 @@ func (p *Program) Eval(b *column.Batch) (column.Column, error) {
 	return c, err
 }
 
-// EvalInto is Eval into the memory of dst, which grows as needed. Copies of columns and columns with a dictionary are
-// fresh.
+// EvalInto stores the result of Eval in the memory of dst, which grows as needed. Copies of columns and columns with a
+// dictionary are fresh.
 func (p *Program) EvalInto(b *column.Batch, dst *column.Column) error {
 	t, err := p.take(b)
 	if err != nil {

@@ -52,7 +52,7 @@ func nullsOf(name string) Aggregate {
 // integers beyond 64 bits is an error; see [SumOverflow]. Memory: 8 bytes per group; for vectors 8*dim + 8.
 func Sum(name string) Aggregate { return sumAggregate(call("sum", []string{name}), OverflowFail) }
 
-// SumOverflow is Sum of numbers with a choice of the result of sums of integers beyond 64 bits.
+// SumOverflow sums numbers as Sum does, with a choice of the result of sums of integers beyond 64 bits.
 func SumOverflow(name string, overflow Overflow) Aggregate {
 	a := sumAggregate(call("sum", []string{name}), overflow)
 	a.params = []any{overflow}
@@ -101,7 +101,7 @@ func combineSum(name string, acc Accumulator, overflow Overflow) (column.Field, 
 	}
 }
 
-// SumCompensated is Sum of floats with an error that does not grow with the number of rows (Neumaier's summation).
+// SumCompensated sums floats with an error that does not grow with the number of rows (Neumaier's summation).
 func SumCompensated(name string) Aggregate {
 	return call("sum_compensated", []string{name}).newWith(func(t column.Type) (Accumulator, error) {
 		if !isFloat(t.Kind) {

@@ -48,9 +48,9 @@ func Quantiles(name string, qs ...float64) Aggregate {
 	return newQuantiles(call("quantiles", []string{name}, anys(qs)...), defaultCompression, slices.Clone(qs), false)
 }
 
-// QuantilesCompression is Quantiles with another compression, 20 to 10000; the default is 100. The error is inversely
-// proportional to it. The memory is proportional to it, and so is the number of values up to which results are exact:
-// the least power of two that is at least 5*compression.
+// QuantilesCompression computes Quantiles with another compression, 20 to 10000; the default is 100. The error is
+// inversely proportional to it. The memory is proportional to it, and so is the number of values up to which results
+// are exact: the least power of two that is at least 5*compression.
 func QuantilesCompression(name string, compression int, qs ...float64) Aggregate {
 	a := newQuantiles(call("quantiles", []string{name}, anys(qs)...), compression, slices.Clone(qs), false)
 	a.params = append(a.params, compression)

@@ -42,8 +42,8 @@ func ApproxCountDistinct(name string) Aggregate {
 	return newApproxDistinct(call("approx_count_distinct", []string{name}), 14)
 }
 
-// ApproxCountDistinctPrecision is ApproxCountDistinct with 2^p registers of a byte, 4 <= p <= 18: a standard error of
-// 1.04/sqrt(2^p).
+// ApproxCountDistinctPrecision counts as ApproxCountDistinct does, with 2^p registers of a byte, 4 <= p <= 18: a
+// standard error of 1.04/sqrt(2^p).
 func ApproxCountDistinctPrecision(name string, p int) Aggregate {
 	return newApproxDistinct(call("approx_count_distinct", []string{name}, p), p)
 }

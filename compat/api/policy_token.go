@@ -140,7 +140,7 @@ func (a *TokenAware[H]) IsLocal(host H) bool { return a.inner.IsLocal(host) }
 // AddHost implements HostStateNotifier.
 func (a *TokenAware[H]) AddHost(host H) { a.inner.AddHost(host) }
 
-// AddHosts is AddHost for several nodes.
+// AddHosts adds several nodes, as AddHost does.
 func (a *TokenAware[H]) AddHosts(hosts []H) {
 	for _, h := range hosts {
 		a.inner.AddHost(h)

@@ -162,7 +162,7 @@ func (q query[S, R, C]) String() string {
 // Consistency sets the consistency.
 func (q *query[S, R, C]) Consistency(c C) *S { q.st.Cons = c; return q.whole() }
 
-// SetConsistency is Consistency without a result.
+// SetConsistency sets the consistency level.
 func (q *query[S, R, C]) SetConsistency(c C) { q.st.Cons = c }
 
 // GetConsistency returns the consistency.

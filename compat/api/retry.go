@@ -57,7 +57,7 @@ func (s *SimpleRetryPolicy[Q]) Attempt(q Q) bool { return q.Attempts() <= s.NumR
 // GetRetryType implements RetryPolicy.
 func (s *SimpleRetryPolicy[Q]) GetRetryType(err error) RetryType { return RetryNextHost }
 
-// ExponentialBackoffRetryPolicy is SimpleRetryPolicy with exponential backoff.
+// ExponentialBackoffRetryPolicy retries as SimpleRetryPolicy does, with exponential backoff.
 type ExponentialBackoffRetryPolicy[Q Attempted] struct {
 	NumRetries int
 	Min, Max   time.Duration // default 100 ms and 10 s

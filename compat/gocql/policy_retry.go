@@ -16,7 +16,7 @@ type (
 	RetryableQuery = api.RetryableQuery[Consistency]
 	// SimpleRetryPolicy retries on the next node, at most NumRetries times.
 	SimpleRetryPolicy = api.SimpleRetryPolicy[RetryableQuery]
-	// ExponentialBackoffRetryPolicy is SimpleRetryPolicy with exponential backoff.
+	// ExponentialBackoffRetryPolicy retries as SimpleRetryPolicy does, with exponential backoff.
 	ExponentialBackoffRetryPolicy = api.ExponentialBackoffRetryPolicy[RetryableQuery]
 )
 

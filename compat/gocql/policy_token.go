@@ -7,7 +7,7 @@ import api "github.com/vecql/vecql/compat/api"
 // Token awareness. Around a policy of this package it is vecql's. Around a policy of the program, or inside one, it
 // orders the replicas that vecql reports for each request.
 
-// tokenAwareHostPolicy is TokenAwareHostPolicy with its options. The nodes and their events come from fallback.
+// tokenAwareHostPolicy implements TokenAwareHostPolicy. The nodes and their events come from fallback.
 type tokenAwareHostPolicy struct {
 	aware
 	fallback HostSelectionPolicy

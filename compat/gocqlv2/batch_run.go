@@ -15,13 +15,13 @@ import (
 // Exec runs the batch.
 func (b *Batch) Exec() error { return b.ExecContext(b.Context()) }
 
-// ExecContext is Exec with a context.
+// ExecContext executes the batch until ctx ends.
 func (b *Batch) ExecContext(ctx context.Context) error { return b.IterContext(ctx).Close() }
 
 // Iter runs the batch and returns the rows of a conditional batch.
 func (b *Batch) Iter() *Iter { return b.IterContext(b.Context()) }
 
-// IterContext is Iter with a context.
+// IterContext executes the batch until ctx ends, and returns its rows.
 func (b *Batch) IterContext(ctx context.Context) *Iter {
 	ctx = orBackground(ctx)
 	d, retry := b.build(ctx)
@@ -56,7 +56,7 @@ func (b *Batch) ExecCAS(dest ...any) (applied bool, iter *Iter, err error) {
 	return b.ExecCASContext(b.Context(), dest...)
 }
 
-// ExecCASContext is ExecCAS with a context.
+// ExecCASContext executes a conditional batch, as ExecCAS does, until ctx ends.
 func (b *Batch) ExecCASContext(ctx context.Context, dest ...any) (applied bool, iter *Iter, err error) {
 	return api.ExecCAS(b.IterContext(ctx), dest)
 }
@@ -66,7 +66,7 @@ func (b *Batch) MapExecCAS(dest map[string]any) (applied bool, iter *Iter, err e
 	return b.MapExecCASContext(b.Context(), dest)
 }
 
-// MapExecCASContext is MapExecCAS with a context.
+// MapExecCASContext executes a conditional batch, as MapExecCAS does, until ctx ends.
 func (b *Batch) MapExecCASContext(ctx context.Context, dest map[string]any) (applied bool, iter *Iter, err error) {
 	return api.MapExecCAS(b.IterContext(ctx), dest)
 }

@@ -11,13 +11,13 @@ func DoNotShuffleReplicas() func(*tokenAwareHostPolicy) {
 	return func(t *tokenAwareHostPolicy) { api.OrderOf(&t.aware).Shuffle = false }
 }
 
-// ShuffledTokenAwareHostPolicy is TokenAwareHostPolicy with ShuffleReplicas.
+// ShuffledTokenAwareHostPolicy returns a TokenAwareHostPolicy that shuffles replicas (ShuffleReplicas).
 func ShuffledTokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy),
 ) HostSelectionPolicy {
 	return TokenAwareHostPolicy(fallback, append([]func(*tokenAwareHostPolicy){ShuffleReplicas()}, opts...)...)
 }
 
-// tokenAwareHostPolicy is TokenAwareHostPolicy with its options. The nodes and events come from the fallback.
+// tokenAwareHostPolicy implements TokenAwareHostPolicy. The nodes and events come from the fallback.
 type tokenAwareHostPolicy struct {
 	aware
 	fallback HostSelectionPolicy

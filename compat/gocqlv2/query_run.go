@@ -15,7 +15,7 @@ import (
 // Exec runs a query without rows.
 func (q *Query) Exec() error { return q.ExecContext(q.Context()) }
 
-// ExecContext is Exec with a context.
+// ExecContext executes the query until ctx ends.
 func (q *Query) ExecContext(ctx context.Context) error {
 	st := api.StatementOf(&q.query)
 	if isUse(st.Text) {
@@ -88,7 +88,7 @@ func isUse(stmt string) bool { return len(stmt) >= 3 && strings.EqualFold(stmt[:
 // Iter runs a query and returns its rows.
 func (q *Query) Iter() *Iter { return q.IterContext(q.Context()) }
 
-// IterContext is Iter with a context.
+// IterContext executes the query until ctx ends, and returns its rows.
 func (q *Query) IterContext(ctx context.Context) *Iter {
 	st := api.StatementOf(&q.query)
 	if isUse(st.Text) {
@@ -109,13 +109,13 @@ func (q *Query) IterContext(ctx context.Context) *Iter {
 	return q.session.newIter(it, q.Keyspace(), retry)
 }
 
-// ScanContext is Scan with a context.
+// ScanContext executes the query, as Scan does, until ctx ends.
 func (q *Query) ScanContext(ctx context.Context, dest ...any) error {
 	it := q.IterContext(ctx)
 	return api.CloseOne(it, it.Scan(dest...))
 }
 
-// MapScanContext is MapScan with a context.
+// MapScanContext executes the query, as MapScan does, until ctx ends.
 func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
 	it := q.IterContext(ctx)
 	return api.CloseOne(it, it.MapScan(m))
@@ -127,7 +127,7 @@ func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
 	return q.ScanCASContext(q.Context(), dest...)
 }
 
-// ScanCASContext is ScanCAS with a context.
+// ScanCASContext executes a conditional query, as ScanCAS does, until ctx ends.
 func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {
 	q.NoSkipMetadata()
 	it := q.IterContext(ctx)
@@ -140,7 +140,7 @@ func (q *Query) MapScanCAS(dest map[string]any) (applied bool, err error) {
 	return q.MapScanCASContext(q.Context(), dest)
 }
 
-// MapScanCASContext is MapScanCAS with a context.
+// MapScanCASContext executes a conditional query, as MapScanCAS does, until ctx ends.
 func (q *Query) MapScanCASContext(ctx context.Context, dest map[string]any) (applied bool, err error) {
 	q.NoSkipMetadata()
 	it := q.IterContext(ctx)

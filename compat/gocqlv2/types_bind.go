@@ -87,7 +87,7 @@ func (iter *Iter) destinations(dest []any) []any {
 	return out
 }
 
-// rowDataRegistered is RowData with the Go types of registered types.
+// rowDataRegistered returns RowData's destinations, with the Go types of registered types.
 func (iter *Iter) rowDataRegistered() (RowData, error) {
 	row, err := iter.iter.RowData()
 	if err != nil {
@@ -105,7 +105,7 @@ func (iter *Iter) rowDataRegistered() (RowData, error) {
 	return row, nil
 }
 
-// mapScanRegistered is MapScan with the Go types of registered types.
+// mapScanRegistered scans as MapScan does, with the Go types of registered types.
 func (iter *Iter) mapScanRegistered(m map[string]any) bool {
 	row, err := iter.rowDataRegistered()
 	if err != nil {

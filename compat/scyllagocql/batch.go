@@ -39,7 +39,7 @@ func (s *Session) Batch(typ BatchType) *Batch {
 // Deprecated: use Batch.
 func (s *Session) NewBatch(typ BatchType) *Batch { return s.Batch(typ) }
 
-// BatchWithContext is Batch with a context.
+// BatchWithContext returns a batch with a context.
 func (s *Session) BatchWithContext(ctx context.Context, typ BatchType) *Batch {
 	b := s.Batch(typ)
 	api.SettingsOf(b).Ctx = ctx

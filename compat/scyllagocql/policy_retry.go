@@ -47,7 +47,7 @@ func (s *SimpleRetryPolicy) AttemptLWT(q RetryableQuery) bool { return s.Attempt
 // another.
 func (s *SimpleRetryPolicy) GetRetryTypeLWT(err error) RetryType { return unlessExecuted(err, Retry) }
 
-// ExponentialBackoffRetryPolicy is SimpleRetryPolicy with exponential backoff.
+// ExponentialBackoffRetryPolicy retries as SimpleRetryPolicy does, with exponential backoff.
 type ExponentialBackoffRetryPolicy struct {
 	NumRetries int
 	Min, Max   time.Duration // default 100 ms and 10 s

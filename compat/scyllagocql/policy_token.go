@@ -7,7 +7,7 @@ import api "github.com/vecql/vecql/compat/api"
 // Token awareness. Around a policy of this package it is vecql's. Around a policy of the program, or inside one, it
 // orders the replicas that vecql reports for each request.
 
-// tokenAwareHostPolicy is TokenAwareHostPolicy with its options.
+// tokenAwareHostPolicy implements TokenAwareHostPolicy.
 type tokenAwareHostPolicy struct {
 	aware
 	fallback HostSelectionPolicy

@@ -37,7 +37,7 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 	return q
 }
 
-// QueryWithContext is Query with a context.
+// QueryWithContext returns a query with a context.
 func (s *Session) QueryWithContext(ctx context.Context, stmt string, values ...any) *Query {
 	q := s.Query(stmt, values...)
 	api.SettingsOf(q).Ctx = ctx

@@ -128,8 +128,8 @@ func Await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// AwaitAll is Await for goroutines that may run the program's code. That code may never return, or may itself be the
-// caller of AwaitAll.
+// AwaitAll waits as Await does, for goroutines that may run the program's code. That code may never return, or may
+// itself be the caller of AwaitAll.
 func AwaitAll(ctx context.Context, g *sync.WaitGroup) error {
 	done := make(chan struct{})
 	go func() {

@@ -20,7 +20,7 @@ func Unpack(dst []uint32, src []byte, bit int, width uint) {
 	unpackRest(dst, src, bit, width)
 }
 
-// unpackRest is Unpack without the kernel.
+// unpackRest unpacks without the kernel.
 func unpackRest(dst []uint32, src []byte, bit int, width uint) {
 	mask := uint64(1)<<width - 1
 	// A value lies within 8 bytes from its first one. A group of 8 values takes width bytes, so shifts repeat. Up to 16
@@ -57,7 +57,7 @@ func unpackRest(dst []uint32, src []byte, bit int, width uint) {
 	unpackLast(dst[i:], src, bit, width)
 }
 
-// unpackLast is Unpack for values within less than 8 bytes of the end of src.
+// unpackLast unpacks values within less than 8 bytes of the end of src.
 func unpackLast(dst []uint32, src []byte, bit int, width uint) {
 	mask := uint64(1)<<width - 1
 	for i := range dst {

@@ -134,7 +134,7 @@ func EmptyIsNull(info cql.TypeInfo) bool {
 	return ok && cql.Type(typ) >= cql.TypeAscii && cql.Type(typ) <= cql.TypeDuration && !isText(cql.Type(typ))
 }
 
-// planCell is PlanDecode for cells that may be NULL or empty. It stores NULL as the zero value.
+// planCell returns a plan for cells that may be NULL or empty. The plan stores NULL as the zero value.
 func planCell(info cql.TypeInfo, t reflect.Type) DecodeAt {
 	plan := PlanDecode(info, t)
 	if plan == nil {

@@ -86,7 +86,7 @@ func New(t testing.TB, version byte, n int, change ...func(*Node)) *Cluster {
 	return newCluster(t, version, n, false, change)
 }
 
-// NewOnSockets is New with nodes on loopback sockets.
+// NewOnSockets returns a cluster, as New does, with nodes on loopback sockets.
 func NewOnSockets(t testing.TB, version byte, n int, change ...func(*Node)) *Cluster {
 	t.Helper()
 	return newCluster(t, version, n, true, change)

@@ -28,7 +28,7 @@ func Decode(dst, src []byte) bool {
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// decode is Decode with or without the kernel.
+// decode decodes a frame, with or without the kernel.
 func decode(dst, src []byte) bool {
 	f, ok := parseFrame(src)
 	if !ok || len(dst) == 0 || !f.matches(len(dst)) {

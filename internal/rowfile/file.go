@@ -72,7 +72,7 @@ func (d device) Abort() error  { return d.Close() }
 // Write adds rows. After an error the file can only be aborted.
 func (f *File) Write(b *column.Batch) error { return f.WriteBlock(Block{Batch: b}) }
 
-// WriteBlock is Write for the block of an Encoder.
+// WriteBlock writes the block of an Encoder.
 func (f *File) WriteBlock(b Block) error {
 	if err := b.Write(f.writer); err != nil {
 		return fmt.Errorf("write %s: %w", f.path, err)

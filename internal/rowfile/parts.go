@@ -75,7 +75,7 @@ func (p *Parts) name(number int) string {
 // Write adds rows. A file ends before it exceeds the limits; rows of one batch may be in several files.
 func (p *Parts) Write(b *column.Batch) error { return p.WriteBlock(Block{Batch: b}) }
 
-// WriteBlock is Write for the block of an Encoder.
+// WriteBlock writes the block of an Encoder.
 func (p *Parts) WriteBlock(b Block) error {
 	for first := 0; first < b.Batch.Rows; {
 		n := p.fit(b.Batch, first)

@@ -29,8 +29,8 @@ func Size(small, full int) int {
 	return small
 }
 
-// Time is Size for the length of a test that repeats something. VECQL_SOAK_TIME is another full length, which make soak
-// sets to 5 minutes.
+// Time returns the length of a test that repeats something, as Size returns a number. VECQL_SOAK_TIME is another full
+// length, which make soak sets to 5 minutes.
 func Time(small, full time.Duration) time.Duration {
 	if !On() {
 		return small

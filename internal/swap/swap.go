@@ -53,9 +53,9 @@ func Decode64[T Element64](dst []T, src []byte) {
 	get64(view[uint64](dst), src)
 }
 
-// Stream32 is Decode32 for destinations larger than all caches. Where the processor supports it, the stores bypass the
-// caches, so that memory is not read before it is written and other data stays in the caches. Call [Fence] before
-// another goroutine may read dst.
+// Stream32 decodes as Decode32 does, to destinations larger than all caches. Where the processor supports it, the
+// stores bypass the caches, so that memory is not read before it is written and other data stays in the caches. Call
+// [Fence] before another goroutine may read dst.
 func Stream32[T Element32](dst []T, src []byte) {
 	check(len(dst), 4, src)
 	if bigEndian || len(src) == 0 {
@@ -65,7 +65,7 @@ func Stream32[T Element32](dst []T, src []byte) {
 	stream32(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(src)), src)
 }
 
-// Stream64 is Stream32 for elements of 8 bytes.
+// Stream64 decodes as Stream32 does, elements of 8 bytes.
 func Stream64[T Element64](dst []T, src []byte) {
 	check(len(dst), 8, src)
 	if bigEndian || len(src) == 0 {

@@ -356,7 +356,7 @@ func (m *Map) keep(keepTable func(tableName) bool, keepTablet func(*Tablet) bool
 	}
 }
 
-// keep is Map.keep for the tables of one part. It returns the number of tablets removed.
+// keep removes tablets of the tables of one part, as Map.keep does. It returns the number of tablets removed.
 func (p *part) keep(keepTable func(tableName) bool, keepTablet func(*Tablet) bool) (removed int) {
 	tables := p.tables.Load()
 	if tables == nil {

@@ -110,7 +110,7 @@ func (r *Reader) Long() int64 {
 // that many, which limits the allocations of a parser to the size of its input.
 func (r *Reader) Count(minSize int) int { return r.count(int(r.Int()), minSize) }
 
-// ShortCount is Count for a [short].
+// ShortCount reads a count, as Count does, from a [short].
 func (r *Reader) ShortCount(minSize int) int { return r.count(int(r.Short()), minSize) }
 
 func (r *Reader) count(n, minSize int) int {

@@ -20,7 +20,7 @@ const maxDepth = 200
 // USING TIMEOUT. Errors are of type *SyntaxError.
 func Parse(text string) (Statement, error) { return parse(text, true) }
 
-// ParseCassandra is Parse without the extensions of ScyllaDB, which are syntax errors as in Cassandra.
+// ParseCassandra parses as Parse does; the extensions of ScyllaDB are syntax errors, as in Cassandra.
 func ParseCassandra(text string) (Statement, error) { return parse(text, false) }
 
 // parse parses one statement, which semicolons may follow.

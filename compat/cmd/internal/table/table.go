@@ -127,7 +127,7 @@ var Rules = map[string]Rule{
 	"HostInfo.ScyllaShardAwarePortTLS":            {Text: noShards},
 	"HostInfo.ScyllaShardCount":                   {Text: noShards},
 	"KeyspaceMetadata.ToCQL":                      {Text: "differs: needs a server that can describe a keyspace"},
-	"Session.SubscribeToEvents": {Text: "differs: has the events of nodes, not those of the schema, for which vecql would read " +
+	"Session.SubscribeToEvents": {Text: "differs: has the events of nodes, not of the schema, for which vecql would read " +
 		"the whole schema"},
 	"Session.TabletsMetadata": {Text: "differs: has the tablets that the session learned from responses"},
 	"ShardDialer.DialShard":   {Text: "absent in effect: a ShardDialer is used as a HostDialer"},
