@@ -9,7 +9,7 @@ type BatchType byte
 const (
 	// LoggedBatch eventually applies all statements or none. It uses the batch log.
 	LoggedBatch BatchType = 0
-	// UnloggedBatch has no such guarantee across partitions, and no cost beyond that of its statements.
+	// UnloggedBatch has no such guarantee across partitions, and costs no more than its statements.
 	UnloggedBatch BatchType = 1
 	// CounterBatch contains only updates of counters.
 	CounterBatch BatchType = 2
