@@ -173,7 +173,7 @@ func (b *Batch) send(ctx context.Context, c *call) error {
 	if _, err := b.encode(ctx, c); err != nil {
 		return err
 	}
-	c.req.began = time.Now()
+	c.req.Began = time.Now()
 	return b.session.send(ctx, c)
 }
 
@@ -188,7 +188,7 @@ func (b *Batch) encode(ctx context.Context, c *call) (first *bindings, err error
 		return nil, err
 	}
 	if err = c.startBody(frame.OpBatch, &b.options, 128*len(entries)); err == nil {
-		c.req.body.b, err = frame.AppendBatch(c.req.body.b, b.session.version, b.Type, entries, &c.params)
+		c.req.Body.B, err = frame.AppendBatch(c.req.Body.B, b.session.version, b.Type, entries, &c.params)
 	}
 	if err != nil || first == nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (b *Batch) encode(ctx context.Context, c *call) (first *bindings, err error
 		keyspace, table := stmt.table()
 		c.mixed = c.mixed || keyspace != c.keyspace || table != c.table
 	}
-	if c.token, c.hasToken, err = first.token(c.req.body.b); err == nil && c.hasToken && b.session.picks() {
+	if c.token, c.hasToken, err = first.token(c.req.Body.B); err == nil && c.hasToken && b.session.picks() {
 		c.keepKey(first)
 	}
 	return first, err
@@ -221,11 +221,11 @@ func (b *Batch) configure(c *call) error {
 
 // prepareEntry prepares a statement of the batch. The time that it takes is taken from the timeout of the next one.
 func (b *Batch) prepareEntry(ctx context.Context, c *call, text string) (*statement, error) {
-	began := c.req.began
+	began := c.req.Began
 	stmt, err := b.session.prepareFor(ctx, c, b.keyspace, text)
-	if c.req.began != began { // the statement was not known
+	if c.req.Began != began { // the statement was not known
 		if timeout := c.timeout(ctx, b.session.cfg.Timeout); timeout > 0 {
-			c.req.timeout = max(timeout-c.req.began.Sub(began), 1)
+			c.req.Timeout = max(timeout-c.req.Began.Sub(began), 1)
 		}
 	}
 	return stmt, err
@@ -234,8 +234,8 @@ func (b *Batch) prepareEntry(ctx context.Context, c *call, text string) (*statem
 // bindEntries prepares and binds the statements that have values. It returns all statements, and the values of the
 // first one that has a partition key.
 func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []frame.BatchEntry, first *bindings, err error) {
-	timeout := c.req.timeout
-	defer func() { c.req.timeout = timeout }() // each attempt has the whole timeout
+	timeout := c.req.Timeout
+	defer func() { c.req.Timeout = timeout }() // each attempt has the whole timeout
 	entries = make([]frame.BatchEntry, len(b.Entries))
 	bound := make([]bindings, len(b.Entries))
 	for i, e := range b.Entries {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/queue"
@@ -58,14 +59,14 @@ type ClusterConfig struct {
 	// against the address of a node read from the system tables. Default nil, which means plain TCP.
 	TLS *tls.Config
 	// Authenticator answers the server's authentication, e.g. PasswordAuthenticator. Default none.
-	Authenticator Authenticator
+	Authenticator cql.Authenticator
 	// AuthProvider returns the Authenticator of one connection to a node, in place of Authenticator. It is called for
 	// each connection whose server requires authentication, on the goroutine that dials; several calls may run at once.
 	// A contact point that is not known as a node has the address only. An error fails the connection as a refused login
 	// does. Default none.
-	AuthProvider func(host *HostInfo) (Authenticator, error)
+	AuthProvider func(host *HostInfo) (cql.Authenticator, error)
 	// Compressor compresses frames (v4) or segments (v5, LZ4 only). Vectors of floats barely compress. Default none.
-	Compressor Compressor
+	Compressor cql.Compressor
 	// Dialer opens connections. Default a net.Dialer with TCP keep-alive.
 	Dialer Dialer
 	// HostDialer opens connections in place of Dialer, and receives the node of each. Default none.
@@ -236,7 +237,7 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	setDefault(&c.Timeout, 11*time.Second)
 	setDefault(&c.ConnectTimeout, 11*time.Second)
 	setDefault(&c.HeartbeatInterval, 30*time.Second)
-	setDefault(&c.HeartbeatTimeout, defaultBeatTimeout)
+	setDefault(&c.HeartbeatTimeout, conn.DefaultBeatTimeout)
 	setDefault(&c.ReconnectInterval, time.Minute)
 	setDefault(&c.MaxWaitSchemaAgreement, time.Minute)
 	setDefault(&c.NumConns, 2)

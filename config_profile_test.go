@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -108,30 +109,30 @@ func TestRequestTimeout(t *testing.T) {
 			took time.Duration
 			err  error
 		}{
-			{"the cluster's", func() error { return s.Query(idempotentInsert).Exec(t.Context()) }, 20 * time.Second, ErrTimeoutNoResponse},
-			{"the query's", func() error { return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(t.Context()) }, 3 * time.Second, ErrTimeoutNoResponse},
+			{"the cluster's", func() error { return s.Query(idempotentInsert).Exec(t.Context()) }, 20 * time.Second, conn.ErrTimeout},
+			{"the query's", func() error { return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(t.Context()) }, 3 * time.Second, conn.ErrTimeout},
 			{"the batch's", func() error {
 				return s.Batch(cql.LoggedBatch).Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(t.Context())
-			}, 3 * time.Second, ErrTimeoutNoResponse},
+			}, 3 * time.Second, conn.ErrTimeout},
 			{"below the context's deadline", func() error {
 				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 				defer cancel()
 				return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec(ctx)
-			}, 3 * time.Second, ErrTimeoutNoResponse},
+			}, 3 * time.Second, conn.ErrTimeout},
 			{"of each attempt", func() error {
 				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).Exec(t.Context())
-			}, 12 * time.Second, ErrTimeoutNoResponse},
+			}, 12 * time.Second, conn.ErrTimeout},
 			{"the context's is for all attempts", func() error {
 				ctx, cancel := context.WithTimeout(context.Background(), 6*time.Second)
 				defer cancel()
 				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).Exec(ctx)
 			}, 6 * time.Second, context.DeadlineExceeded},
-			{"0 and negative: the cluster's", func() error { return s.Query(idempotentInsert).RequestTimeout(-1).Exec(t.Context()) }, 20 * time.Second, ErrTimeoutNoResponse},
+			{"0 and negative: the cluster's", func() error { return s.Query(idempotentInsert).RequestTimeout(-1).Exec(t.Context()) }, 20 * time.Second, conn.ErrTimeout},
 		} {
 			began := time.Now()
 			err := m.run()
 			require.ErrorIs(t, err, m.err, m.name)
-			require.InDelta(t, m.took.Seconds(), time.Since(began).Seconds(), 2*tickInterval.Seconds(), m.name)
+			require.InDelta(t, m.took.Seconds(), time.Since(began).Seconds(), 2*conn.TickInterval.Seconds(), m.name)
 			time.Sleep(2 * time.Minute) // until the late responses have arrived
 		}
 		require.Zero(t, s.Stats().ConnectionsLost, "a timeout fails its request only")

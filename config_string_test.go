@@ -67,7 +67,7 @@ func TestNoTextHasASecret(t *testing.T) {
 	session := sessionOn(newSocketCluster(t, frame.V5, 1), func(c *ClusterConfig) { c.Authenticator = password })
 	for name, v := range map[string]any{
 		"password": password, "its address": &password, "in a slice": []PasswordAuthenticator{password},
-		"in a map": map[string]Authenticator{"a": password}, "in a struct": struct{ Auth Authenticator }{password},
+		"in a map": map[string]cql.Authenticator{"a": password}, "in a struct": struct{ Auth cql.Authenticator }{password},
 		"config": *cfg, "its pointer": cfg, "config in a struct": struct{ Config ClusterConfig }{*cfg},
 		"an Authenticator of the program": other, "TLS": certificate,
 		"session": session, "query": session.Query("SELECT"), "batch": session.Batch(cql.LoggedBatch),

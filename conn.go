@@ -3,481 +3,119 @@
 package vecql
 
 import (
-	"context"
-	"crypto/tls"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net"
-	"sync"
-	"sync/atomic"
-	"time"
+	"slices"
 
-	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/errtext"
-	"github.com/vecql/vecql/internal/frame"
-	"github.com/vecql/vecql/internal/queue"
-	"github.com/vecql/vecql/internal/stream"
-	"github.com/vecql/vecql/internal/wire"
-	"github.com/vecql/vecql/stats"
 )
 
-// A connection: one socket, and the calls in flight on it. A call claims a stream id, hands its frame to the writer
-// (conn_write.go), and waits in its slot until the reader (conn_read.go) stores the response there, or until its
-// deadline (conn_deadline.go). A conn transports frames and does not interpret their bodies.
+// What a program may know of connections: how they log in, and how they name the program. Package internal/conn has the
+// rest.
 
-// connConfig configures a connection.
-type connConfig struct {
-	dial func(ctx context.Context, addr string) (net.Conn, error) // nil means net.Dialer
-	// nil means no TLS; an empty ServerName is set from the address
-	tls            *tls.Config
-	dialerTLS      bool // dial may return a connection with TLS, to which tls does not apply
-	version        byte
-	compressor     Compressor                    // used if the server and the protocol version support it; nil means none
-	auth           Authenticator                 // nil means none
-	authFor        func() (Authenticator, error) // returns the Authenticator in place of auth; nil means auth
-	noTablets      bool                          // do not use ScyllaDB's tablets
-	tabletsV2      bool                          // use ScyllaDB's experimental extension if the server supports it
-	options        map[string]string
-	timeout        time.Duration // of a call whose context has no deadline; 0 means none
-	connectTimeout time.Duration // of dialing, handshake and prepare; 0 means none
-	heartbeat      time.Duration // see conn.beat; 0 means none
-	beatTimeout    time.Duration // of a heartbeat; 0 means defaultBeatTimeout
-	maxOrphans     int           // canceled calls without a response; with more the connection is replaced; 0 means 1024
-	maxStreams     int           // 0 means the protocol's maximum
-	logger         *slog.Logger  // nil means none
-	memory         *queue.Budget // counts responses; nil means none
-	// runs on a connection that is ready for requests; its error ends the connection; nil means none
-	prepare func(ctx context.Context, c *conn) error
-
-	onEvent func(event any) // one event at a time; nil means that events are dropped
-	connHooks
+// passwordAuthenticators are the server classes that accept SASL PLAIN.
+var passwordAuthenticators = []string{
+	"org.apache.cassandra.auth.PasswordAuthenticator",
+	"org.apache.cassandra.auth.MutualTlsWithPasswordFallbackAuthenticator",
+	"com.scylladb.auth.SaslauthdAuthenticator",
+	"com.scylladb.auth.TransitionalAuthenticator",
+	"com.datastax.bdp.cassandra.auth.DseAuthenticator",
+	"com.datastax.bdp.cassandra.auth.PasswordAuthenticator",
+	"io.aiven.cassandra.auth.AivenAuthenticator",
+	"com.ericsson.bss.cassandra.ecaudit.auth.AuditAuthenticator",
+	"com.amazon.helenus.auth.HelenusAuthenticator",
+	"com.instaclustr.cassandra.auth.SharedSecretAuthenticator",
+	"com.instaclustr.cassandra.auth.InstaclustrPasswordAuthenticator",
 }
 
-// connHooks are the functions by which a connection reports changes of its state; nil means none. They run on
-// goroutines of the connection. drain waits for them, so they must not call drain.
-type connHooks struct {
-	onClose   func(c *conn, err error) // once
-	onSilence func(c *conn)            // conn.silent has changed
-	// there are too many orphans: the owner opens another connection, then drains this one; called repeatedly. nil means
-	// that the connection drains itself
-	onOverdue func(c *conn)
+// PasswordAuthenticator is SASL PLAIN with user name and password.
+type PasswordAuthenticator struct {
+	Username string
+	Password string
+	// AllowedAuthenticators are the server classes that receive the password. Default: the classes known to accept SASL
+	// PLAIN.
+	AllowedAuthenticators []string
 }
 
-// request is a frame without its stream id. roundTrip does not change it: several calls may send one request, even at
-// the same time.
-type request struct {
-	op    frame.Opcode
-	flags byte
-	body  *buffer
-	began time.Time // start of the request; zero means that the clock was not read
-	// timeout bounds the call, even if its context has a deadline. 0 means the connection's timeout, which applies only
-	// without a context deadline.
-	timeout time.Duration
-	// movable means that the call ends with errSilent on a silent connection, before its time is up, because its caller
-	// sends the request to another node.
-	movable bool
-	probe   bool // of the driver itself: also sent on a connection that refuses calls
-	// expected is the memory that the request has acquired for its response.
-	expected int64
+// Challenge implements Authenticator.
+func (p PasswordAuthenticator) Challenge(req []byte) ([]byte, cql.Authenticator, error) {
+	allowed := p.AllowedAuthenticators
+	if len(allowed) == 0 {
+		allowed = passwordAuthenticators
+	}
+	if !slices.Contains(allowed, string(req)) {
+		return nil, nil, errtext.Errorf("the server's authenticator %q is not in AllowedAuthenticators", req)
+	}
+	return []byte("\x00" + p.Username + "\x00" + p.Password), nil, nil
 }
 
-// response is the response to a request. The receiver owns its decompressed body.
-type response struct {
-	header  wire.Header
-	body    *buffer
-	latency time.Duration // of a request that has read the clock at its start
+// Success implements Authenticator.
+func (p PasswordAuthenticator) Success([]byte) error { return nil }
+
+// hidden takes the place of a password in texts.
+const hidden = "***"
+
+// redacted has the fields of a PasswordAuthenticator and none of its methods.
+type redacted PasswordAuthenticator
+
+func (p PasswordAuthenticator) redacted() redacted {
+	if p.Password != "" {
+		p.Password = hidden
+	}
+	return redacted(p)
 }
 
-// waiter is a call as its caller sees it.
-type waiter struct {
-	*slot
-	id       int
-	sent     int64 // start of the attempt; times are on the connection's clock
-	deadline int64 // 0 means that only the context bounds the call
-	patience int64 // see conn.checkWait
-	movable  bool  // see request
-	silent   bool  // the connection was silent at the start
+// String returns the fields with *** for the password.
+func (p PasswordAuthenticator) String() string { return fmt.Sprintf("%+v", p.redacted()) }
+
+// Format implements fmt.Formatter: no verb prints the password. An unexported field of a struct of the program is out
+// of its reach: package fmt calls no methods of such fields.
+func (p PasswordAuthenticator) Format(f fmt.State, verb rune) {
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), p.redacted())
 }
 
-// conn is one connection. All its methods are safe for concurrent use.
-type conn struct {
-	cfg          *connConfig
-	address      string
-	local        string    // host:port of this end; empty means unknown
-	born         time.Time // zero of the connection's clock, which is monotonic
-	sock         net.Conn
-	raw          net.Conn // the socket below TLS; without TLS equal to sock
-	resumable    bool     // a write to raw that was interrupted by a deadline can continue
-	compress     Compressor
-	options      map[string][]string // SUPPORTED
-	features     features            // the extensions in use
-	streams      *stream.Table
-	slots        slots
-	streamWake   chan struct{} // a token when an id was released while callers wait for one
-	waiting      atomic.Int32  // callers waiting for an id
-	orphans      atomic.Int32
-	draining     atomic.Bool  // new calls of users are refused
-	silent       atomic.Bool  // see conn_silence.go
-	probing      atomic.Bool  // the goroutine of probe runs
-	usual        atomic.Int64 // latency in nanoseconds, see conn_lag.go
-	waitingSince atomic.Int64 // when calls began to wait, on the connection's clock, see conn_lag.go
-	isClosed     atomic.Bool
-	closeOnce    sync.Once
-	closeErr     error         // cause of the end; written before done is closed
-	done         chan struct{} // closed when the connection has ended
-	drainWake    chan struct{} // a token when a call has ended while draining
+// LogValue implements slog.LogValuer, without the password.
+func (p PasswordAuthenticator) LogValue() slog.Value { return slog.AnyValue(p.redacted()) }
 
-	in        *wire.Input
-	frames    frameSource           // in, or the payload of the segments in it
-	head      [wire.HeaderSize]byte // scratch of the reader
-	proven    int                   // of the reader: size of the largest body that arrived in parts
-	readAt    int64                 // of the reader: time of the last bytes received, on the connection's clock
-	busyAt    int64                 // of the reader: when it last received much at a time, see calm
-	partial   int                   // of the reader: bytes received since the last whole frame
-	answers   uint64                // of the reader: answers received
-	answered  atomic.Int64          // time of the last answer to a request, see noteAnswer
-	latencies stats.Recorder        // of the reader
+// MarshalJSON implements json.Marshaler, without the password.
+func (p PasswordAuthenticator) MarshalJSON() ([]byte, error) { return json.Marshal(p.redacted()) }
 
-	w         writer
-	overload  overload
-	tasks     background.Group // goroutines and timers
-	deadlines deadlines
-	events    eventQueue
-}
+// concealed is an Authenticator in a session. Package fmt prints the fields of a session, of a query and of everything
+// else that refers to a session, but not the variables of a function.
+type concealed func() cql.Authenticator
 
-// versionError means that the server does not support the protocol version that was tried.
-type versionError struct {
-	supported byte // version of the response
-	err       error
-}
-
-func (e *versionError) Error() string {
-	return fmt.Sprintf("protocol version is not supported (the server answered with v%d): %v", e.supported, e.err)
-}
-
-func (e *versionError) Unwrap() error { return e.err }
-
-// dialConn opens a connection: TCP, TLS, STARTUP, authentication and connConfig.prepare. On an error it closes
-// everything it opened.
-func dialConn(ctx context.Context, cfg *connConfig, addr string) (*conn, error) {
-	if cfg.connectTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, cfg.connectTimeout)
-		defer cancel()
-	}
-	sock, err := dialSocket(ctx, cfg, addr)
-	if err != nil {
-		var op *net.OpError
-		if errors.As(err, &op) && op.Op == "dial" { // its text begins with "dial"
-			return nil, errtext.Errorf("%w", err)
-		}
-		return nil, errtext.Errorf("dial: %w", err)
-	}
-	c := newConn(cfg, addr, sock)
-	// The handshake runs on this goroutine; the end of ctx interrupts its reads and writes.
-	stop := context.AfterFunc(ctx, func() { _ = sock.SetDeadline(time.Unix(1, 0)) })
-	err = c.handshake(ctx)
-	if !stop() && err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		_ = c.sock.Close()
-		if ctx.Err() != nil {
-			err = errtext.Errorf("%w: %w", ctx.Err(), err)
-		}
-		return nil, err
-	}
-	c.run()
-	if cfg.prepare == nil {
-		return c, nil
-	}
-	if err := cfg.prepare(ctx, c); err != nil {
-		_ = c.drain(ctx, stats.EndOther) // it has no calls, and is not counted
-		return nil, err
-	}
-	return c, nil
-}
-
-func dialSocket(ctx context.Context, cfg *connConfig, addr string) (sock net.Conn, err error) {
-	if cfg.dial == nil {
-		var d net.Dialer
-		return d.DialContext(ctx, "tcp", addr)
-	}
-	defer background.Recover(&err)
-	if sock, err = cfg.dial(ctx, addr); err == nil && sock == nil {
-		err = errors.New("the dialer returned neither a connection nor an error")
-	}
-	return sock, err
-}
-
-// newConn returns a connection over sock, whose goroutines are not started and whose handshake is not done. addr is the
-// host:port that sock is connected to.
-func newConn(cfg *connConfig, addr string, sock net.Conn) *conn {
-	n := cfg.maxStreams
-	if n == 0 {
-		n = stream.MaxStreams
-	}
-	c := &conn{
-		cfg: cfg, address: addr, born: time.Now(), sock: sock, raw: sock, streams: stream.New(n),
-		streamWake: make(chan struct{}, 1), done: make(chan struct{}), drainWake: make(chan struct{}, 1),
-	}
-	c.deadlines.ticks = c.tasks.NewTimer(c.onTick)
-	c.deadlines.beats = c.tasks.NewTimer(c.beat)
-	switch sock.(type) {
-	case *net.TCPConn, *net.UnixConn: // other types, such as a user's wrapper, may not support it
-		c.resumable = true
-	}
-	return c
-}
-
-// run starts the reader and the heartbeat.
-func (c *conn) run() {
-	c.answered.Store(c.now())
-	if r := c.w.records; r != nil {
-		r.store(true)
-	}
-	c.tasks.Go(c.read)
-	if c.cfg.heartbeat > 0 {
-		c.deadlines.beats.Reset(c.cfg.heartbeat)
-	}
-}
-
-func (c *conn) version() byte { return c.cfg.version }
-func (c *conn) addr() string  { return c.address }
-func (c *conn) closed() bool  { return c.isClosed.Load() }
-
-// refuses reports whether the connection takes no further calls.
-func (c *conn) refuses() bool { return c.draining.Load() }
-
-func (c *conn) inFlight() int { return c.streams.InUse() }
-
-// now returns the time on the connection's clock, in nanoseconds, never 0.
-func (c *conn) now() int64 { return int64(time.Since(c.born)) + 1 }
-
-// roundTrip is call with a response of its own.
-func (c *conn) roundTrip(ctx context.Context, req *request) (resp response, err error) {
-	err = c.call(ctx, req, &resp)
-	return resp, err
-}
-
-// call sends req, waits for the response, and stores it in resp. The error is ctx's, ErrTimeoutNoResponse, errSilent,
-// ErrConnectionClosed, ErrNodeBusy or ErrNoStreams; it is wrapped in a *notSentError if no byte of the frame was handed
-// to the socket. A response always goes to the request it belongs to, even when other requests on the connection are
-// canceled: the stream id of a canceled call stays in use until its response arrives.
-func (c *conn) call(ctx context.Context, req *request, resp *response) error {
-	w := waiter{sent: c.clock(req), movable: req.movable, silent: c.silent.Load()}
-	if err := c.admit(ctx, req); err != nil {
-		return &notSentError{err: err}
-	}
-	c.bound(ctx, &w, req.timeout)
-	id, err := c.claim(ctx, w.deadline)
-	if err != nil {
-		return &notSentError{err: err}
-	}
-	w.id, w.slot = id, c.slots.claimed(id)
-	w.start.Store(-1)
-	if c.cfg.memory != nil {
-		w.expected.Store(req.expected)
-	}
-	if w.began = 0; !req.began.IsZero() {
-		w.began = w.sent
-	}
-	w.due.Store(w.sent + w.patience)
-	c.waitBegan(w.sent)
-	w.state.Store(slotWaiting)
-	c.startTicking()
-	if c.isClosed.Load() && w.state.CompareAndSwap(slotWaiting, slotFree) { // close may have visited this slot before
-		c.release(w.id)
-		return &notSentError{err: c.closedError()}
-	}
-	if err := c.send(ctx, &w, req); err != nil {
-		c.withdraw(w.slot, w.id)
-		return &notSentError{err: err}
-	}
-	return c.wait(ctx, &w, resp)
-}
-
-// admit returns the error of a call that is not sent.
-func (c *conn) admit(ctx context.Context, req *request) error {
-	switch {
-	case c.draining.Load() && !req.probe:
-		return c.closedError()
-	case c.busy() && !req.probe:
-		return ErrNodeBusy
-	case len(req.body.b) > wire.MaxBody:
-		return frame.ErrTooBig
-	}
-	return ctx.Err()
-}
-
-// bound sets the deadline of a call, and its patience to a quarter of its time, from leastPatience to probeTimeout.
-func (c *conn) bound(ctx context.Context, w *waiter, timeout time.Duration) {
-	end, bounded := ctx.Deadline()
-	if timeout <= 0 && !bounded {
-		timeout = c.cfg.timeout
-	}
-	w.patience = int64(probeTimeout)
-	if timeout > 0 {
-		w.deadline = w.sent + int64(timeout)
-		w.patience = min(w.patience, int64(timeout)/4)
-	}
-	if bounded {
-		w.patience = min(w.patience, (int64(end.Sub(c.born))-w.sent)/4)
-	}
-	w.patience = max(w.patience, int64(leastPatience))
-}
-
-// clock returns the start of a request on the connection's clock.
-func (c *conn) clock(req *request) int64 {
-	if req.began.IsZero() {
-		return c.now()
-	}
-	return int64(req.began.Sub(c.born)) + 1
-}
-
-// withdraw frees the slot of a call whose frame was not queued.
-func (c *conn) withdraw(s *slot, id int) {
-	if !s.state.CompareAndSwap(slotWaiting, slotFree) { // close has delivered its error, or is delivering it
-		for s.state.Load() != slotAnswered { // awaitRoom may have received the token already, so check the state first
-			<-s.wake
-		}
-		var none response
-		_ = s.take(&none)
-	}
-	c.release(id)
-}
-
-// wait blocks until the outcome of a call whose frame is queued, and stores a response in resp.
-func (c *conn) wait(ctx context.Context, w *waiter, resp *response) error {
-	for {
-		var ended error
-		if ctx.Done() == nil {
-			<-w.wake
-		} else {
-			ended = wakeOrEnd(ctx, w.wake)
-		}
-		if w.state.Load() == slotAnswered {
-			err := w.take(resp)
-			c.release(w.id)
-			return err
-		}
-		if end := c.checkWait(w); ended == nil {
-			ended = end
-		}
-		if ended != nil && c.leave(w, ended) {
-			return ended
-		}
-		if ended != nil {
-			ctx = context.WithoutCancel(ctx) // the response is being delivered and arrives at once
-		}
-	}
-}
-
-// wakeOrEnd blocks until a token arrives or ctx ends, and then returns the error of ctx. It is a function of its own so
-// that the stack of a caller without a context stays small.
-//
-//go:noinline
-func wakeOrEnd(ctx context.Context, wake <-chan struct{}) error {
-	select {
-	case <-wake:
+func conceal(a cql.Authenticator) cql.Authenticator {
+	if a == nil {
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return concealed(func() cql.Authenticator { return a })
 }
 
-// leave makes the slot of a caller an orphan. It returns false if the outcome is being delivered.
-func (c *conn) leave(w *waiter, ended error) bool {
-	now := c.now()
-	w.due.Store(now)
-	if !w.state.CompareAndSwap(slotWaiting, slotOrphaned) {
-		return false
-	}
-	c.orphaned()
-	if !errors.Is(ended, context.Canceled) {
-		c.overload.lateAfter.Store(now - w.sent)
-	}
-	return true
+// Challenge implements Authenticator.
+func (c concealed) Challenge(req []byte) ([]byte, cql.Authenticator, error) {
+	return c().Challenge(req)
 }
 
-// wakeCallers wakes all callers that wait in a slot.
-func (c *conn) wakeCallers() {
-	c.slots.each(func(s *slot) {
-		if s.state.Load() == slotWaiting {
-			s.signal()
-		}
-	})
+// Success implements Authenticator.
+func (c concealed) Success(data []byte) error { return c().Success(data) }
+
+// ApplicationInfo identifies the program to the server: ScyllaDB lists the values in system.clients, Cassandra in
+// system_views.clients. Empty values are not sent.
+type ApplicationInfo struct {
+	ApplicationName    string
+	ApplicationVersion string
+	ClientID           string // of this process among those of the program
 }
 
-// claim returns a free stream id. If none is free, it blocks until one is, until ctx ends, or until the deadline.
-func (c *conn) claim(ctx context.Context, deadline int64) (int, error) {
-	if id, ok := c.streams.Claim(); ok {
-		return id, nil
-	}
-	c.waiting.Add(1)
-	defer c.waiting.Add(-1)
-	var timeout <-chan time.Time
-	if deadline != 0 {
-		t := time.NewTimer(time.Duration(deadline - c.now()))
-		defer t.Stop()
-		timeout = t.C
-	}
-	for {
-		if id, ok := c.streams.Claim(); ok {
-			if c.waiting.Load() > 1 { // one token may stand for several releases
-				c.passToken()
-			}
-			return id, nil
-		}
-		select {
-		case <-c.streamWake:
-		case <-c.done:
-			return 0, c.closedError()
-		case <-timeout:
-			return 0, ErrNoStreams
-		case <-ctx.Done():
-			return 0, errtext.Errorf("%w: %w", ErrNoStreams, ctx.Err())
+// startup adds the values that are set to the options of STARTUP.
+func (a ApplicationInfo) startup(options map[string]string) {
+	for key, value := range map[string]string{
+		"APPLICATION_NAME": a.ApplicationName, "APPLICATION_VERSION": a.ApplicationVersion, "CLIENT_ID": a.ClientID,
+	} {
+		if value != "" {
+			options[key] = value
 		}
 	}
-}
-
-// release frees a stream id for further calls.
-func (c *conn) release(id int) {
-	c.streams.Release(id)
-	if c.waiting.Load() > 0 {
-		c.passToken()
-	}
-	c.callEnded()
-}
-
-func (c *conn) passToken() {
-	select {
-	case c.streamWake <- struct{}{}:
-	default:
-	}
-}
-
-// callEnded wakes a drain after a caller has left.
-func (c *conn) callEnded() {
-	if c.draining.Load() {
-		select {
-		case c.drainWake <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// awaitCalls blocks until no caller waits for a response, and reports whether that happened before ctx ended.
-func (c *conn) awaitCalls(ctx context.Context) bool {
-	for c.callersWait() {
-		select {
-		case <-c.drainWake:
-		case <-c.done:
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
 }

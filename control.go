@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/placement"
@@ -36,7 +37,7 @@ const maxUpHints = 1024
 // control keeps one connection open and passes each new view of the cluster to the session.
 type control struct {
 	// opens a connection to a verified server and registers it for events
-	dial func(ctx context.Context, addr string, onEvent func(any), closed func(c *conn, err error)) (*conn, error)
+	dial func(ctx context.Context, addr string, onEvent func(any), closed func(*conn.Conn, error)) (*conn.Conn, error)
 	// returns the addresses to try, the best first; called for every attempt
 	contacts func(ctx context.Context) ([]string, error)
 	onView   func(clusterView)
@@ -46,17 +47,17 @@ type control struct {
 	onSchema func(event frame.SchemaEvent)
 	settled  func() // called after a delay, once for several onSchema
 	// reads the cluster; conn leads to any node
-	readView func(ctx context.Context, conn *conn) (clusterView, error)
+	readView func(ctx context.Context, conn *conn.Conn) (clusterView, error)
 	// reads the distinct schema versions of the nodes that are up; conn leads to one of them
-	readVersions func(ctx context.Context, conn *conn) ([]cql.UUID, error)
+	readVersions func(ctx context.Context, conn *conn.Conn) ([]cql.UUID, error)
 	admit        func(view *clusterView) error // filters the nodes of a view before onView
 	log          *slog.Logger
 	refresh      time.Duration // maximum interval between readings of the system tables, because events can be lost
 	timeout      time.Duration // for one reading, and for connecting to one node
 
 	mu          sync.Mutex
-	conn        *conn  // nil means none
-	last        string // address of conn, or of the last one
+	conn        *conn.Conn // nil means none
+	last        string     // address of conn, or of the last one
 	due         dueEvents
 	version     cql.UUID // schema version of the last view
 	heard       bool     // a schema event has arrived since then
@@ -91,7 +92,7 @@ func (c *control) stats() stats.Control {
 	defer c.mu.Unlock()
 	st := stats.Control{LastRead: c.readAt, Err: c.err}
 	if c.conn != nil {
-		st.Node = c.conn.addr()
+		st.Node = c.conn.Addr()
 	}
 	return st
 }
@@ -133,7 +134,7 @@ func (c *control) event(e any) {
 	case frame.SchemaEvent:
 		c.heard, c.due.schema = true, true
 		c.due.view = c.due.view || e.Target == "KEYSPACE" // replica placement is part of the view
-	case eventsLost:
+	case conn.EventsLost:
 		c.due.view = true // the schema version reveals a change of the schema
 	case frame.StatusEvent:
 		c.due.view = true
@@ -150,7 +151,7 @@ func (c *control) event(e any) {
 	if first {
 		c.onEvent(e)
 	}
-	if _, ok := e.(eventsLost); ok {
+	if _, ok := e.(conn.EventsLost); ok {
 		c.onSchema(frame.SchemaEvent{})
 	}
 	c.wake()
@@ -183,13 +184,13 @@ func (c *control) takeDue() dueEvents {
 // closed is called once for each connection of dial, when the connection has ended. If that was the control connection,
 // closed wakes the goroutine that reconnects. A connection that ended within reconnectMax counts as short-lived, which
 // lengthens the backoff.
-func (c *control) closed(conn *conn, err error) {
+func (c *control) closed(conn *conn.Conn, err error) {
 	c.mu.Lock()
 	mine := c.conn == conn
 	if mine {
 		c.conn = nil
 		c.err = err
-		if c.shortLived++; time.Since(conn.born) > reconnectMax {
+		if c.shortLived++; time.Since(conn.Born) > reconnectMax {
 			c.shortLived = 0
 		}
 	}
@@ -197,7 +198,7 @@ func (c *control) closed(conn *conn, err error) {
 	if !mine {
 		return // never stored, or removed by take
 	}
-	c.log.Info("control connection lost", "node", conn.addr(), "err", err)
+	c.log.Info("control connection lost", "node", conn.Addr(), "err", err)
 	select {
 	case c.lostWake <- struct{}{}:
 	default:
@@ -257,9 +258,9 @@ func (c *control) awaitTurn(ctx context.Context) bool {
 
 // refreshOnce reads the view, over a new connection if necessary, and reports whether it succeeded.
 func (c *control) refreshOnce(ctx context.Context) bool {
-	if conn := c.current(); conn != nil {
+	if link := c.current(); link != nil {
 		one, cancel := context.WithTimeout(ctx, c.timeout)
-		view, err := c.read(one, conn)
+		view, err := c.read(one, link)
 		cancel()
 		if err == nil {
 			c.gotView(view, false)
@@ -268,10 +269,10 @@ func (c *control) refreshOnce(ctx context.Context) bool {
 		if ctx.Err() != nil {
 			return false // Close drains the connection
 		}
-		c.log.Warn("system tables not read", "node", conn.addr(), "err", err)
+		c.log.Warn("system tables not read", "node", link.Addr(), "err", err)
 		c.setError(err)
 		if old := c.take(); old != nil {
-			old.close(&endError{stats.EndControl, err})
+			old.Close(&conn.EndError{Cause: stats.EndControl, Err: err})
 		}
 	}
 	if c.failure = c.connect(ctx); c.failure != nil {
@@ -286,7 +287,7 @@ func (c *control) refreshOnce(ctx context.Context) bool {
 }
 
 // current returns the connection, nil if there is none.
-func (c *control) current() *conn {
+func (c *control) current() *conn.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn
@@ -300,7 +301,7 @@ func (c *control) lastAddr() string {
 }
 
 // take removes and returns the connection, nil if there is none. The caller closes it.
-func (c *control) take() *conn {
+func (c *control) take() *conn.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	conn := c.conn
@@ -309,7 +310,7 @@ func (c *control) take() *conn {
 }
 
 // read reads a view and filters its nodes.
-func (c *control) read(ctx context.Context, conn *conn) (clusterView, error) {
+func (c *control) read(ctx context.Context, conn *conn.Conn) (clusterView, error) {
 	view, err := c.readView(ctx, conn)
 	if err == nil {
 		err = c.admit(&view)
@@ -318,7 +319,7 @@ func (c *control) read(ctx context.Context, conn *conn) (clusterView, error) {
 }
 
 // readLocal reads the row of a node on itself.
-func readLocal(ctx context.Context, conn *conn) (systemRow, error) {
+func readLocal(ctx context.Context, conn *conn.Conn) (systemRow, error) {
 	local, err := systemQuery(ctx, conn, "SELECT * FROM system.local WHERE key = 'local'")
 	if err != nil {
 		return nil, errtext.Errorf("read system.local: %w", err)
@@ -330,7 +331,7 @@ func readLocal(ctx context.Context, conn *conn) (systemRow, error) {
 }
 
 // readCluster reads nodes and keyspaces from the system tables. See hostsOf for reach and instead.
-func readCluster(ctx context.Context, conn *conn, reach translateFunc,
+func readCluster(ctx context.Context, conn *conn.Conn, reach translateFunc,
 	instead func(first, other *HostInfo) bool,
 ) (clusterView, error) {
 	var view clusterView
@@ -338,7 +339,7 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc,
 	if err != nil {
 		return view, err
 	}
-	at, err := netip.ParseAddrPort(conn.addr())
+	at, err := netip.ParseAddrPort(conn.Addr())
 	if err != nil {
 		return view, err
 	}
@@ -372,7 +373,7 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc,
 
 // schemaVersions returns the distinct schema versions of the cluster's nodes. The tables of its peers keep the last
 // version of a node that is down, so only the nodes that isUp accepts count.
-func schemaVersions(ctx context.Context, conn *conn, isUp func(host cql.UUID) bool) ([]cql.UUID, error) {
+func schemaVersions(ctx context.Context, conn *conn.Conn, isUp func(host cql.UUID) bool) ([]cql.UUID, error) {
 	local, err := systemQuery(ctx, conn, "SELECT schema_version FROM system.local WHERE key = 'local'")
 	if err != nil {
 		return nil, err
@@ -398,7 +399,7 @@ func schemaVersions(ctx context.Context, conn *conn, isUp func(host cql.UUID) bo
 const versionsPatience = 2 * time.Second
 
 // versionsWithin reads the schema versions within a time.
-func (c *control) versionsWithin(ctx context.Context, patience time.Duration, conn *conn) ([]cql.UUID, error) {
+func (c *control) versionsWithin(ctx context.Context, patience time.Duration, conn *conn.Conn) ([]cql.UUID, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return c.readVersions(ctx, conn)
@@ -407,7 +408,7 @@ func (c *control) versionsWithin(ctx context.Context, patience time.Duration, co
 // awaitSchemaAgreement blocks until all nodes that are up report the same schema version. It reads from the node of
 // pick. After a change that must be the node that made it, as long as it answers: the others may all still agree on the
 // previous version.
-func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn) error {
+func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn.Conn) error {
 	began, patience := time.Now(), versionsPatience
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
 		err := ErrNoConnections

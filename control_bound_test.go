@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 )
 
@@ -43,9 +44,9 @@ func TestUpIsReportedTwice(t *testing.T) {
 		views := 0
 		var reports []int // views read before
 		c := &control{
-			refresh: time.Hour, timeout: time.Minute, conn: &conn{},
+			refresh: time.Hour, timeout: time.Minute, conn: &conn.Conn{},
 			lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1),
-			readView: func(context.Context, *conn) (clusterView, error) {
+			readView: func(context.Context, *conn.Conn) (clusterView, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				views++
@@ -99,7 +100,7 @@ func TestViewsReportChanges(t *testing.T) {
 func TestEventsLost(t *testing.T) {
 	var changes []frame.SchemaEvent
 	c := &control{onSchema: func(e frame.SchemaEvent) { changes = append(changes, e) }, refreshWake: make(chan struct{}, 1)}
-	c.event(eventsLost{})
+	c.event(conn.EventsLost{})
 	require.Equal(t, []frame.SchemaEvent{{}}, changes, "anything may have changed")
 	require.True(t, c.takeDue().view)
 	require.Len(t, c.refreshWake, 1)
@@ -112,14 +113,14 @@ func TestTimeoutOfCall(t *testing.T) {
 	c := &call{}
 	require.Equal(t, 3*time.Second, c.timeout(t.Context(), 3*time.Second))
 	require.Zero(t, c.timeout(bounded, 3*time.Second))
-	c.req.timeout = time.Minute
+	c.req.Timeout = time.Minute
 	require.Equal(t, time.Minute, c.timeout(bounded, 3*time.Second))
 
 	// An attempt after a silent connection has what is left of the time.
-	c.req.began = time.Now().Add(-45 * time.Second)
+	c.req.Began = time.Now().Add(-45 * time.Second)
 	c.spend(t.Context(), time.Hour)
-	require.InDelta(t, 15, c.req.timeout.Seconds(), 10)
-	c.req.began = time.Now().Add(-time.Hour)
+	require.InDelta(t, 15, c.req.Timeout.Seconds(), 10)
+	c.req.Began = time.Now().Add(-time.Hour)
 	c.spend(t.Context(), time.Hour)
-	require.Equal(t, tickInterval, c.req.timeout)
+	require.Equal(t, conn.TickInterval, c.req.Timeout)
 }

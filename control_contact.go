@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
 )
@@ -20,7 +21,7 @@ const contactDelay = 250 * time.Millisecond
 // error.
 type contact struct {
 	addr string
-	conn *conn
+	conn *conn.Conn
 	view clusterView
 	err  error
 }
@@ -76,7 +77,7 @@ func (c *control) closeLosers(arrived <-chan contact, n int) {
 	c.wg.Go(func() {
 		for range n {
 			if at := <-arrived; at.conn != nil {
-				at.conn.close(&endError{stats.EndControl, errContactLost})
+				at.conn.Close(&conn.EndError{Cause: stats.EndControl, Err: errContactLost})
 			}
 		}
 	})
@@ -94,7 +95,7 @@ func (c *control) reachContact(ctx context.Context, addr string) contact {
 		return at
 	}
 	if at.view, at.err = c.readView(ctx, at.conn); at.err != nil {
-		at.conn.close(&endError{stats.EndControl, at.err})
+		at.conn.Close(&conn.EndError{Cause: stats.EndControl, Err: at.err})
 		at.conn = nil
 	}
 	return at
@@ -107,14 +108,14 @@ func (c *control) install(ctx context.Context, at contact) error {
 		err = ctx.Err() // the program's filter and policy may have been slow
 	}
 	if err != nil {
-		at.conn.close(&endError{stats.EndControl, err})
+		at.conn.Close(&conn.EndError{Cause: stats.EndControl, Err: err})
 		return err
 	}
 	c.mu.Lock()
 	c.conn, c.last = at.conn, at.addr
 	c.mu.Unlock()
-	if at.conn.closed() { // closed ignores a connection that is not stored yet
-		c.closed(at.conn, ErrConnectionClosed)
+	if at.conn.Closed() { // closed ignores a connection that is not stored yet
+		c.closed(at.conn, conn.ErrClosed)
 	}
 	c.gotView(at.view, true)
 	return nil

@@ -29,7 +29,7 @@ func TestControlLostAtOnce(t *testing.T) {
 		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1), settled: func() {}, onSchema: func(frame.SchemaEvent) {},
 	}
 	own.onView = func(clusterView) {
-		own.current().close(errors.New("lost"))
+		own.current().Close(errors.New("lost"))
 		require.Eventually(t, func() bool { return own.current() == nil }, 5*time.Second, time.Millisecond)
 	}
 	require.True(t, own.refreshOnce(t.Context()))

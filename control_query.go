@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/paging"
 	"github.com/vecql/vecql/internal/wire"
@@ -27,7 +28,7 @@ func get[T any](row systemRow, column string) T {
 }
 
 // systemQuery runs a statement without values and returns the rows of all pages.
-func systemQuery(ctx context.Context, conn *conn, stmt string) ([]systemRow, error) {
+func systemQuery(ctx context.Context, conn *conn.Conn, stmt string) ([]systemRow, error) {
 	var rows []systemRow
 	err := systemEach(ctx, conn, stmt, func(row systemRow) { rows = append(rows, row) })
 	if err != nil {
@@ -37,7 +38,7 @@ func systemQuery(ctx context.Context, conn *conn, stmt string) ([]systemRow, err
 }
 
 // systemEach is systemQuery for large results: it calls each for every row, page by page.
-func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRow)) error {
+func systemEach(ctx context.Context, conn *conn.Conn, stmt string, each func(systemRow)) error {
 	params := frame.QueryParams{Consistency: cql.One, PageSize: systemPageSize}
 	var run *paging.EmptyRun
 	for run.Await(ctx) {
@@ -50,7 +51,7 @@ func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRo
 			return err
 		}
 		if run, err = run.After(rows, params.PagingState, next); err != nil {
-			return &cql.ProtocolError{Message: "read the next page from node " + conn.addr(), Err: err}
+			return &cql.ProtocolError{Message: "read the next page from node " + conn.Addr(), Err: err}
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -61,28 +62,28 @@ func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRo
 }
 
 // systemPage reads one page and returns the paging state of the next one, nil after the last.
-func systemPage(ctx context.Context, conn *conn, stmt string, params *frame.QueryParams,
+func systemPage(ctx context.Context, link *conn.Conn, stmt string, params *frame.QueryParams,
 	each func(systemRow),
 ) ([]byte, error) {
-	body := getBuffer(len(stmt) + len(params.PagingState) + 32)
-	defer body.release()
+	body := conn.GetBuffer(len(stmt) + len(params.PagingState) + 32)
+	defer body.Release()
 	var err error
-	if body.b, err = frame.AppendQuery(body.b[:0], conn.version(), stmt, params); err != nil {
+	if body.B, err = frame.AppendQuery(body.B[:0], link.Version(), stmt, params); err != nil {
 		return nil, err
 	}
-	resp, err := conn.roundTrip(ctx, &request{op: frame.OpQuery, body: body})
+	resp, err := link.RoundTrip(ctx, &conn.Request{Op: frame.OpQuery, Body: body})
 	if err != nil {
 		return nil, err
 	}
-	defer resp.body.release()
-	_, r, err := frame.ReadEnvelope(resp.header.Flags, resp.body.b)
+	defer resp.Body.Release()
+	_, r, err := frame.ReadEnvelope(resp.Header.Flags, resp.Body.B)
 	if err != nil {
 		return nil, err
 	}
-	if frame.Opcode(resp.header.Opcode) == frame.OpError {
-		return nil, frame.ParseError(&r, conn.version(), 0)
+	if frame.Opcode(resp.Header.Opcode) == frame.OpError {
+		return nil, frame.ParseError(&r, link.Version(), 0)
 	}
-	res, err := frame.ParseResult(&r, conn.version(), conn.features.metadataID, nil)
+	res, err := frame.ParseResult(&r, link.Version(), link.Features.MetadataID, nil)
 	if err != nil || res.Kind != frame.ResultRows {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/frame"
 )
@@ -26,7 +27,7 @@ var (
 	ErrSessionClosed = errors.New("vecql: session is closed")
 	// ErrConnectionClosed means that the connection was closed before the response arrived. The request may have been
 	// executed.
-	ErrConnectionClosed = errors.New("vecql: connection is closed")
+	ErrConnectionClosed = conn.ErrClosed
 	// ErrNoConnections means that no node of the request's query plan has an open connection.
 	ErrNoConnections = errors.New("vecql: no connection to any node")
 	// ErrNoConnectionsStarted means that NewSession opened no connection to any node. The wrapped errors are the
@@ -36,12 +37,12 @@ var (
 	ErrNoHosts = errors.New("vecql: no contact points")
 	// ErrTimeoutNoResponse means that the server did not respond within the query's timeout or ClusterConfig.Timeout.
 	// The request may have been executed.
-	ErrTimeoutNoResponse = errors.New("vecql: no answer from the server in time")
+	ErrTimeoutNoResponse = conn.ErrTimeout
 	// ErrNoStreams means that all stream ids of a connection were in use and none became free in time.
-	ErrNoStreams = errors.New("vecql: no stream id is free")
+	ErrNoStreams = conn.ErrNoStreams
 	// ErrNodeBusy means that a node is so far behind with its answers that the request would have timed out. The request
 	// was not sent to it.
-	ErrNodeBusy = errors.New("vecql: the node is behind with its answers")
+	ErrNodeBusy = conn.ErrNodeBusy
 	// ErrThrottled means that a request waited for ClusterConfig.Throttle until its context or timeout ended, or that
 	// the queue was full. The request was not sent.
 	ErrThrottled = errors.New("vecql: too many requests in flight")
@@ -199,7 +200,7 @@ func MayHaveApplied(err error) bool {
 
 // attemptMayHaveApplied is MayHaveApplied for the outcome of one attempt on a connection.
 func attemptMayHaveApplied(err error) bool {
-	var n *notSentError
+	var n *conn.NotSentError
 	var r *refusedError
 	var s interface {
 		error
@@ -213,12 +214,6 @@ func attemptMayHaveApplied(err error) bool {
 	}
 	return true
 }
-
-// notSentError means that no byte of the request was written to the socket: a retry is safe.
-type notSentError struct{ err error }
-
-func (e *notSentError) Error() string { return errtext.Prefix + "not sent: " + errtext.Of(e.err) }
-func (e *notSentError) Unwrap() error { return e.err }
 
 // refusedError means that the node refused the request as unprepared, so did not execute it, and that preparing the
 // statement again failed.

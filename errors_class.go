@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -42,7 +43,7 @@ func ErrorClassOf(err error) stats.ErrorClass {
 	switch {
 	case errors.Is(err, ErrThrottled), errors.As(err, &memory): // before the error of an earlier attempt
 		return stats.ClassThrottled
-	case errors.Is(err, ErrConnectionClosed), errors.Is(err, ErrNoConnections), errors.Is(err, ErrSessionClosed):
+	case errors.Is(err, conn.ErrClosed), errors.Is(err, ErrNoConnections), errors.Is(err, ErrSessionClosed):
 		// Before the cause of such an error: a violation of the protocol on another stream, a refused login, a timeout
 		// of the driver itself.
 		return stats.ClassConnection
@@ -55,9 +56,9 @@ func ErrorClassOf(err error) stats.ErrorClass {
 			return class
 		}
 		return stats.ClassServer
-	case errors.Is(err, ErrNoStreams), errors.Is(err, ErrNodeBusy):
+	case errors.Is(err, conn.ErrNoStreams), errors.Is(err, conn.ErrNodeBusy):
 		return stats.ClassThrottled
-	case errors.Is(err, ErrTimeoutNoResponse):
+	case errors.Is(err, conn.ErrTimeout):
 		return stats.ClassTimeout
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return stats.ClassCanceled

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/stats"
@@ -51,7 +52,7 @@ func TestRequestFailureText(t *testing.T) {
 				}
 			})
 			return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(SimpleRetryPolicy{NumRetries: 1}).Exec(t.Context())
-		}, ErrTimeoutNoResponse, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": no answer from the server in time (node NODE, 2 attempts, 6s)`, true},
+		}, conn.ErrTimeout, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": no answer from the server in time (node NODE, 2 attempts, 6s)`, true},
 		"a PREPARE that takes too long": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			c.On(func(r *fakecql.Request) bool { return r.Op == fakecql.OpPrepare })
 			ctx, cancel := second()
@@ -102,10 +103,10 @@ func TestRequestFailureText(t *testing.T) {
 }
 
 func TestPrefixOnce(t *testing.T) {
-	inner := errors.Join(ErrTimeoutNoResponse)
+	inner := errors.Join(conn.ErrTimeout)
 	for want, err := range map[string]error{
-		"vecql: a: b: no answer from the server in time":                errtext.Errorf("a: %w", errtext.Errorf("b: %w", ErrTimeoutNoResponse)),
-		"vecql: not sent: connection is closed: protocol: x: too late":  &notSentError{errtext.Errorf("%w: %w", ErrConnectionClosed, &cql.ProtocolError{Message: "x", Err: errtext.Errorf("too late")})},
+		"vecql: a: b: no answer from the server in time":                errtext.Errorf("a: %w", errtext.Errorf("b: %w", conn.ErrTimeout)),
+		"vecql: not sent: connection is closed: protocol: x: too late":  &conn.NotSentError{Err: errtext.Errorf("%w: %w", conn.ErrClosed, &cql.ProtocolError{Message: "x", Err: errtext.Errorf("too late")})},
 		"vecql: session is closed; a: no contact points":                errtext.Join(nil, ErrSessionClosed, errtext.Errorf("a: %w", ErrNoHosts)),
 		"vecql: execute row 3 of a batch: session is closed":            &RowError{3, ErrSessionClosed},
 		"vecql: no answer from the server in time (0 attempts, 12.3ms)": &RequestFailure{Err: inner, Elapsed: 12345678},

@@ -53,7 +53,7 @@ func readCapture(t *testing.T, file string) (conns []capturedConn) {
 	if strings.Contains(name, "-v5-") {
 		version = 5
 	}
-	var compressor Compressor
+	var compressor cql.Compressor
 	switch {
 	case strings.HasSuffix(name, "lz4"):
 		compressor = LZ4Compressor{}
@@ -84,7 +84,7 @@ type rawFrame struct {
 }
 
 // readFrames splits one direction of a connection into frames. In v5 segments begin after STARTUP and its response.
-func readFrames(t *testing.T, stream []byte, version byte, compressor Compressor) (frames []rawFrame) {
+func readFrames(t *testing.T, stream []byte, version byte, compressor cql.Compressor) (frames []rawFrame) {
 	var in io.Reader = bytes.NewReader(stream)
 	for {
 		var head [wire.HeaderSize]byte

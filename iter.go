@@ -179,9 +179,9 @@ func (it *Iter) endPage() {
 
 // releasePage releases the body of the current page, whose cells are not read any more.
 func (it *Iter) releasePage() {
-	if it.body != nil {
-		it.body.release()
-		it.body = nil
+	if it.resp.Body != nil {
+		it.resp.Body.Release()
+		it.resp.Body = nil
 	}
 }
 
@@ -393,7 +393,7 @@ func (it *Iter) Close() error {
 			next.cancel()
 			<-next.done
 			if next.err == nil {
-				next.answer.body.release()
+				next.answer.resp.Body.Release()
 			}
 			it.ahead = nil
 		}
@@ -447,7 +447,7 @@ func (it *Iter) failure() (f *RequestFailure) {
 }
 
 // Latency returns the duration of the last attempt for the current page.
-func (it *Iter) Latency() time.Duration { return it.latency }
+func (it *Iter) Latency() time.Duration { return it.resp.Latency }
 
 // Keyspace returns the keyspace of the first column.
 func (it *Iter) Keyspace() string {

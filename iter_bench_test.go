@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -66,10 +67,10 @@ func pageOf(tb testing.TB, n int, types []cql.TypeInfo, values []any) (columns [
 
 // iterOver returns an Iter with that single page.
 func iterOver(plan *resultPlan, n int, cells []byte) *Iter {
-	page := getBuffer(0)
+	page := conn.GetBuffer(0)
 	rows := frame.RowsBody{Meta: frame.Metadata{Columns: plan.Columns, ColumnCount: len(plan.Columns)}, RowCount: n, Cells: cells}
 	it := &Iter{ctx: context.Background()}
-	it.answer = answer{response: response{body: page}, res: frame.Result{Kind: frame.ResultRows, Rows: rows}, plan: plan}
+	it.answer = answer{resp: conn.Response{Body: page}, res: frame.Result{Kind: frame.ResultRows, Rows: rows}, plan: plan}
 	it.start(nil, nil)
 	return it
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/pooled"
 )
 
 type queryObserverFunc func(o ObservedQuery)
@@ -70,7 +71,7 @@ func TestIterClosesPageAhead(t *testing.T) {
 // TestPageIsReleasedEarly counts the buffers of pages: none while a page is awaited, nor while the program has the rows
 // of a page as a batch or a slice.
 func TestPageIsReleasedEarly(t *testing.T) {
-	if !poison {
+	if !pooled.Poisoned {
 		t.Skip("buffers are counted in poisoned builds only")
 	}
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
@@ -81,7 +82,7 @@ func TestPageIsReleasedEarly(t *testing.T) {
 		c.On(func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpExecute {
 				if time.Sleep(time.Millisecond); r.State != nil { // virtual: the client waits
-					held <- buffersHeld() - none
+					held <- pooled.Held.Load() - none
 				}
 				requests++
 				r.Rows(fakecql.Rows{Columns: columns, Cells: rowCells(0, 2), State: strconv.Itoa(requests)})
@@ -91,7 +92,7 @@ func TestPageIsReleasedEarly(t *testing.T) {
 		s, ctx := sessionOn(c), context.Background()
 		require.NoError(t, s.Query(selectRows).Exec(t.Context()))
 		synctest.Wait()
-		none = buffersHeld()
+		none = pooled.Held.Load()
 		pages := s.Query(selectRows).Prefetch(-1)
 		for _, err := range Rows[map[string]any](ctx, pages) {
 			if require.NoError(t, err); len(held) > 1 {
@@ -103,7 +104,7 @@ func TestPageIsReleasedEarly(t *testing.T) {
 		}
 		for _, err := range Pages[map[string]any](ctx, pages.PageState(cql.PageToken("first"))) {
 			require.NoError(t, err)
-			require.Equal(t, none, buffersHeld())
+			require.Equal(t, none, pooled.Held.Load())
 			<-held
 		}
 		n := 0
@@ -111,7 +112,7 @@ func TestPageIsReleasedEarly(t *testing.T) {
 			require.NoError(t, err)
 			synctest.Wait()
 			if n++; n == 2 {
-				require.Equal(t, none+1, buffersHeld(), "the page ahead")
+				require.Equal(t, none+1, pooled.Held.Load(), "the page ahead")
 				break
 			}
 		}

@@ -41,6 +41,7 @@ var imports = map[string][]string{
 	"internal/bitpack":      {"golang.org/x/sys/cpu"},
 	"internal/codec":        {module + "/column", module + "/cql", module + "/internal/background", module + "/internal/bitmap", module + "/internal/swap", module + "/internal/textform", module + "/internal/wire", "gopkg.in/inf.v0"},
 	"internal/columntest":   {module + "/column"},
+	"internal/conn":         {module + "/cql", module + "/stats", module + "/internal"},
 	"internal/cqltext":      nil,
 	"internal/doctor":       {module, module + "/cql", module + "/stats"},
 	"internal/doctest":      {"github.com/stretchr/testify"},
@@ -78,7 +79,7 @@ var imports = map[string][]string{
 	},
 	"internal/wire":    nil,
 	"internal/errtext": nil,
-	"internal/frame":   {module + "/cql", module + "/internal/errtext", module + "/internal/wire"},
+	"internal/frame":   {module + "/cql", module + "/internal/errtext", module + "/internal/wire", "github.com/klauspost/compress", "github.com/pierrec/lz4/v4"},
 	"stats":            {module + "/cql", module + "/internal/errtext"},
 	"parquetscan": {
 		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/bitpack",

@@ -23,6 +23,8 @@ import (
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/pooled"
 )
 
 // The structure of the project (ARCHITECTURE.md) as a test: which file of this package may use the declarations of
@@ -66,7 +68,7 @@ func TestLayers(t *testing.T) {
 	seen := map[string]bool{}
 	// Each file is part of at least one of these builds.
 	builds := [][]string{{"amd64"}, {"arm64", "purego"}}
-	if poison {
+	if pooled.Poisoned {
 		builds = builds[:1] // only the race detector's build, because it makes the type checker slow
 	}
 	for _, tags := range builds {

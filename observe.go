@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 )
 
 // Observers of attempts, connections, frames and streams, and tracing. An observer runs on the goroutine that made the
@@ -236,7 +237,7 @@ func (s *Session) observesStreams() bool {
 }
 
 // observeStream is transmit with the program's observers of streams and frame headers.
-func (s *Session) observeStream(ctx context.Context, conn *conn, c *call) error {
+func (s *Session) observeStream(ctx context.Context, conn *conn.Conn, c *call) error {
 	o := s.streamStarted(ctx, conn)
 	err := s.transmit(ctx, conn, c)
 	s.streamEnded(ctx, &o, c, err)
@@ -244,8 +245,8 @@ func (s *Session) observeStream(ctx context.Context, conn *conn, c *call) error 
 }
 
 // streamStarted reports that an attempt is about to be passed to a connection.
-func (s *Session) streamStarted(ctx context.Context, conn *conn) (o observedStream) {
-	o.at = ObservedStream{Host: s.hostAt(conn.addr())}
+func (s *Session) streamStarted(ctx context.Context, conn *conn.Conn) (o observedStream) {
+	o.at = ObservedStream{Host: s.hostAt(conn.Addr())}
 	if s.cfg.StreamObserver == nil {
 		return o
 	}
@@ -259,7 +260,7 @@ func (s *Session) streamStarted(ctx context.Context, conn *conn) (o observedStre
 // streamEnded reports the response to an attempt, or its failure.
 func (s *Session) streamEnded(ctx context.Context, o *observedStream, c *call, err error) {
 	if s.cfg.FrameHeaderObserver != nil && err == nil {
-		s.observeHeader(ctx, o, c, &c.answer.response)
+		s.observeHeader(ctx, o, c, &c.answer.resp)
 	}
 	if o.stream == nil {
 		return
@@ -272,11 +273,11 @@ func (s *Session) streamEnded(ctx context.Context, o *observedStream, c *call, e
 	}
 }
 
-func (s *Session) observeHeader(ctx context.Context, o *observedStream, c *call, resp *response) {
+func (s *Session) observeHeader(ctx context.Context, o *observedStream, c *call, resp *conn.Response) {
 	defer s.caught("observer")
-	h := resp.header
+	h := resp.Header
 	s.cfg.FrameHeaderObserver.ObserveFrameHeader(ctx, ObservedFrameHeader{
-		Version: h.Version, Flags: h.Flags, Stream: h.Stream, Opcode: h.Opcode, Length: int32(h.Length), Start: c.req.began,
+		Version: h.Version, Flags: h.Flags, Stream: h.Stream, Opcode: h.Opcode, Length: int32(h.Length), Start: c.req.Began,
 		End: time.Now(), Host: o.at.Host,
 	})
 }

@@ -68,7 +68,7 @@ func TestHealthOfSilentNodes(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
 		conn := poolOf(s, c.Nodes[1]).pick()
-		conn.setSilent(true)
+		conn.SetSilent(true)
 		h := s.Health()
 		require.Equal(t, 1, h.Nodes[1].Silent)
 		require.False(t, h.Nodes[1].Serving)
@@ -76,7 +76,7 @@ func TestHealthOfSilentNodes(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- s.Ready(context.Background()) }()
 		time.Sleep(time.Second)
-		conn.setSilent(false)
+		conn.SetSilent(false)
 		require.NoError(t, <-ended)
 	})
 }

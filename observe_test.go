@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
@@ -119,7 +120,7 @@ func TestStreamObserver(t *testing.T) {
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		require.Equal(t, []string{"started", "finished", "started", "finished"}, seen.streams, "PREPARE and EXECUTE")
 		c.Answer(func(*fakecql.Request, int) {})
-		require.ErrorIs(t, s.Query(idempotentInsert).RequestTimeout(time.Second).Exec(t.Context()), ErrTimeoutNoResponse)
+		require.ErrorIs(t, s.Query(idempotentInsert).RequestTimeout(time.Second).Exec(t.Context()), conn.ErrTimeout)
 		require.Equal(t, []string{"started", "abandoned"}, seen.streams[4:])
 	})
 }

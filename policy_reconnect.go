@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 )
 
 // Reconnection: how long the driver waits before it dials a node again.
@@ -103,7 +104,7 @@ func loginWait(retry int) time.Duration {
 // controlWait returns the wait of the control connection in place of the interval wait, longer in proportion after a
 // refused login.
 func controlWait(wait time.Duration, err error) time.Duration {
-	var login *loginError
+	var login *conn.LoginError
 	if errors.As(err, &login) {
 		wait *= loginMax / reconnectMax
 	}

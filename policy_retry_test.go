@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -36,8 +37,8 @@ func TestDefaultRetryPolicy(t *testing.T) {
 		notIdempotent, idempotent RetryType
 		wait                      time.Duration
 	}{
-		{"connection lost after the write", fmt.Errorf("%w: reset", ErrConnectionClosed), 1, Rethrow, RetryNextHost, 0},
-		{"client timeout", ErrTimeoutNoResponse, 1, Rethrow, Rethrow, 0},
+		{"connection lost after the write", fmt.Errorf("%w: reset", conn.ErrClosed), 1, Rethrow, RetryNextHost, 0},
+		{"client timeout", conn.ErrTimeout, 1, Rethrow, Rethrow, 0},
 		{"context ended", context.DeadlineExceeded, 1, Rethrow, Rethrow, 0},
 		{"unavailable", unavailable, 1, RetryNextHost, RetryNextHost, 0},
 		{"unavailable again", unavailable, 2, Rethrow, RetryNextHost, 0},
@@ -113,7 +114,7 @@ func TestRetryPolicies(t *testing.T) {
 		"simple":                      {SimpleRetryPolicy{NumRetries: 2}, plain(cql.CodeServer), []Decision{next, next, {}}},
 		"simple, never":               {SimpleRetryPolicy{}, plain(cql.CodeServer), []Decision{{}}},
 		"simple, of no use":           {SimpleRetryPolicy{NumRetries: 2}, plain(cql.CodeSyntax), []Decision{{}}},
-		"backoff":                     {ExponentialBackoffRetryPolicy{NumRetries: 3, Min: 2, Max: 7}, ErrTimeoutNoResponse, []Decision{after(2), after(4), after(7), {}}},
+		"backoff":                     {ExponentialBackoffRetryPolicy{NumRetries: 3, Min: 2, Max: 7}, conn.ErrTimeout, []Decision{after(2), after(4), after(7), {}}},
 		"backoff, defaults":           {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(cql.CodeServer), []Decision{after(100 * time.Millisecond), {}}},
 		"backoff, of no use":          {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(cql.CodeInvalid), []Decision{{}}},
 		"downgrading, replicas alive": {down, unavailable(1), []Decision{to(Retry, cql.Two), to(Retry, cql.One), {}}},
@@ -146,13 +147,13 @@ func TestErrorClassOf(t *testing.T) {
 		{&cql.CASWriteUnknownError{ServerError: serverError(cql.CodeCASWriteUnknown)}, stats.ClassCASWriteUnknown, "cas_write_unknown"},
 		{&RequestFailure{Err: plain(cql.CodeOverloaded)}, stats.ClassOverloaded, "overloaded"},
 		{&cql.ProtocolError{Err: plain(cql.CodeUnprepared)}, stats.ClassProtocol, "protocol"},
-		{fmt.Errorf("%w: %w", ErrConnectionClosed, &cql.ProtocolError{Message: "a stray frame"}), stats.ClassConnection, "connection"},
+		{fmt.Errorf("%w: %w", conn.ErrClosed, &cql.ProtocolError{Message: "a stray frame"}), stats.ClassConnection, "connection"},
 		{fmt.Errorf("%w: %w", ErrNoConnections, plain(cql.CodeCredentials)), stats.ClassConnection, "connection"},
-		{fmt.Errorf("%w, after: %w", ErrThrottled, ErrConnectionClosed), stats.ClassThrottled, "throttled"},
-		{fmt.Errorf("%w: %w", ErrNoStreams, context.Canceled), stats.ClassThrottled, "throttled"},
-		{&notSentError{context.Canceled}, stats.ClassCanceled, "canceled"},
-		{fmt.Errorf("%w: no byte received: %w", ErrConnectionClosed, context.DeadlineExceeded), stats.ClassConnection, "connection"},
-		{ErrTimeoutNoResponse, stats.ClassTimeout, "timeout"},
+		{fmt.Errorf("%w, after: %w", ErrThrottled, conn.ErrClosed), stats.ClassThrottled, "throttled"},
+		{fmt.Errorf("%w: %w", conn.ErrNoStreams, context.Canceled), stats.ClassThrottled, "throttled"},
+		{&conn.NotSentError{Err: context.Canceled}, stats.ClassCanceled, "canceled"},
+		{fmt.Errorf("%w: no byte received: %w", conn.ErrClosed, context.DeadlineExceeded), stats.ClassConnection, "connection"},
+		{conn.ErrTimeout, stats.ClassTimeout, "timeout"},
 		{ErrValueCount, stats.ClassOther, "other"},
 	} {
 		require.Equal(t, c.want, ErrorClassOf(c.err), c.err)
@@ -182,11 +183,11 @@ func TestMayHaveApplied(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{ErrTimeoutNoResponse, true},
-		{ErrConnectionClosed, true},
+		{conn.ErrTimeout, true},
+		{conn.ErrClosed, true},
 		{context.Canceled, true},
 		{&cql.ProtocolError{Message: "malformed response"}, true},
-		{&notSentError{err: context.Canceled}, false},
+		{&conn.NotSentError{Err: context.Canceled}, false},
 		{plain(cql.CodeSyntax), false},
 		{plain(cql.CodeServer), true},
 		{&cql.WriteTimeoutError{ServerError: serverError(cql.CodeWriteTimeout)}, true},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/stats"
 )
@@ -78,7 +79,7 @@ func TestMaxRequestsPerConn(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(time.Second).Exec(t.Context())
-		require.ErrorIs(t, err, ErrNoStreams)
+		require.ErrorIs(t, err, conn.ErrNoStreams)
 		require.InDelta(t, 1, time.Since(began).Seconds(), 0.001)
 		require.False(t, MayHaveApplied(err))
 		require.NoError(t, s.Query(idempotentInsert).RequestTimeout(10*time.Second).Exec(t.Context()), "a stream id became free")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -35,14 +36,14 @@ type dialTarget struct {
 }
 
 // dialFunc opens one ready connection: dialed, authenticated, verified, with its keyspace set.
-type dialFunc func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error)
+type dialFunc func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error)
 
 // poolConfig configures a pool.
 type poolConfig struct {
 	size int // connections to a node; see perShard for one with shards
 	dial dialFunc
 	// returns the shard-aware port of a connection's node; 0 means none; nil means that no node has one
-	shardPort    func(c *conn) uint16
+	shardPort    func(c *conn.Conn) uint16
 	policy       ReconnectionPolicy
 	changed      func()        // called after a connection was added, removed, or its silence has changed; nil means none
 	drainTimeout time.Duration // limit for the calls of a replaced connection
@@ -68,11 +69,11 @@ type pool struct {
 	err     error              // error of the last attempt, nil after a success
 	// when a missing connection is dialed; zero means that the pool does not wait
 	nextDial time.Time
-	live     []*conn         // installed and not ended: open, surplus and draining ones
+	live     []*conn.Conn    // installed and not ended: open, surplus and draining ones
 	ended    stats.Histogram // of the connections that have ended
 	lastEnd  stats.End
 	notes    []poolNote // to log after mu is unlocked
-	worn     *conn      // to drain once its successor is open; nil means none
+	worn     *conn.Conn // to drain once its successor is open; nil means none
 	shards   shardAccess
 	backoff  background.Backoff // after short-lived connections
 
@@ -95,22 +96,22 @@ const (
 // poolView is the snapshot of a pool that requests read. All its connections go to one address and agree on the node's
 // shards.
 type poolView struct {
-	conns   []*conn
-	byShard [][]*conn // nil means a node without shards, or no connection
-	silent  int       // number of silent connections
+	conns   []*conn.Conn
+	byShard [][]*conn.Conn // nil means a node without shards, or no connection
+	silent  int            // number of silent connections
 }
 
-func newPoolView(conns []*conn) *poolView {
+func newPoolView(conns []*conn.Conn) *poolView {
 	v := &poolView{conns: conns}
 	for _, c := range conns {
-		if c.silent.Load() {
+		if c.Silent.Load() {
 			v.silent++
 		}
 	}
-	if len(conns) > 0 && conns[0].features.shards > 0 {
-		v.byShard = make([][]*conn, conns[0].features.shards)
+	if len(conns) > 0 && conns[0].Features.Shards > 0 {
+		v.byShard = make([][]*conn.Conn, conns[0].Features.Shards)
 		for _, c := range conns {
-			v.byShard[c.features.shard] = append(v.byShard[c.features.shard], c)
+			v.byShard[c.Features.Shard] = append(v.byShard[c.Features.Shard], c)
 		}
 	}
 	return v
@@ -127,11 +128,11 @@ func newPool(ctx context.Context, addr string, cfg poolConfig) *pool {
 }
 
 // pick returns a connection that takes requests, the less busy of the next two that are not silent; nil means none.
-func (p *pool) pick() *conn { return p.lessBusy(p.open.Load().conns) }
+func (p *pool) pick() *conn.Conn { return p.lessBusy(p.open.Load().conns) }
 
 // pickShard is pick among the connections to a shard, and among all if that shard has none. A negative shard is
 // unknown.
-func (p *pool) pickShard(shard int32) *conn {
+func (p *pool) pickShard(shard int32) *conn.Conn {
 	v := p.open.Load()
 	if uint32(shard) < uint32(len(v.byShard)) { // a tablet may name a shard that the node no longer has
 		if c := p.lessBusy(v.byShard[shard]); c != nil {
@@ -144,25 +145,25 @@ func (p *pool) pickShard(shard int32) *conn {
 // lessBusy returns a connection that accepts calls, nil if there is none. Of several it compares the next two in turn
 // and returns that with fewer calls in flight ("power of two choices"), which spreads load without looking at all of
 // them.
-func (p *pool) lessBusy(conns []*conn) *conn {
+func (p *pool) lessBusy(conns []*conn.Conn) *conn.Conn {
 	if len(conns) == 1 {
-		if c := conns[0]; !c.refuses() {
+		if c := conns[0]; !c.Refuses() {
 			return c
 		}
 		return nil
 	}
-	var best, silent *conn
+	var best, silent *conn.Conn
 	start := p.next.Add(1)
 	for i, seen := uint32(0), 0; i < uint32(len(conns)) && seen < 2; i++ {
 		c := conns[(start+i)%uint32(len(conns))]
-		if c.refuses() { // it is closing and will be replaced
+		if c.Refuses() { // it is closing and will be replaced
 			continue
 		}
-		if c.silent.Load() {
+		if c.Silent.Load() {
 			silent = c
 			continue
 		}
-		if seen++; best == nil || c.inFlight() < best.inFlight() {
+		if seen++; best == nil || c.InFlight() < best.InFlight() {
 			best = c
 		}
 	}
@@ -175,14 +176,14 @@ func (p *pool) lessBusy(conns []*conn) *conn {
 // shardOf returns the shard of tok on the node, -1 if the node has no shards or no connection.
 func (p *pool) shardOf(tok int64) int32 {
 	if v := p.open.Load(); len(v.conns) > 0 {
-		return v.conns[0].features.shardOf(tok)
+		return v.conns[0].Features.ShardOf(tok)
 	}
 	return -1
 }
 
 // isUp reports whether a connection takes requests.
 func (p *pool) isUp() bool {
-	return slices.ContainsFunc(p.open.Load().conns, func(c *conn) bool { return !c.refuses() })
+	return slices.ContainsFunc(p.open.Load().conns, func(c *conn.Conn) bool { return !c.Refuses() })
 }
 
 // lastError returns the error of the last attempt to connect, nil after a success.
@@ -278,7 +279,7 @@ func (p *pool) step(now time.Time) (to dialTarget, wait time.Duration, end bool)
 		end = true
 	case p.backoff.Wait(now) > 0:
 		wait = p.backoff.Wait(now)
-	case len(v.conns) == 0 || v.conns[0].addr() != p.addr:
+	case len(v.conns) == 0 || v.conns[0].Addr() != p.addr:
 	case v.byShard == nil:
 		end = len(v.conns) >= p.cfg.size
 	default:
@@ -366,7 +367,7 @@ func (p *pool) awaitRetry(err error, failures *int) bool {
 		p.mu.Unlock()
 		return false
 	}
-	var login *loginError
+	var login *conn.LoginError
 	if errors.As(err, &login) {
 		// An event does not shorten this wait: it does not change a password.
 		p.sleep(background.Jitter(max(wait, loginWait(*failures-1))), nil)
@@ -411,17 +412,17 @@ func (p *pool) add(to dialTarget) error {
 		cancel()
 	}
 	p.mu.Unlock()
-	c, err := p.cfg.dial(ctx, to, connHooks{onClose: p.remove, onSilence: p.silenceChanged, onOverdue: p.replace})
+	c, err := p.cfg.dial(ctx, to, conn.Hooks{OnClose: p.remove, OnSilence: p.silenceChanged, OnOverdue: p.replace})
 	p.mu.Lock()
 	p.abandon = nil
 	switch {
 	case err != nil:
 	case p.state == poolStopped:
-		err = &endError{stats.EndClosed, ErrSessionClosed}
+		err = &conn.EndError{Cause: stats.EndClosed, Err: ErrSessionClosed}
 	case p.addr != to.addr:
-		err = &endError{stats.EndMoved, errors.New("the node has moved to another address")}
-	case c.closed(): // it ended before install, so remove did not find it
-		err = ErrConnectionClosed
+		err = &conn.EndError{Cause: stats.EndMoved, Err: errors.New("the node has moved to another address")}
+	case c.Closed(): // it ended before install, so remove did not find it
+		err = conn.ErrClosed
 	default:
 		p.live = append(p.live, c)
 		p.install(c, to)
@@ -429,8 +430,8 @@ func (p *pool) add(to dialTarget) error {
 	}
 	p.unlock()
 	if err != nil && c != nil {
-		c.close(err)
-		_ = c.drain(p.ctx, stats.EndOther) // it is closed, and has no calls
+		c.Close(err)
+		_ = c.Drain(p.ctx, stats.EndOther) // it is closed, and has no calls
 	}
 	if err == nil && p.cfg.changed != nil {
 		p.cfg.changed()
@@ -440,23 +441,23 @@ func (p *pool) add(to dialTarget) error {
 
 // install adds a new connection, which shows the current state of the node: connections to another address or with
 // other shards are drained. Callers hold p.mu.
-func (p *pool) install(c *conn, to dialTarget) {
+func (p *pool) install(c *conn.Conn, to dialTarget) {
 	v := p.open.Load()
-	var keep []*conn
+	var keep []*conn.Conn
 	for _, old := range v.conns {
 		switch {
-		case old.addr() != c.addr():
+		case old.Addr() != c.Addr():
 			p.drainConn(old, stats.EndMoved)
-		case !old.features.sameSharding(&c.features):
+		case !old.Features.SameSharding(&c.Features):
 			p.drainConn(old, stats.EndResharded)
 		default:
 			keep = append(keep, old)
 		}
 	}
-	resharded := len(v.conns) > 0 && len(keep) == 0 && v.conns[0].addr() == c.addr()
+	resharded := len(v.conns) > 0 && len(keep) == 0 && v.conns[0].Addr() == c.Addr()
 	if resharded {
-		p.note(slog.LevelInfo, "node has other shards", "node", c.addr(), "from", v.conns[0].features.shards, "to",
-			c.features.shards)
+		p.note(slog.LevelInfo, "node has other shards", "node", c.Addr(), "from", v.conns[0].Features.Shards, "to",
+			c.Features.Shards)
 		p.backoff.Fail(time.Now()) // a node that reports other shards each time must not be dialed in a loop
 	}
 	if len(v.conns) == 0 || len(keep) == 0 {
@@ -465,11 +466,11 @@ func (p *pool) install(c *conn, to dialTarget) {
 	if !slices.Contains(keep, p.worn) {
 		p.worn = nil
 	}
-	others := slices.DeleteFunc(slices.Clone(keep), func(old *conn) bool { return old == p.worn })
+	others := slices.DeleteFunc(slices.Clone(keep), func(old *conn.Conn) bool { return old == p.worn })
 	switch {
 	case !p.wanted(c, to, others):
 		p.shards.surplus = append(p.shards.surplus, c)
-	case p.worn != nil && p.worn.features.shard == c.features.shard:
+	case p.worn != nil && p.worn.Features.Shard == c.Features.Shard:
 		p.drainConn(p.worn, stats.EndOrphans)
 		p.worn = nil
 		keep = append(others, c)
@@ -481,10 +482,10 @@ func (p *pool) install(c *conn, to dialTarget) {
 
 // remove removes a connection that has ended and starts the replacement. It compares pointers, because several
 // connections may have the same shard.
-func (p *pool) remove(c *conn, err error) {
+func (p *pool) remove(c *conn.Conn, err error) {
 	p.mu.Lock()
 	p.forget(c, err)
-	is := func(other *conn) bool { return other == c }
+	is := func(other *conn.Conn) bool { return other == c }
 	p.shards.surplus = slices.DeleteFunc(p.shards.surplus, is)
 	if p.worn == c {
 		p.worn = nil
@@ -494,8 +495,8 @@ func (p *pool) remove(c *conn, err error) {
 	left := len(v.conns)
 	if found {
 		rest := slices.DeleteFunc(slices.Clone(v.conns), is)
-		if i := slices.IndexFunc(p.shards.surplus, func(e *conn) bool {
-			return e.features.shard == c.features.shard
+		if i := slices.IndexFunc(p.shards.surplus, func(e *conn.Conn) bool {
+			return e.Features.Shard == c.Features.Shard
 		}); i >= 0 {
 			rest = append(rest, p.shards.surplus[i]) // a surplus connection to the same shard replaces it
 			p.shards.surplus = slices.Delete(p.shards.surplus, i, i+1)
@@ -508,10 +509,10 @@ func (p *pool) remove(c *conn, err error) {
 	switch {
 	case !found || stopped:
 	case left > 0:
-		p.note(slog.LevelDebug, "connection lost", "node", c.addr(), "open", left, "cause", endCauseOf(err), "err", err)
+		p.note(slog.LevelDebug, "connection lost", "node", c.Addr(), "open", left, "cause", conn.EndCauseOf(err), "err", err)
 	default:
 		p.err, p.lost = err, true
-		p.note(slog.LevelWarn, "node lost", "node", c.addr(), "cause", endCauseOf(err), "err", err)
+		p.note(slog.LevelWarn, "node lost", "node", c.Addr(), "cause", conn.EndCauseOf(err), "err", err)
 	}
 	p.unlock()
 	if found && p.cfg.changed != nil {
@@ -530,11 +531,11 @@ func (p *pool) remove(c *conn, err error) {
 }
 
 // drainConn drains a connection that is no longer in the view. Only the filling goroutine calls it. Callers hold p.mu.
-func (p *pool) drainConn(c *conn, cause stats.EndCause) {
+func (p *pool) drainConn(c *conn.Conn, cause stats.EndCause) {
 	p.draining.Go(func() {
 		ctx, cancel := context.WithTimeout(p.drainCtx, p.cfg.drainTimeout)
 		defer cancel()
-		_ = c.drain(ctx, cause)
+		_ = c.Drain(ctx, cause)
 	})
 }
 
@@ -554,7 +555,7 @@ func (p *pool) close(ctx context.Context, cause stats.EndCause) error {
 	defer context.AfterFunc(ctx, p.forceClose)()
 	errs := make([]error, len(conns))
 	for i, c := range conns {
-		p.draining.Go(func() { errs[i] = c.drain(ctx, cause) })
+		p.draining.Go(func() { errs[i] = c.Drain(ctx, cause) })
 	}
 	p.draining.Wait()
 	p.forceClose()

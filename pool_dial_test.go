@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/stats"
 )
@@ -31,14 +32,14 @@ import (
 type dials struct {
 	mu       sync.Mutex // guards the fields below
 	took     time.Duration
-	err      error           // nil means success
-	features func() features // of the next connection; nil means none
-	at       []time.Time     // when each dial began
+	err      error                // nil means success
+	features func() conn.Features // of the next connection; nil means none
+	at       []time.Time          // when each dial began
 	to       []dialTarget
-	conns    []*conn
+	conns    []*conn.Conn
 }
 
-func (d *dials) dial(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
+func (d *dials) dial(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.at, d.to = append(d.at, time.Now()), append(d.to, to)
@@ -55,9 +56,9 @@ func (d *dials) dial(ctx context.Context, to dialTarget, hooks connHooks) (*conn
 	}
 	client, server := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, server) }()
-	c := newConn(&connConfig{version: frame.V4, connHooks: hooks}, to.addr, client)
+	c := conn.New(&conn.Config{Version: frame.V4, Hooks: hooks}, to.addr, client)
 	if d.features != nil {
-		c.features = d.features()
+		c.Features = d.features()
 	}
 	d.conns = append(d.conns, c)
 	return c, nil
@@ -184,7 +185,7 @@ func TestPoolEventResetsTheBackoff(t *testing.T) {
 		for i, wait := range d.waits()[len(waits)+1:] {
 			within(wait, time.Second<<i)
 		}
-		d.change(func() { d.err = &loginError{err: io.EOF} })
+		d.change(func() { d.err = &conn.LoginError{Err: io.EOF} })
 		p.retryNow()
 		pass(time.Second)
 		before := d.count()
@@ -213,7 +214,7 @@ func TestPoolMovesDuringADial(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []dialTarget{{addr: "a:1"}, {addr: "b:1"}}, d.to)
 		require.Zero(t, time.Since(began))
-		require.Equal(t, "b:1", p.pick().addr())
+		require.Equal(t, "b:1", p.pick().Addr())
 		require.NoError(t, p.lastError())
 		require.Equal(t, 1, log.count("node has another address"))
 		require.Zero(t, log.count("node not reached"))
@@ -229,7 +230,7 @@ func TestPoolAfterClose(t *testing.T) {
 				if took < 0 {
 					d.err = io.EOF
 				}
-				d.features = func() features { return features{shards: 1} }
+				d.features = func() conn.Features { return conn.Features{Shards: 1} }
 				p, log := newDialedPool(t, d)
 				p.refill()
 				synctest.Wait()
@@ -243,7 +244,7 @@ func TestPoolAfterClose(t *testing.T) {
 				p.move("b:1")
 				if len(d.conns) > 0 {
 					p.replace(d.conns[0])
-					require.True(t, d.conns[0].closed())
+					require.True(t, d.conns[0].Closed())
 				}
 				pass(time.Hour)
 				require.Equal(t, before, d.count())
@@ -266,7 +267,7 @@ func TestPoolPicksEachConnection(t *testing.T) {
 		p.refill()
 		synctest.Wait()
 		picked := func() (numbers []int) {
-			seen := map[*conn]bool{}
+			seen := map[*conn.Conn]bool{}
 			for range 40 {
 				seen[p.pick()] = true
 			}
@@ -278,22 +279,22 @@ func TestPoolPicksEachConnection(t *testing.T) {
 			return numbers
 		}
 		require.Equal(t, []int{0, 1, 2, 3}, picked())
-		d.conns[1].silent.Store(true)
+		d.conns[1].Silent.Store(true)
 		p.silenceChanged(d.conns[2]) // the pool counts silent connections
 		require.Equal(t, 1, p.open.Load().silent)
 		require.Equal(t, []int{0, 2, 3}, picked())
-		d.conns[0].draining.Store(true)
+		d.conns[0].Draining.Store(true)
 		require.Equal(t, []int{2, 3}, picked())
 		require.True(t, p.serves())
 		require.False(t, p.isSilent(-1))
-		d.conns[2].silent.Store(true)
-		d.conns[3].silent.Store(true)
+		d.conns[2].Silent.Store(true)
+		d.conns[3].Silent.Store(true)
 		require.Equal(t, 3, len(picked()), "silent ones, as no other is left")
 		require.True(t, p.isSilent(-1))
 		require.True(t, p.isUp())
 		require.False(t, p.serves(), "the one that is not silent refuses requests")
 		for _, c := range d.conns {
-			c.draining.Store(true)
+			c.Draining.Store(true)
 		}
 		require.Nil(t, p.pick())
 		require.False(t, p.isUp())
@@ -324,7 +325,7 @@ func TestPoolLogsSilence(t *testing.T) {
 			{1, false, [2]int{2, 2}}, // no change
 		} {
 			before := changed.Load()
-			d.conns[m.conn].silent.Store(m.silent)
+			d.conns[m.conn].Silent.Store(m.silent)
 			p.silenceChanged(d.conns[m.conn])
 			require.Equal(t, m.records, [2]int{log.count("node is silent"), log.count("node answers again")})
 			require.EqualValues(t, before+1, changed.Load())
@@ -358,7 +359,7 @@ func TestPoolGivesUpReplacing(t *testing.T) {
 		synctest.Wait()
 		old := p.pick()
 		d.change(func() { d.err = io.EOF })
-		p.replace(&conn{})
+		p.replace(&conn.Conn{})
 		synctest.Wait()
 		require.Equal(t, 1, d.count(), "not a connection of the pool")
 		p.replace(old)
@@ -380,7 +381,7 @@ func TestPoolGivesUpReplacing(t *testing.T) {
 		pass(time.Second)
 		require.Equal(t, 3, d.count())
 		require.NotSame(t, old, p.pick())
-		require.True(t, old.closed())
+		require.True(t, old.Closed())
 		require.Len(t, p.open.Load().conns, 1)
 	})
 }
@@ -408,7 +409,7 @@ func TestPoolLogsAttempts(t *testing.T) {
 
 		lose := func() {
 			pass(time.Hour) // a short-lived connection delays the next dial
-			p.pick().close(io.ErrUnexpectedEOF)
+			p.pick().Close(io.ErrUnexpectedEOF)
 			synctest.Wait()
 		}
 		lose()
@@ -441,7 +442,7 @@ func TestPoolBackoffStartsOver(t *testing.T) {
 		p, _ := newDialedPool(t, d, func(cfg *poolConfig) {
 			cfg.size = 2
 			cfg.policy = ExponentialReconnectionPolicy{InitialInterval: time.Second, MaxInterval: time.Hour}
-			cfg.dial = func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
+			cfg.dial = func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
 				d.change(func() {
 					if d.err = io.EOF; len(d.at) == 4 {
 						d.err = nil
@@ -475,7 +476,7 @@ func TestPoolFillsWithoutARecord(t *testing.T) {
 		d.change(func() { d.err = nil })
 		pass(time.Hour)
 		require.Len(t, p.open.Load().conns, 3)
-		p.pick().close(io.EOF)
+		p.pick().Close(io.EOF)
 		pass(time.Hour)
 		require.Len(t, p.open.Load().conns, 3)
 		require.Equal(t, 1, log.count("node reached again"))
@@ -489,15 +490,15 @@ func TestPoolFillsWithoutARecord(t *testing.T) {
 func TestPoolLeavesShardPort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shard := int32(-1)
-		d := &dials{features: func() features {
+		d := &dials{features: func() conn.Features {
 			shard = (shard + 1) % 3
-			return features{shards: 3, shard: shard}
+			return conn.Features{Shards: 3, Shard: shard}
 		}}
-		p, log := newDialedPool(t, d, func(cfg *poolConfig) { cfg.shardPort = func(*conn) uint16 { return 19042 } })
-		p.cfg.dial = func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
+		p, log := newDialedPool(t, d, func(cfg *poolConfig) { cfg.shardPort = func(*conn.Conn) uint16 { return 19042 } })
+		p.cfg.dial = func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
 			c, err := d.dial(ctx, to, hooks)
 			if to.port != 0 && len(d.to) == 2 {
-				c.close(io.EOF)
+				c.Close(io.EOF)
 				shard--
 				return nil, io.EOF
 			}
@@ -515,7 +516,7 @@ func TestPoolLeavesShardPort(t *testing.T) {
 		require.Equal(t, 1, log.count("shard-aware port does not work"))
 		require.Zero(t, log.count("node not reached"))
 		pass(portCoolDown)
-		p.pickShard(2).close(io.EOF)
+		p.pickShard(2).Close(io.EOF)
 		pass(time.Minute)
 		require.Equal(t, dialTarget{addr: "a:1", port: 19042, shard: 2, shards: 3}, d.to[4])
 	})
@@ -524,7 +525,7 @@ func TestPoolLeavesShardPort(t *testing.T) {
 // TestPoolWaitsAfterRefusedLogin requires the waits after refused logins, which are longer than those of the policy.
 func TestPoolWaitsAfterRefusedLogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &dials{err: &loginError{io.EOF}}
+		d := &dials{err: &conn.LoginError{Err: io.EOF}}
 		p, _ := newDialedPool(t, d, func(cfg *poolConfig) { cfg.policy = ConstantReconnectionPolicy{Interval: time.Second} })
 		p.refill()
 		pass(24 * time.Hour)

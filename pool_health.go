@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/vecql/vecql/internal/conn"
 )
 
 // Connections of a pool that do not serve: silent ones, those with too many orphans, and those that end soon after they
@@ -21,7 +23,7 @@ const worthDial = 20
 // there fails at once.
 func (p *pool) isSilent(shard int32) bool {
 	c := p.pickShard(shard)
-	return c != nil && c.silent.Load()
+	return c != nil && c.Silent.Load()
 }
 
 // lags reports whether a connection for a shard lags; -1 means any shard. Silent connections do not count.
@@ -32,7 +34,7 @@ func (p *pool) lags(shard int32, now time.Time) bool {
 		conns = v.byShard[shard]
 	}
 	for _, c := range conns {
-		if c.lags(now) && !c.silent.Load() {
+		if c.Lags(now) && !c.Silent.Load() {
 			return true
 		}
 	}
@@ -41,47 +43,47 @@ func (p *pool) lags(shard int32, now time.Time) bool {
 
 // silenceChanged handles a connection that has become silent, or is no longer. It makes the other connections of the
 // node prove that they are not.
-func (p *pool) silenceChanged(c *conn) {
+func (p *pool) silenceChanged(c *conn.Conn) {
 	p.mu.Lock()
 	old := p.open.Load()
 	v := newPoolView(old.conns)
 	p.open.Store(v)
 	switch {
 	case old.silent == 0 && v.silent > 0:
-		p.note(slog.LevelWarn, "node is silent", "node", c.addr(), "connections", v.silent, "of", len(v.conns))
+		p.note(slog.LevelWarn, "node is silent", "node", c.Addr(), "connections", v.silent, "of", len(v.conns))
 	case old.silent > 0 && v.silent == 0:
-		p.note(slog.LevelInfo, "node answers again", "node", c.addr())
+		p.note(slog.LevelInfo, "node answers again", "node", c.Addr())
 	}
 	p.unlock()
 	if p.cfg.changed != nil {
 		p.cfg.changed()
 	}
-	if c.silent.Load() {
+	if c.Silent.Load() {
 		for _, other := range v.conns {
-			other.suspect()
+			other.Suspect()
 		}
 	}
 }
 
 // serves reports whether a connection takes requests and is not silent.
 func (p *pool) serves() bool {
-	return slices.ContainsFunc(p.open.Load().conns, func(c *conn) bool { return !c.refuses() && !c.silent.Load() })
+	return slices.ContainsFunc(p.open.Load().conns, func(c *conn.Conn) bool { return !c.Refuses() && !c.Silent.Load() })
 }
 
 // without returns the open connections except c.
-func (p *pool) without(c *conn) []*conn {
-	return slices.DeleteFunc(slices.Clone(p.open.Load().conns), func(other *conn) bool { return other == c })
+func (p *pool) without(c *conn.Conn) []*conn.Conn {
+	return slices.DeleteFunc(slices.Clone(p.open.Load().conns), func(other *conn.Conn) bool { return other == c })
 }
 
 // replace opens a successor of a connection with too many orphans, and then drains the connection. A pool replaces one
 // connection at a time, so that an overloaded node does not lose all of them at once.
-func (p *pool) replace(c *conn) {
+func (p *pool) replace(c *conn.Conn) {
 	p.mu.Lock()
 	begin := p.worn == nil && p.state < poolGaveUp && slices.Contains(p.open.Load().conns, c)
 	if begin {
 		p.worn = c
-		p.note(slog.LevelInfo, "replacing a connection with requests that were never answered", "node", c.addr(), "orphans",
-			c.orphans.Load())
+		p.note(slog.LevelInfo, "replacing a connection with requests that were never answered", "node", c.Addr(), "orphans",
+			c.Orphans.Load())
 	}
 	p.unlock()
 	if begin {
@@ -92,9 +94,9 @@ func (p *pool) replace(c *conn) {
 // shortLived delays the next dial if a lost connection was short-lived. left is the number of connections that are
 // left. A connection that has answered many requests was worth its dial, even if the next one breaks as soon. A
 // connection lost together with one already counted does not count. Callers hold p.mu.
-func (p *pool) shortLived(c *conn, left int) {
+func (p *pool) shortLived(c *conn.Conn, left int) {
 	now := time.Now()
-	if now.Sub(c.born) >= reconnectMax || c.overload.answers.Load() >= worthDial || !c.born.After(p.backoff.Last()) {
+	if now.Sub(c.Born) >= reconnectMax || c.Overload.Answers.Load() >= worthDial || !c.Born.After(p.backoff.Last()) {
 		return
 	}
 	first := now.Sub(p.backoff.Last()) > shortLivedForget

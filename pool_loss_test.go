@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -40,14 +41,14 @@ func TestPoolDialsOnceTheLastConnectionEnds(t *testing.T) {
 		require.False(t, p.stats().NextDial.IsZero())
 		d.change(func() { d.err = nil })
 		require.EqualValues(t, 1, changed.Load())
-		p.pick().close(io.ErrUnexpectedEOF)
+		p.pick().Close(io.ErrUnexpectedEOF)
 		pass(reconnectMin)
 		require.Len(t, p.open.Load().conns, 3)
 		require.EqualValues(t, 1+1+3, changed.Load())
 		require.Equal(t, stats.PoolOpen, p.stats().State)
 		require.Zero(t, p.stats().NextDial)
 		require.Equal(t, 1, log.count("node lost"))
-		p.remove(&conn{}, io.EOF)
+		p.remove(&conn.Conn{}, io.EOF)
 		require.EqualValues(t, 1+1+3, changed.Load(), "a connection that was never installed")
 	})
 }
@@ -86,19 +87,19 @@ func TestPoolShortLivedConnections(t *testing.T) {
 				p.refill()
 				pass(100 * time.Millisecond)
 				for range m.before {
-					d.conns[len(d.conns)-1].close(io.EOF)
+					d.conns[len(d.conns)-1].Close(io.EOF)
 					pass(time.Second)
 					require.Len(t, p.open.Load().conns, m.size)
 				}
-				pass(m.age - time.Since(d.conns[len(d.conns)-1].born))
+				pass(m.age - time.Since(d.conns[len(d.conns)-1].Born))
 				lost := d.conns[len(d.conns)-m.lost:]
 				if m.before > 0 && m.age == 0 && m.size > 1 {
 					lost = d.conns[len(d.conns)-1:]
 				}
 				began, before := time.Now(), d.count()
 				for _, c := range lost {
-					c.overload.answers.Store(m.answers)
-					c.close(io.EOF)
+					c.Overload.Answers.Store(m.answers)
+					c.Close(io.EOF)
 				}
 				pass(time.Minute)
 				require.Len(t, p.open.Load().conns, m.size)
@@ -118,7 +119,7 @@ func TestPoolOfAnEndedSession(t *testing.T) {
 		p.refill()
 		synctest.Wait()
 		p.cancel()
-		p.pick().close(io.EOF)
+		p.pick().Close(io.EOF)
 		pass(time.Hour)
 		require.Equal(t, 1, d.count())
 		require.Zero(t, log.count("\n"))
@@ -131,19 +132,19 @@ func TestPoolOfAnEndedSession(t *testing.T) {
 // moved meanwhile, or the pool was closed. A connection that has ended by itself counts as a failure.
 func TestPoolRefusesConnections(t *testing.T) {
 	for name, m := range map[string]struct {
-		during func(p *pool, c *conn) // the dial
+		during func(p *pool, c *conn.Conn) // the dial
 		cause  stats.EndCause
 		err    error // of the attempt
 	}{
-		"moved":  {func(p *pool, _ *conn) { p.move("b:1") }, stats.EndMoved, nil},
-		"closed": {func(p *pool, _ *conn) { go func() { _ = p.close(context.Background(), stats.EndClosed) }() }, stats.EndClosed, ErrSessionClosed},
-		"ended":  {func(_ *pool, c *conn) { c.close(io.EOF) }, stats.EndPeer, ErrConnectionClosed},
+		"moved":  {func(p *pool, _ *conn.Conn) { p.move("b:1") }, stats.EndMoved, nil},
+		"closed": {func(p *pool, _ *conn.Conn) { go func() { _ = p.close(context.Background(), stats.EndClosed) }() }, stats.EndClosed, ErrSessionClosed},
+		"ended":  {func(_ *pool, c *conn.Conn) { c.Close(io.EOF) }, stats.EndPeer, conn.ErrClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := &dials{}
 				p, _ := newDialedPool(t, d)
-				p.cfg.dial = func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
+				p.cfg.dial = func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
 					c, err := d.dial(ctx, to, hooks)
 					if d.count() == 1 {
 						m.during(p, c)
@@ -153,8 +154,8 @@ func TestPoolRefusesConnections(t *testing.T) {
 				}
 				p.refill()
 				pass(time.Second)
-				require.True(t, d.conns[0].closed())
-				require.Equal(t, m.cause, endCauseOf(d.conns[0].closeErr))
+				require.True(t, d.conns[0].Closed())
+				require.Equal(t, m.cause, conn.EndCauseOf(d.conns[0].CloseErr))
 				if m.err != nil {
 					require.Equal(t, 1, d.count(), "the end of a connection that was never open is no event")
 					require.Nil(t, p.pick())
@@ -165,7 +166,7 @@ func TestPoolRefusesConnections(t *testing.T) {
 					require.Equal(t, 2, d.count())
 				}
 				if name == "moved" {
-					require.Equal(t, "b:1", p.pick().addr())
+					require.Equal(t, "b:1", p.pick().Addr())
 				}
 			})
 		})
@@ -186,9 +187,9 @@ func TestPoolDoesNotDialAnAddressThatWasLeft(t *testing.T) {
 // newShardedPool returns a pool over the plain port of a node whose connections have the shards of the list in turn.
 func newShardedPool(t *testing.T, d *dials, shards int32, turns ...int32) (*pool, *lockedBuffer) {
 	turn := 0
-	d.features = func() features {
+	d.features = func() conn.Features {
 		turn++
-		return features{shards: shards, shard: turns[min(turn, len(turns))-1]}
+		return conn.Features{Shards: shards, Shard: turns[min(turn, len(turns))-1]}
 	}
 	p, log := newDialedPool(t, d)
 	p.refill()
@@ -205,26 +206,26 @@ func TestPoolOfReshardedNode(t *testing.T) {
 		require.Equal(t, []int{1, 1}, p.shardCounts())
 		require.Len(t, d.conns, 4)
 		for _, c := range d.conns[1:3] {
-			require.True(t, c.closed(), "surplus, as all shards are reached")
-			require.Equal(t, stats.EndSurplus, endCauseOf(c.closeErr))
+			require.True(t, c.Closed(), "surplus, as all shards are reached")
+			require.Equal(t, stats.EndSurplus, conn.EndCauseOf(c.CloseErr))
 		}
-		d.change(func() { d.features = func() features { return features{shards: 1} } })
-		d.conns[3].close(io.EOF)
+		d.change(func() { d.features = func() conn.Features { return conn.Features{Shards: 1} } })
+		d.conns[3].Close(io.EOF)
 		pass(time.Minute)
 		require.Equal(t, []int{1}, p.shardCounts())
 		require.Len(t, p.open.Load().conns, 1)
-		require.Equal(t, stats.EndResharded, endCauseOf(d.conns[0].closeErr))
+		require.Equal(t, stats.EndResharded, conn.EndCauseOf(d.conns[0].CloseErr))
 		require.Equal(t, 1, log.count("node has other shards"))
 
 		before, shards := d.count(), int32(1)
 		d.change(func() {
-			d.features = func() features {
+			d.features = func() conn.Features {
 				shards++
-				return features{shards: shards}
+				return conn.Features{Shards: shards}
 			}
 		})
 		pass(time.Hour)
-		p.pick().close(io.EOF)
+		p.pick().Close(io.EOF)
 		pass(time.Minute)
 		require.Greater(t, d.count(), before+5)
 		require.Less(t, d.count(), before+40)
@@ -237,7 +238,7 @@ func TestPoolDrainsSurplusOfOtherShards(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &dials{}
 			p, _ := newShardedPool(t, d, 4, 0)
-			surplus := func() []*conn {
+			surplus := func() []*conn.Conn {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				return slices.Clone(p.shards.surplus)
@@ -247,10 +248,10 @@ func TestPoolDrainsSurplusOfOtherShards(t *testing.T) {
 				d.change(func() { d.took = 10 * time.Millisecond })
 			}
 			old := surplus()
-			d.change(func() { d.features = func() features { return features{shards: 2} } })
+			d.change(func() { d.features = func() conn.Features { return conn.Features{Shards: 2} } })
 			if down {
 				for p.pick() != nil { // a surplus connection takes the place of each
-					p.pick().close(io.EOF)
+					p.pick().Close(io.EOF)
 					pass(time.Millisecond)
 				}
 			}
@@ -259,7 +260,7 @@ func TestPoolDrainsSurplusOfOtherShards(t *testing.T) {
 			}
 			require.Equal(t, []int{1, 0}, p.shardCounts())
 			for _, c := range old {
-				require.True(t, c.closed())
+				require.True(t, c.Closed())
 			}
 		})
 	}
@@ -268,19 +269,19 @@ func TestPoolDrainsSurplusOfOtherShards(t *testing.T) {
 // TestSurplusConnectionTakesThePlace requires that a surplus connection which replaces a lost one is surplus no more.
 func TestSurplusConnectionTakesThePlace(t *testing.T) {
 	p, _ := newDialedPool(t, &dials{err: io.EOF})
-	connOn := func(shard int32) *conn {
+	connOn := func(shard int32) *conn.Conn {
 		client, server := net.Pipe()
 		_ = server.Close()
-		c := newConn(&connConfig{}, "a:1", client)
-		c.features = features{shards: 4, shard: shard}
+		c := conn.New(&conn.Config{}, "a:1", client)
+		c.Features = conn.Features{Shards: 4, Shard: shard}
 		return c
 	}
 	lost, other, spare, next := connOn(2), connOn(1), connOn(2), connOn(2)
-	p.open.Store(newPoolView([]*conn{lost, other}))
-	p.shards.surplus = []*conn{connOn(3), spare, next}
+	p.open.Store(newPoolView([]*conn.Conn{lost, other}))
+	p.shards.surplus = []*conn.Conn{connOn(3), spare, next}
 	p.remove(lost, io.EOF)
-	require.ElementsMatch(t, []*conn{other, spare}, p.open.Load().conns)
-	require.Equal(t, []*conn{next}, p.shards.surplus[1:])
+	require.ElementsMatch(t, []*conn.Conn{other, spare}, p.open.Load().conns)
+	require.Equal(t, []*conn.Conn{next}, p.shards.surplus[1:])
 	p.remove(next, io.EOF)
 	require.Len(t, p.shards.surplus, 1)
 	p.mu.Lock()
@@ -291,7 +292,7 @@ func TestSurplusConnectionTakesThePlace(t *testing.T) {
 	require.Empty(t, p.open.Load().conns)
 	require.Empty(t, p.shards.surplus)
 	require.EqualValues(t, -1, p.shardOf(1))
-	require.True(t, spare.closed())
+	require.True(t, spare.Closed())
 }
 
 // TestPoolLosesAnotherWhileReplacing requires that a pool which replaces a connection goes on to do so after another
@@ -308,16 +309,16 @@ func TestPoolLosesAnotherWhileReplacing(t *testing.T) {
 			p.replace(worn)
 			pass(500 * time.Millisecond)
 			if other {
-				kept.close(io.EOF)
+				kept.Close(io.EOF)
 			} else {
-				worn.close(io.EOF)
+				worn.Close(io.EOF)
 			}
 			pass(time.Minute)
 			require.Len(t, p.open.Load().conns, 2)
-			require.True(t, worn.closed())
-			require.Equal(t, other, kept.closed())
+			require.True(t, worn.Closed())
+			require.Equal(t, other, kept.Closed())
 			if other {
-				require.Equal(t, stats.EndOrphans, endCauseOf(worn.closeErr))
+				require.Equal(t, stats.EndOrphans, conn.EndCauseOf(worn.CloseErr))
 				require.Equal(t, 4, d.count())
 			} else {
 				require.Equal(t, 3, d.count())
@@ -331,9 +332,9 @@ func TestPoolReplacesWithinTheShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dials{}
 		p, _ := newDialedPool(t, d, func(cfg *poolConfig) {
-			cfg.shardPort = func(*conn) uint16 { return 19042 }
-			cfg.dial = func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
-				d.change(func() { d.features = func() features { return features{shards: 3, shard: to.shard} } })
+			cfg.shardPort = func(*conn.Conn) uint16 { return 19042 }
+			cfg.dial = func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
+				d.change(func() { d.features = func() conn.Features { return conn.Features{Shards: 3, Shard: to.shard} } })
 				return d.dial(ctx, to, hooks)
 			}
 		})
@@ -345,7 +346,7 @@ func TestPoolReplacesWithinTheShard(t *testing.T) {
 			p.replace(old)
 			pass(time.Second)
 			require.Equal(t, []dialTarget{{addr: "a:1", port: 19042, shard: shard, shards: 3}}, d.to[before:])
-			require.True(t, old.closed())
+			require.True(t, old.Closed())
 			require.NotSame(t, old, p.pickShard(shard))
 			require.Equal(t, []int{1, 1, 1}, p.shardCounts())
 		}
@@ -361,9 +362,9 @@ func TestSilenceOfOneConnection(t *testing.T) {
 		p.refill()
 		synctest.Wait()
 		p.silenceChanged(d.conns[0])
-		require.False(t, d.conns[1].probing.Load())
-		d.conns[0].silent.Store(true)
+		require.False(t, d.conns[1].Probing.Load())
+		d.conns[0].Silent.Store(true)
 		p.silenceChanged(d.conns[0])
-		require.True(t, d.conns[1].probing.Load())
+		require.True(t, d.conns[1].Probing.Load())
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
 )
@@ -38,7 +39,7 @@ const (
 
 // shardAccess is the state of a pool's access to the shards of its node. pool.mu guards it.
 type shardAccess struct {
-	surplus   []*conn       // connections to shards that already had enough
+	surplus   []*conn.Conn  // connections to shards that already had enough
 	portAfter time.Time     // the shard-aware port is not used before this time
 	coolDown  time.Duration // the last pause; 0 means none since the port worked
 	portWrong bool          // the port led to another shard than the local port selects
@@ -92,18 +93,18 @@ func (p *pool) stepShard(to *dialTarget, v *poolView, now time.Time) (end bool, 
 
 // wanted reports whether a new connection has a place among conns. It also records from the connection's shard whether
 // the port works. Callers hold p.mu.
-func (p *pool) wanted(c *conn, to dialTarget, conns []*conn) bool {
-	f := &c.features
-	if f.shards == 0 {
+func (p *pool) wanted(c *conn.Conn, to dialTarget, conns []*conn.Conn) bool {
+	f := &c.Features
+	if f.Shards == 0 {
 		return true
 	}
 	switch now := time.Now(); {
-	case to.port != 0 && (f.shard != to.shard || f.shards != to.shards):
-		if f.shards == to.shards { // otherwise the node was restarted: the port may be right
+	case to.port != 0 && (f.Shard != to.shard || f.Shards != to.shards):
+		if f.Shards == to.shards { // otherwise the node was restarted: the port may be right
 			p.shards.portWrong = true
 			p.avoidPort(now)
 			p.note(slog.LevelInfo, "shard-aware port leads to another shard than the local port selects; using the plain port for a while",
-				"node", c.addr(), "shard", f.shard, "want", to.shard, "while", p.shards.coolDown)
+				"node", c.Addr(), "shard", f.Shard, "want", to.shard, "while", p.shards.coolDown)
 		}
 	case to.port != 0:
 		p.shards.coolDown, p.shards.portWrong = 0, false
@@ -112,11 +113,11 @@ func (p *pool) wanted(c *conn, to dialTarget, conns []*conn) bool {
 	}
 	have := 0
 	for _, other := range conns {
-		if other.features.shard == f.shard {
+		if other.Features.Shard == f.Shard {
 			have++
 		}
 	}
-	if have >= perShard(p.cfg.size, int(f.shards)) {
+	if have >= perShard(p.cfg.size, int(f.Shards)) {
 		return false
 	}
 	p.shards.pause = 0

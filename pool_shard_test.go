@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"os"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -20,6 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
+	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/token"
@@ -68,7 +72,7 @@ func TestPoolShardAwarePort(t *testing.T) {
 			require.True(t, d.LocalPort >= 49152 && d.LocalPort <= 65535)
 		}
 		for shard := range int32(8) {
-			require.EqualValues(t, shard, p.pickShard(shard).features.shard)
+			require.EqualValues(t, shard, p.pickShard(shard).Features.Shard)
 		}
 		for _, shard := range []int32{-1, 8, 1 << 20, -1 << 31} {
 			require.NotNil(t, p.pickShard(shard), "%d", shard)
@@ -106,7 +110,7 @@ func TestPoolPlainPort(t *testing.T) {
 	}{
 		{"port is disabled", func(cfg *ClusterConfig, _ *fakecql.Node) { cfg.DisableShardAwarePort = true }},
 		{"port refuses", func(_ *ClusterConfig, n *fakecql.Node) { n.NoPort = true }},
-		{"port is not announced", func(_ *ClusterConfig, n *fakecql.Node) { n.Extra = map[string][]string{keyShardAwarePort: nil} }},
+		{"port is not announced", func(_ *ClusterConfig, n *fakecql.Node) { n.Extra = map[string][]string{conn.KeyShardAwarePort: nil} }},
 		{"dialer cannot choose ports", func(cfg *ClusterConfig, n *fakecql.Node) {
 			cfg.Dialer = dialerFunc(n.Cluster.DialContext)
 		}},
@@ -149,7 +153,7 @@ func TestPoolPlainPortBoundedRate(t *testing.T) {
 		require.Less(t, len(dials), 17*(6+12*2), "16 dials a round, a pause of up to a minute")
 		require.Greater(t, len(dials), 17*6, "dialing continues")
 		require.LessOrEqual(t, m.Nodes[0].Connections(), 2+16)
-		require.EqualValues(t, 5, poolOf(s, m.Nodes[0]).pickShard(2).features.shard, "another shard serves its requests")
+		require.EqualValues(t, 5, poolOf(s, m.Nodes[0]).pickShard(2).Features.Shard, "another shard serves its requests")
 	})
 }
 
@@ -198,9 +202,9 @@ func TestFault25SurplusCloses(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		require.Equal(t, repeat(4, 1), p.shardCounts())
 		require.Same(t, first, p.pickShard(2))
-		require.False(t, first.closed())
+		require.False(t, first.Closed())
 		require.Equal(t, 1+4, n.Connections())
-		p.remove(&conn{features: features{shards: 4, shard: 2}}, errors.New("never listed"))
+		p.remove(&conn.Conn{Features: conn.Features{Shards: 4, Shard: 2}}, errors.New("never listed"))
 		require.Same(t, first, p.pickShard(2), "another connection to the shard has ended")
 	})
 }
@@ -223,7 +227,7 @@ func TestFault25SurplusServes(t *testing.T) {
 		}
 		spare := p.shards.surplus[0]
 		p.mu.Unlock()
-		p.pickShard(2).close(errors.New("breaks"))
+		p.pickShard(2).Close(errors.New("breaks"))
 		synctest.Wait()
 		require.Equal(t, []int{0, 0, 1, 0}, p.shardCounts())
 		require.Same(t, spare, p.pickShard(2))
@@ -309,9 +313,9 @@ func TestDialFromPort(t *testing.T) {
 // has worked, and end with an outage of the node unless the port led to other shards.
 func TestShardPortPauses(t *testing.T) {
 	cfg := poolConfig{size: 1, log: slog.New(slog.DiscardHandler)}
-	connOn := func(shard int32) *conn {
-		c := &conn{}
-		c.features.shards, c.features.shard = 4, shard
+	connOn := func(shard int32) *conn.Conn {
+		c := &conn.Conn{}
+		c.Features.Shards, c.Features.Shard = 4, shard
 		return c
 	}
 	now := time.Now()
@@ -335,7 +339,7 @@ func TestShardPortPauses(t *testing.T) {
 	require.True(t, p.wanted(connOn(2), byPort, nil))
 	require.Equal(t, minutes(5, 10), pauses(p, 2), "the port has worked")
 
-	require.True(t, p.wanted(connOn(1), dialTarget{}, []*conn{connOn(2)}))
+	require.True(t, p.wanted(connOn(1), dialTarget{}, []*conn.Conn{connOn(2)}))
 	require.False(t, p.shards.portAfter.IsZero(), "the node was connected")
 	require.True(t, p.wanted(connOn(1), dialTarget{}, nil))
 	require.True(t, p.shards.portAfter.IsZero(), "the outage of the node may have caused the failure")
@@ -350,11 +354,11 @@ func TestShardPortPauses(t *testing.T) {
 	require.False(t, p.shards.portWrong)
 
 	resharded := connOn(1)
-	resharded.features.shards = 8
+	resharded.Features.Shards = 8
 	p.wanted(resharded, byPort, nil)
 	require.False(t, p.shards.portWrong, "the node has another number of shards: the port may be right")
 
-	p.shards = shardAccess{surplus: []*conn{connOn(1)}, portWrong: true, coolDown: time.Hour, portAfter: after, pause: time.Minute}
+	p.shards = shardAccess{surplus: []*conn.Conn{connOn(1)}, portWrong: true, coolDown: time.Hour, portAfter: after, pause: time.Minute}
 	p.resetPorts()
 	require.Equal(t, shardAccess{surplus: p.shards.surplus}, p.shards)
 	require.Len(t, p.shards.surplus, 1)
@@ -365,7 +369,7 @@ func TestShardPortPauses(t *testing.T) {
 func TestSurplusRounds(t *testing.T) {
 	for _, m := range []struct{ shards, most int }{{2, surplusLeast}, {4, surplusLeast}, {5, 10}, {16, 32}, {32, surplusMost}, {100, surplusMost}} {
 		p := newPool(t.Context(), "127.0.0.1:9042", poolConfig{size: 1, log: slog.New(slog.DiscardHandler)})
-		v := &poolView{byShard: make([][]*conn, m.shards)}
+		v := &poolView{byShard: make([][]*conn.Conn, m.shards)}
 		now, to := time.Now(), dialTarget{}
 		for round, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 			for len(p.shards.surplus) < m.most {
@@ -374,7 +378,7 @@ func TestSurplusRounds(t *testing.T) {
 				require.Zero(t, wait, "%d shards, round %d: %d surplus", m.shards, round, len(p.shards.surplus))
 				client, server := net.Pipe()
 				_ = server.Close()
-				p.shards.surplus = append(p.shards.surplus, newConn(&connConfig{}, "", client))
+				p.shards.surplus = append(p.shards.surplus, conn.New(&conn.Config{}, "", client))
 			}
 			end, wait := p.stepShard(&to, v, now)
 			require.False(t, end)
@@ -384,9 +388,23 @@ func TestSurplusRounds(t *testing.T) {
 			now = now.Add(pause * time.Second)
 		}
 		p.draining.Wait()
-		f := &conn{}
-		f.features.shards = int32(m.shards)
+		f := &conn.Conn{}
+		f.Features.Shards = int32(m.shards)
 		require.True(t, p.wanted(f, to, nil))
 		require.Zero(t, p.shards.pause, "a new shard was reached")
 	}
+}
+
+// TestCodesOfSystems requires the errors that mean a reset connection, and a local port that cannot be used, of the
+// systems that the driver runs on.
+func TestCodesOfTakenPorts(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin"} {
+		require.Equal(t, []syscall.Errno{syscall.EADDRINUSE, syscall.EADDRNOTAVAIL}, takenCodes(goos))
+	}
+	require.Equal(t, []syscall.Errno{10048, 10049}, takenCodes("windows"))
+	for _, code := range takenCodes(runtime.GOOS) {
+		require.True(t, portTaken(errtext.Errorf("dial: %w", &net.OpError{Op: "dial", Err: os.NewSyscallError("bind", code)})))
+	}
+	require.False(t, portTaken(errtext.Errorf("dial: %w", syscall.ECONNREFUSED)))
+	require.False(t, portTaken(io.EOF))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -20,8 +21,8 @@ func (p *pool) stats() stats.Node {
 	}
 	open := p.open.Load().conns
 	for _, c := range p.live {
-		st.Latency.Add(&c.latencies)
-		s := c.stats()
+		st.Latency.Add(&c.Latencies)
+		s := c.Stats()
 		switch {
 		case slices.Contains(open, c):
 			st.Connections++
@@ -57,12 +58,12 @@ func (p *pool) statsState() stats.PoolState {
 }
 
 // forget removes a connection that has ended from the snapshot and keeps its latencies. Callers hold p.mu.
-func (p *pool) forget(c *conn, err error) {
+func (p *pool) forget(c *conn.Conn, err error) {
 	i := slices.Index(p.live, c)
 	if i < 0 {
 		return // it was never installed
 	}
 	p.live = slices.Delete(p.live, i, i+1)
-	p.ended.Add(&c.latencies)
-	p.lastEnd = stats.End{At: time.Now(), Cause: endCauseOf(err), Err: err}
+	p.ended.Add(&c.Latencies)
+	p.lastEnd = stats.End{At: time.Now(), Cause: conn.EndCauseOf(err), Err: err}
 }

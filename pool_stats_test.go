@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/stats"
@@ -45,7 +46,7 @@ func TestStatsOfConnections(t *testing.T) {
 			return false
 		})
 		err := s.Query("LATE").HostID(c.Nodes[1].ID.String()).RequestTimeout(100 * time.Millisecond).Exec(t.Context())
-		require.ErrorIs(t, err, ErrTimeoutNoResponse)
+		require.ErrorIs(t, err, conn.ErrTimeout)
 		n = s.Stats().Nodes[1]
 		close(free)
 		require.Equal(t, 1, n.Orphans)
@@ -117,7 +118,7 @@ func TestStateOfPool(t *testing.T) {
 		p := emptyPool()
 		p.state, p.nextDial = m.state, m.nextDial
 		for range m.conns {
-			p.open.Store(newPoolView([]*conn{newIdleConn()}))
+			p.open.Store(newPoolView([]*conn.Conn{idleConn()}))
 		}
 		require.Equal(t, m.want, p.stats().State, name)
 	}
@@ -127,12 +128,12 @@ func TestStateOfPool(t *testing.T) {
 // serve the node.
 func TestStatesOfConnections(t *testing.T) {
 	p := emptyPool()
-	open, refusing, surplus, left := newIdleConn(), newIdleConn(), newIdleConn(), newIdleConn()
-	refusing.draining.Store(true)
-	left.draining.Store(true)
-	p.live = []*conn{open, refusing, surplus, left}
+	open, refusing, surplus, left := idleConn(), idleConn(), idleConn(), idleConn()
+	refusing.Draining.Store(true)
+	left.Draining.Store(true)
+	p.live = []*conn.Conn{open, refusing, surplus, left}
 	p.open.Store(newPoolView(p.live[:2]))
-	p.shards.surplus = []*conn{surplus}
+	p.shards.surplus = []*conn.Conn{surplus}
 	states := func() (all []stats.ConnState) {
 		for _, c := range p.stats().Conns {
 			all = append(all, c.State)
@@ -140,12 +141,12 @@ func TestStatesOfConnections(t *testing.T) {
 		return all
 	}
 	require.Equal(t, []stats.ConnState{stats.ConnOpen, stats.ConnDraining, stats.ConnSurplus, stats.ConnDraining}, states())
-	left.draining.Store(false) // it is in no list, and is about to be drained
+	left.Draining.Store(false) // it is in no list, and is about to be drained
 	require.Equal(t, stats.ConnDraining, states()[3])
 	st := p.stats()
 	require.Equal(t, 2, st.Connections)
 	require.True(t, st.Serves())
-	open.silent.Store(true)
+	open.Silent.Store(true)
 	st = p.stats()
 	require.Equal(t, 1, st.Silent)
 	require.False(t, st.Serves(), "the others take no requests")
@@ -156,9 +157,9 @@ func TestStatsOfEndedConnections(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c)
 		p := poolOf(s, c.Nodes[1])
-		p.pick().close(&cql.ProtocolError{Message: "a test"})
+		p.pick().Close(&cql.ProtocolError{Message: "a test"})
 		time.Sleep(time.Second)
-		p.pick().close(errors.New("a test"))
+		p.pick().Close(errors.New("a test"))
 		time.Sleep(time.Second)
 		c.Nodes[1].HangUp()
 		time.Sleep(10 * time.Second)

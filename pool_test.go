@@ -4,15 +4,19 @@ package vecql
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/wire"
 )
 
 // Tests of pools: nodes that move, are down or drop connections; reconnection; the start of a session.
@@ -29,7 +33,7 @@ func TestFault20FalseMove(t *testing.T) {
 		old := p.pick()
 		p.move("10.0.9.2:9042")
 		time.Sleep(30 * time.Second)
-		require.False(t, old.closed())
+		require.False(t, old.Closed())
 		for range 20 {
 			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
 		}
@@ -37,8 +41,8 @@ func TestFault20FalseMove(t *testing.T) {
 		m.Hosts["10.0.9.2"] = n
 		m.Mu.Unlock()
 		time.Sleep(10 * time.Second)
-		require.True(t, old.closed(), "drained")
-		require.Equal(t, "10.0.9.2:9042", p.pick().addr())
+		require.True(t, old.Closed(), "drained")
+		require.Equal(t, "10.0.9.2:9042", p.pick().Addr())
 		require.Equal(t, repeat(4, 1), p.shardCounts())
 	})
 }
@@ -69,7 +73,7 @@ func TestPoolRefusesWrongNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newFakeCluster(t, frame.V4, 2, fakecql.Sharded(2))
 		one, two := m.Nodes[0], m.Nodes[1]
-		two.Extra = map[string][]string{keyHostID: {one.ID.String()}}
+		two.Extra = map[string][]string{conn.KeyHostID: {one.ID.String()}}
 		s := sessionOn(m)
 		p := poolOf(s, two)
 		time.Sleep(10 * time.Second)
@@ -99,7 +103,7 @@ func TestPoolLogsWithoutLocks(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		n.Change(func(n *fakecql.Node) { n.Shards, n.PortShift = 8, 1 })
-		p.pick().close(errors.New("one breaks"))
+		p.pick().Close(errors.New("one breaks"))
 		time.Sleep(10 * time.Second)
 		n.Stop()
 		time.Sleep(10 * time.Second)
@@ -129,10 +133,10 @@ func TestPoolLogsWithoutLocks(t *testing.T) {
 func TestPoolPickAllocates(t *testing.T) {
 	p := newPool(t.Context(), "127.0.0.1:9042", poolConfig{})
 	defer p.forceClose()
-	var conns []*conn
+	var conns []*conn.Conn
 	for shard := range int32(8) {
-		c := newConn(&connConfig{version: frame.V4}, "127.0.0.1:9042", nil)
-		c.features = features{shards: 4, shard: shard % 4, ignoreMSB: 12}
+		c := conn.New(&conn.Config{Version: frame.V4}, "127.0.0.1:9042", nil)
+		c.Features = conn.Features{Shards: 4, Shard: shard % 4, IgnoreMSB: 12}
 		conns = append(conns, c)
 	}
 	p.open.Store(newPoolView(conns))
@@ -140,21 +144,21 @@ func TestPoolPickAllocates(t *testing.T) {
 	tok := int64(1)
 	require.Zero(t, testing.AllocsPerRun(1000, func() {
 		tok *= 6364136223846793005
-		if shard := p.shardOf(tok); p.pickShard(shard).features.shard != shard || p.pickShard(-1) == nil {
+		if shard := p.shardOf(tok); p.pickShard(shard).Features.Shard != shard || p.pickShard(-1) == nil {
 			wrong++
 		}
 	}))
 	require.Zero(t, wrong)
 	busy, idle := p.open.Load().byShard[2][0], p.open.Load().byShard[2][1]
-	_, ok := busy.streams.Claim()
+	_, ok := busy.Streams.Claim()
 	require.True(t, ok)
 	for range 10 {
 		require.Same(t, idle, p.pickShard(2), "the less busy of two")
 	}
-	idle.draining.Store(true)
+	idle.Draining.Store(true)
 	require.Same(t, busy, p.pickShard(2))
-	busy.draining.Store(true)
-	require.NotEqual(t, int32(2), p.pickShard(2).features.shard, "another shard, if this one has no connection that takes requests")
+	busy.Draining.Store(true)
+	require.NotEqual(t, int32(2), p.pickShard(2).Features.Shard, "another shard, if this one has no connection that takes requests")
 }
 
 // TestPoolNodeDropsConnections has a node that accepts and drops connections: it must not be dialed in a loop.
@@ -293,7 +297,7 @@ func TestPoolReplacesOneConnection(t *testing.T) {
 		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.NumConns = 2 })
 		time.Sleep(time.Second)
 		p := s.topo.Load().nodes[0].pool
-		worn := func() *conn {
+		worn := func() *conn.Conn {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			return p.worn
@@ -313,12 +317,47 @@ func TestPoolReplacesOneConnection(t *testing.T) {
 		p.refill()
 		time.Sleep(time.Second)
 		require.Nil(t, worn())
-		require.True(t, old[0].closed())
-		require.False(t, old[1].closed())
+		require.True(t, old[0].Closed())
+		require.False(t, old[1].Closed())
 		require.Len(t, p.open.Load().conns, 2)
 		p.replace(old[1])
 		time.Sleep(time.Second)
-		require.True(t, old[1].closed())
+		require.True(t, old[1].Closed())
 		require.Len(t, p.open.Load().conns, 2)
 	})
+}
+
+// TestRegistrationForShutdown requires that a session keeps the connections of a server that refuses the registration
+// for its shutdown, and none of a server that answers it in another way.
+func TestRegistrationForShutdown(t *testing.T) {
+	for name, m := range map[string]struct {
+		answer func(r *fakecql.Request)
+		up     bool
+	}{
+		"accepted":     {func(r *fakecql.Request) { r.Conn.Reply(r.Stream, fakecql.OpReady, nil) }, true},
+		"refused":      {func(r *fakecql.Request) { r.Fail(int32(cql.CodeProtocol)) }, true},
+		"a RESULT":     {func(r *fakecql.Request) { r.Void() }, false},
+		"half a frame": {func(r *fakecql.Request) { r.Conn.ReplyFlags(r.Stream, fakecql.OpReady, wire.FlagTracing, []byte{1}) }, false},
+		"no error":     {func(r *fakecql.Request) { r.Conn.Reply(r.Stream, fakecql.OpError, nil) }, false},
+		"hang up":      {func(r *fakecql.Request) { r.HangUp() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newFakeCluster(t, frame.V5, 2, func(n *fakecql.Node) { n.Extra = map[string][]string{frame.EventGraceful: {"true"}} })
+				var registered atomic.Int32
+				c.On(func(r *fakecql.Request) bool {
+					own := r.Op == fakecql.OpRegister && r.Node == c.Nodes[1]
+					if own {
+						registered.Add(1)
+						m.answer(r)
+					}
+					return own
+				})
+				s := sessionOn(c)
+				time.Sleep(time.Second)
+				require.Positive(t, registered.Load())
+				require.Equal(t, m.up, poolOf(s, c.Nodes[1]).isUp())
+			})
+		})
+	}
 }

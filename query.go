@@ -213,7 +213,7 @@ func (q *Query) exec(ctx context.Context, r record) error {
 	defer c.release()
 	err := q.do(ctx, c, &r, nil)
 	if err == nil {
-		c.answer.body.release()
+		c.answer.resp.Body.Release()
 	}
 	return err
 }
@@ -236,9 +236,9 @@ func (q *Query) ExecInfo(ctx context.Context) (ExecInfo, error) {
 		return ExecInfo{}, err
 	}
 	a := c.answer
-	a.body.release()
+	a.resp.Body.Release()
 	return ExecInfo{
-		Host: a.node.info, Attempts: a.attempts, Latency: a.latency, Warnings: a.env.Warnings,
+		Host: a.node.info, Attempts: a.attempts, Latency: a.resp.Latency, Warnings: a.env.Warnings,
 		CustomPayload: a.env.Payload,
 	}, nil
 }
@@ -326,7 +326,7 @@ type pageValues struct {
 // keep stores a copy of the values of a call and the token of its partition key.
 func (v *pageValues) keep(c *call, tok int64, hasToken bool) {
 	*v = pageValues{
-		stmt: c.bound.stmt, n: c.bound.n, cells: bytes.Clone(c.bound.cells(c.req.body.b)), token: tok, hasToken: hasToken,
+		stmt: c.bound.stmt, n: c.bound.n, cells: bytes.Clone(c.bound.cells(c.req.Body.B)), token: tok, hasToken: hasToken,
 		key: bytes.Clone(c.routingKey),
 	}
 }
@@ -392,7 +392,7 @@ func (q *Query) encodeValues(ctx context.Context, c *call, r *record) (tok int64
 	if err := q.encode(c, stmt, plan, withID); err != nil {
 		return 0, false, err
 	}
-	if tok, ok, err = c.bound.token(c.req.body.b); err != nil {
+	if tok, ok, err = c.bound.token(c.req.Body.B); err != nil {
 		return 0, false, err
 	}
 	if ok && !c.hasToken {
@@ -449,7 +449,7 @@ func (q *Query) doUnprepared(ctx context.Context, c *call) error {
 	}
 	err := c.startBody(frame.OpQuery, &q.options, len(q.stmt)+64)
 	if err == nil {
-		c.req.body.b, err = frame.AppendQuery(c.req.body.b, q.session.version, q.stmt, &c.params)
+		c.req.Body.B, err = frame.AppendQuery(c.req.Body.B, q.session.version, q.stmt, &c.params)
 	}
 	if err != nil {
 		return err
@@ -478,13 +478,13 @@ func (q *Query) encode(c *call, stmt *statement, plan *resultPlan, withID bool) 
 	err := c.startBody(frame.OpExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
 	if err == nil {
 		c.params.Values = &c.bound
-		c.req.body.b, err = c.appendExecute(c.req.body.b, q.session.version, stmt.id, plan.metadataID, withID)
+		c.req.Body.B, err = c.appendExecute(c.req.Body.B, q.session.version, stmt.id, plan.metadataID, withID)
 	}
 	if err != nil {
 		return err
 	}
 	// concurrent executions share the cache line: store changes only
-	if size := int64(len(c.req.body.b)); stmt.bodySize.Load() != size {
+	if size := int64(len(c.req.Body.B)); stmt.bodySize.Load() != size {
 		stmt.bodySize.Store(size)
 	}
 	return nil
@@ -500,7 +500,7 @@ func (q *Query) bind(c *call, r *record, stmt *statement, plan *resultPlan) (err
 		if values, err = callBinding(q.binding, stmt, plan); err != nil {
 			return err
 		}
-		c.req.began = time.Now()
+		c.req.Began = time.Now()
 	}
 	return c.bound.bind(stmt, values)
 }
@@ -533,7 +533,7 @@ func (s *Session) agree(ctx context.Context, c *call) error {
 	err = errtext.Errorf("await schema agreement after %v: %w", a.res.Change, err)
 	failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
 	c.describe(failure)
-	a.body.release()
+	a.resp.Body.Release()
 	*a = answer{}
 	return failure
 }

@@ -81,7 +81,7 @@ func (r *EncodedRows) Size() int { return len(r.bytes()) }
 // bytes returns the values of the rows.
 func (r *EncodedRows) bytes() []byte {
 	if r.one != nil {
-		return r.one.bound.cells(r.one.req.body.b)
+		return r.one.bound.cells(r.one.req.Body.B)
 	}
 	return r.cells
 }
@@ -92,7 +92,7 @@ func (r *EncodedRows) Value(i int) []byte {
 	if r.one == nil {
 		return nil
 	}
-	cell, _ := r.one.bound.cell(r.one.req.body.b, i)
+	cell, _ := r.one.bound.cell(r.one.req.Body.B, i)
 	return cell
 }
 
@@ -143,14 +143,14 @@ func (r *EncodedRows) ExecOn(ctx context.Context, hostID cql.UUID) error {
 	}
 	defer c.release()
 	c.began = time.Now()
-	c.req.began = c.began
+	c.req.Began = c.began
 	if hostID != (cql.UUID{}) {
 		c.hostID = hostID
 	}
 	if err := q.finish(ctx, c); err != nil {
 		return err
 	}
-	c.answer.body.release()
+	c.answer.resp.Body.Release()
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (r *EncodedRows) newBatch() (*call, error) {
 	}
 	if err == nil {
 		q.session.counters.of(c).preparedHits.Add(1)
-		c.req.body.b, err = frame.AppendRowBatch(c.req.body.b, q.session.version, r.stmt.id, r.n, r.cells, r.ends, &c.params)
+		c.req.Body.B, err = frame.AppendRowBatch(c.req.Body.B, q.session.version, r.stmt.id, r.n, r.cells, r.ends, &c.params)
 	}
 	r.cells, r.ends = r.cells[:0], r.ends[:0]
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/pooled"
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -27,16 +29,16 @@ type call struct {
 	callState
 
 	// Fields that a pooled call keeps:
-	own    answer  // where answer points unless the caller keeps it elsewhere
-	spare  *buffer // for the next body; nil means none
-	stripe uint32  // of the counters, so that a call mostly stays with one processor
+	own    answer       // where answer points unless the caller keeps it elsewhere
+	spare  *conn.Buffer // for the next body; nil means none
+	stripe uint32       // of the counters, so that a call mostly stays with one processor
 }
 
 // callState is the part of a call that belongs to one request.
 type callState struct {
-	req        request   // its body is nil until startBody
-	answer     *answer   // zero until the response
-	began      time.Time // of the verb, or of a page
+	req        conn.Request // its body is nil until startBody
+	answer     *answer      // zero until the response
+	began      time.Time    // of the verb, or of a page
 	params     frame.QueryParams
 	bound      bindings     // of an EXECUTE
 	stmts      []*statement // the prepared statements of the request
@@ -77,14 +79,14 @@ func (s *Session) newCall(o *options) *call {
 
 // startCall sets the options of a call.
 func (s *Session) startCall(c *call, o *options) {
-	c.idempotent, c.hostID, c.policies, c.req.timeout = o.idempotent, o.hostID, o.policies, o.policies.timeout
+	c.idempotent, c.hostID, c.policies, c.req.Timeout = o.idempotent, o.hostID, o.policies, o.policies.timeout
 	c.params.Consistency, c.params.SerialConsistency, c.params.Keyspace = o.consistency, o.serialConsistency, o.keyspace
 	c.params.NowInSeconds, c.params.HasNowInSeconds = o.nowInSeconds, o.hasNowInSeconds
 	c.params.Timestamp, c.params.HasTimestamp = o.timestamp, o.hasTimestamp
 	c.began = time.Now()
-	c.req.began = c.began
+	c.req.Began = c.began
 	if !o.hasTimestamp && !o.serverTimestamps {
-		c.params.Timestamp, c.params.HasTimestamp = s.nextTimestamp(c.req.began), true
+		c.params.Timestamp, c.params.HasTimestamp = s.nextTimestamp(c.req.Began), true
 	}
 }
 
@@ -114,9 +116,9 @@ func (s *Session) rebind(c *call, o *options) {
 }
 
 // newPrepareCall returns a call of a PREPARE, which is not pooled.
-func newPrepareCall(body *buffer) *call {
+func newPrepareCall(body *conn.Buffer) *call {
 	c := &call{}
-	c.answer, c.req = &c.own, request{op: frame.OpPrepare, body: body}
+	c.answer, c.req = &c.own, conn.Request{Op: frame.OpPrepare, Body: body}
 	return c
 }
 
@@ -136,25 +138,25 @@ func (c *call) clear() {
 }
 
 // spareSize is the largest capacity of a body that a pooled call keeps.
-const spareSize = 1 << minBufferBits
+const spareSize = 1 << conn.MinBufferBits
 
 // releaseBody releases the body, or the call's reference to it.
 func (c *call) releaseBody() {
-	switch body := c.req.body; {
+	switch body := c.req.Body; {
 	case c.shared != nil:
 		c.shared.drop()
 	case body == nil:
-	case c.spare == nil && cap(body.b) <= spareSize && !poison:
+	case c.spare == nil && cap(body.B) <= spareSize && !pooled.Poisoned:
 		c.spare = body
 	default:
-		body.release()
+		body.Release()
 	}
 }
 
 // newBody returns a buffer for a body of about size bytes.
-func (c *call) newBody(size int) *buffer {
-	if c.spare == nil || size > cap(c.spare.b) {
-		return getBuffer(size)
+func (c *call) newBody(size int) *conn.Buffer {
+	if c.spare == nil || size > cap(c.spare.B) {
+		return conn.GetBuffer(size)
 	}
 	body := c.spare
 	c.spare = nil
@@ -164,14 +166,14 @@ func (c *call) newBody(size int) *buffer {
 // startBody allocates the body, with room for about size bytes, and writes the custom payload, which precedes the
 // message.
 func (c *call) startBody(op frame.Opcode, o *options, size int) (err error) {
-	c.req.op, c.req.body = op, c.newBody(size)
-	c.req.body.b = c.req.body.b[:0]
+	c.req.Op, c.req.Body = op, c.newBody(size)
+	c.req.Body.B = c.req.Body.B[:0]
 	if o.tracer != nil {
-		c.req.flags |= wire.FlagTracing
+		c.req.Flags |= wire.FlagTracing
 	}
 	if len(o.payload) > 0 {
-		c.req.flags |= wire.FlagCustomPayload
-		c.req.body.b, err = frame.AppendCustomPayload(c.req.body.b, o.payload)
+		c.req.Flags |= wire.FlagCustomPayload
+		c.req.Body.B, err = frame.AppendCustomPayload(c.req.Body.B, o.payload)
 	}
 	return err
 }
@@ -179,7 +181,7 @@ func (c *call) startBody(op frame.Opcode, o *options, size int) (err error) {
 // answer is a parsed response. Its rows refer to body, which the receiver releases. The fields of an answer without
 // rows come first.
 type answer struct {
-	response
+	resp conn.Response
 	env      *frame.Envelope // nil before parse
 	node     *node
 	attempts int
@@ -199,34 +201,34 @@ func (a *answer) parts() *frame.Envelope {
 // cache.
 func (a *answer) reset() {
 	if a.res.Kind == frame.ResultVoid {
-		a.response, a.env, a.node, a.attempts, a.res.Kind = response{}, nil, nil, 0, 0
+		a.resp, a.env, a.node, a.attempts, a.res.Kind = conn.Response{}, nil, nil, 0, 0
 		return
 	}
 	*a = answer{}
 }
 
 // parse reads the response.
-func (a *answer) parse(c *call, conn *conn) (err error) {
-	version, f := conn.version(), &conn.features
+func (a *answer) parse(c *call, conn *conn.Conn) (err error) {
+	version, f := conn.Version(), &conn.Features
 	var r wire.Reader
-	if a.env, r, err = frame.ReadEnvelope(a.header.Flags, a.body.b); err != nil {
+	if a.env, r, err = frame.ReadEnvelope(a.resp.Header.Flags, a.resp.Body.B); err != nil {
 		return err
 	}
-	switch op := frame.Opcode(a.header.Opcode); op {
+	switch op := frame.Opcode(a.resp.Header.Opcode); op {
 	case frame.OpResult:
 		var known *frame.KnownColumns
-		if c.req.op == frame.OpExecute {
+		if c.req.Op == frame.OpExecute {
 			known = &c.stmts[0].seen.Load().KnownColumns
 		}
-		err := a.res.Parse(&r, version, f.metadataID, known)
+		err := a.res.Parse(&r, version, f.MetadataID, known)
 		if err == nil && a.res.Kind == frame.ResultPrepared {
-			a.res.Prepared.LWT = f.isLWT(a.res.Prepared.Bind.Flags)
+			a.res.Prepared.LWT = f.IsLWT(a.res.Prepared.Bind.Flags)
 		}
 		return err
 	case frame.OpError:
-		return frame.ParseError(&r, version, f.rateLimitCode)
+		return frame.ParseError(&r, version, f.RateLimitCode)
 	default:
-		return &cql.ProtocolError{Message: fmt.Sprintf("%v answered with %v", c.req.op, op)}
+		return &cql.ProtocolError{Message: fmt.Sprintf("%v answered with %v", c.req.Op, op)}
 	}
 }
 
@@ -242,7 +244,7 @@ func (a *answer) useMetadata(c *call) error {
 			meta.ColumnCount, len(c.plan.Columns))}
 	case meta.NoColumns:
 		meta.Columns, a.plan = c.plan.Columns, c.plan
-	case c.req.op != frame.OpExecute:
+	case c.req.Op != frame.OpExecute:
 		a.plan = newResultPlan(nil, frame.KnownColumns{Columns: meta.Columns})
 	default:
 		a.plan = c.stmts[0].planFor(meta)
@@ -261,7 +263,7 @@ func (c *call) setRoutingKey(keyspace, defaultKeyspace string, key []byte) {
 // keepKey sets the routing key from the values of b in the body, unless it is known. bindings.token has accepted them.
 func (c *call) keepKey(b *bindings) {
 	if c.routingKey == nil {
-		c.routingKey, _, _ = b.appendKey(nil, c.req.body.b)
+		c.routingKey, _, _ = b.appendKey(nil, c.req.Body.B)
 	}
 }
 
@@ -303,7 +305,7 @@ func (s *Session) picks() bool { return s.routing.rules.picker != nil }
 func (c *call) picking(ctx context.Context) *picking {
 	return &picking{
 		ctx: ctx, statement: c.text, routingKey: bytes.Clone(c.routingKey), idempotent: c.idempotent,
-		prepare: c.req.op == frame.OpPrepare,
+		prepare: c.req.Op == frame.OpPrepare,
 	}
 }
 
@@ -353,8 +355,8 @@ var unknownMetadata = []byte{}
 func (s *Session) hasMetadataID() bool { return s.metadataIDs.Load() }
 
 // noteFeatures stores the features of the connection opened last.
-func (s *Session) noteFeatures(f *features) {
-	if s.metadataIDs.Load() != f.metadataID {
-		s.metadataIDs.Store(f.metadataID)
+func (s *Session) noteFeatures(f *conn.Features) {
+	if s.metadataIDs.Load() != f.MetadataID {
+		s.metadataIDs.Store(f.MetadataID)
 	}
 }

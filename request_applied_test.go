@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -168,7 +169,7 @@ func TestEarlierAttemptMayHaveApplied(t *testing.T) {
 		want   error
 	}{
 		"by the server":        {func(r *fakecql.Request) { r.Fail(int32(cql.CodeUnauthorized)) }, cql.CodeUnauthorized},
-		"before it is written": {nil, ErrNoStreams},
+		"before it is written": {nil, conn.ErrNoStreams},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {

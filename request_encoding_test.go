@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/frame"
@@ -37,7 +38,7 @@ func onlyKeys(keys ...string) map[string][]string {
 }
 
 func TestMetadataIDOnV4(t *testing.T) {
-	c := scyllaCluster(t, 1, func(string) map[string][]string { return onlyKeys(keyMetadataID) })
+	c := scyllaCluster(t, 1, func(string) map[string][]string { return onlyKeys(conn.KeyMetadataID) })
 	c.Prepare("SELECT v", fakecql.Prepared{Result: fakecql.Columns("v int"), ResultID: "one"})
 	c.Prepare("INSERT", fakecql.Prepared{Bind: fakecql.Columns("v int"), ResultID: "none"})
 	c.Prepare("SELECT roles", fakecql.Prepared{ResultID: "empty"})
@@ -122,7 +123,7 @@ func TestMetadataIDInMixedCluster(t *testing.T) {
 			t.Run(fmt.Sprintf("%s has it, written for it %v", newer, hint), func(t *testing.T) {
 				c := scyllaCluster(t, 2, func(ip string) map[string][]string {
 					if ip == newer {
-						return onlyKeys(keyMetadataID)
+						return onlyKeys(conn.KeyMetadataID)
 					}
 					return nil
 				})
@@ -165,7 +166,7 @@ func TestMetadataIDInMixedCluster(t *testing.T) {
 func TestTabletsV2EndsExecute(t *testing.T) {
 	for _, want := range []bool{false, true} {
 		t.Run(fmt.Sprint(want), func(t *testing.T) {
-			c := scyllaCluster(t, 1, func(string) map[string][]string { return onlyKeys(keyTabletsV1, keyTabletsV2) })
+			c := scyllaCluster(t, 1, func(string) map[string][]string { return onlyKeys(conn.KeyTabletsV1, conn.KeyTabletsV2) })
 			var rest []byte
 			c.On(func(r *fakecql.Request) bool {
 				if r.Op == fakecql.OpExecute {
@@ -187,8 +188,8 @@ func TestStatementLWT(t *testing.T) {
 		flags int32
 		want  bool
 	}{
-		{"marked", []string{keyLWTMark}, -0x80000000, true},
-		{"not marked", []string{keyLWTMark}, 0, false},
+		{"marked", []string{conn.KeyLWTMark}, -0x80000000, true},
+		{"not marked", []string{conn.KeyLWTMark}, 0, false},
 		{"no mask", nil, -0x80000000, false},
 	} {
 		t.Run(m.name, func(t *testing.T) {
@@ -208,7 +209,7 @@ func TestRateLimitError(t *testing.T) {
 		t.Run(fmt.Sprint(negotiated), func(t *testing.T) {
 			c := scyllaCluster(t, 1, func(string) map[string][]string {
 				if negotiated {
-					return onlyKeys(keyRateLimitError)
+					return onlyKeys(conn.KeyRateLimitError)
 				}
 				return nil
 			})

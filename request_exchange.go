@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 )
 
@@ -14,7 +15,7 @@ import (
 // attempt makes one attempt and reports it; before is the number of attempts before it. made is false if throttle or
 // memory budget did not admit it. It releases the throttle and the memory in flight first, because an observer may
 // itself send requests.
-func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, before int) (made bool, err error) {
+func (s *Session) attempt(ctx context.Context, link *conn.Conn, n *node, c *call, before int) (made bool, err error) {
 	var acquired int64
 	if s.throttle != nil || s.memory != nil {
 		if acquired, err = s.admitAttempt(ctx, c); err != nil {
@@ -22,13 +23,13 @@ func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, bef
 		}
 	}
 	if before > 0 {
-		c.req.began = time.Now()
+		c.req.Began = time.Now()
 	}
-	began := c.req.began
+	began := c.req.Began
 	if c.isOutdated() {
-		err = &notSentError{ErrStatementChanged}
-	} else if err = s.exchange(ctx, conn, c); err != nil {
-		err = s.prepareAndSend(ctx, conn, c, err)
+		err = &conn.NotSentError{Err: ErrStatementChanged}
+	} else if err = s.exchange(ctx, link, c); err != nil {
+		err = s.prepareAndSend(ctx, link, c, err)
 	}
 	if s.throttle != nil {
 		s.throttle.Release()
@@ -37,9 +38,9 @@ func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, bef
 		s.releaseMemory(c, acquired, err)
 	}
 	stripe := s.counters.of(c)
-	stripe.bytesOut.Add(uint64(len(c.req.body.b)))
+	stripe.bytesOut.Add(uint64(len(c.req.Body.B)))
 	if err == nil {
-		stripe.bytesIn.Add(uint64(len(c.answer.body.b)))
+		stripe.bytesIn.Add(uint64(len(c.answer.resp.Body.B)))
 		c.answer.node, c.answer.attempts = n, before+1
 	} else {
 		s.counters.errors[ErrorClassOf(err)].Add(1)
@@ -68,7 +69,7 @@ func (s *Session) admitAttempt(ctx context.Context, c *call) (acquired int64, er
 		return 0, err
 	}
 	if waited || throttled {
-		c.req.began = time.Now()
+		c.req.Began = time.Now()
 	}
 	return acquired, nil
 }
@@ -82,8 +83,8 @@ func (c *call) observe(ctx context.Context, s *Session, n *node, began time.Time
 
 // timeout returns the timeout of an attempt. 0 means that only ctx bounds it.
 func (c *call) timeout(ctx context.Context, def time.Duration) time.Duration {
-	if c.req.timeout > 0 {
-		return c.req.timeout
+	if c.req.Timeout > 0 {
+		return c.req.Timeout
 	}
 	if _, ok := ctx.Deadline(); ok {
 		return 0
@@ -92,7 +93,7 @@ func (c *call) timeout(ctx context.Context, def time.Duration) time.Duration {
 }
 
 // exchange sends a request on a connection and parses the response into c.answer, which must be zero.
-func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
+func (s *Session) exchange(ctx context.Context, conn *conn.Conn, c *call) error {
 	a := c.answer
 	var err error
 	if s.observesStreams() {
@@ -107,7 +108,7 @@ func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
 		err = a.useMetadata(c)
 	}
 	if err != nil {
-		a.body.release()
+		a.resp.Body.Release()
 		*a = answer{}
 	} else if a.env.Payload != nil {
 		s.storeTablet(s.topo.Load(), c, a.env.Payload)
@@ -116,34 +117,34 @@ func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
 }
 
 // transmit sends the call on a connection in the encoding of the connection. It stores the response in c.answer.
-func (s *Session) transmit(ctx context.Context, conn *conn, c *call) error {
-	f := &conn.features
-	translate := c.encoding.hasID != f.metadataID
-	if c.req.op != frame.OpExecute || !translate && !f.tabletsV2 {
-		return conn.call(ctx, &c.req, &c.answer.response)
+func (s *Session) transmit(ctx context.Context, conn *conn.Conn, c *call) error {
+	f := &conn.Features
+	translate := c.encoding.hasID != f.MetadataID
+	if c.req.Op != frame.OpExecute || !translate && !f.TabletsV2 {
+		return conn.Call(ctx, &c.req, &c.answer.resp)
 	}
 	return s.transmitCopy(ctx, conn, c, translate)
 }
 
 // transmitCopy sends a copy of the body: translated, or with a tablet block.
-func (s *Session) transmitCopy(ctx context.Context, conn *conn, c *call, translate bool) error {
-	f := &conn.features
+func (s *Session) transmitCopy(ctx context.Context, link *conn.Conn, c *call, translate bool) error {
+	f := &link.Features
 	req := c.req
-	body, start := c.req.body.b, c.encoding.message
-	req.body = getBuffer(len(body) + 3)
-	defer req.body.release()
-	req.body.b = append(req.body.b[:0], body[:start]...)
+	body, start := c.req.Body.B, c.encoding.message
+	req.Body = conn.GetBuffer(len(body) + 3)
+	defer req.Body.Release()
+	req.Body.B = append(req.Body.B[:0], body[:start]...)
 	var err error
 	if translate {
-		req.body.b, err = frame.TranslateExecute(req.body.b, body[start:], c.encoding.hasID, f.metadataID)
+		req.Body.B, err = frame.TranslateExecute(req.Body.B, body[start:], c.encoding.hasID, f.MetadataID)
 	} else {
-		req.body.b = append(req.body.b, body[start:]...)
+		req.Body.B = append(req.Body.B, body[start:]...)
 	}
 	if err != nil {
-		return &notSentError{err: err}
+		return &conn.NotSentError{Err: err}
 	}
-	if f.tabletsV2 {
-		req.body.b = s.appendTabletBlock(req.body.b, c)
+	if f.TabletsV2 {
+		req.Body.B = s.appendTabletBlock(req.Body.B, c)
 	}
-	return conn.call(ctx, &req, &c.answer.response)
+	return link.Call(ctx, &req, &c.answer.resp)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/token"
@@ -39,7 +40,7 @@ func TestObserversSeeRows(t *testing.T) {
 		for range 3 {
 			require.NoError(t, s.Query(read).Observer(&seen).Exec(t.Context()))
 			err := s.Query(idempotentInsert).Observer(&seen).RequestTimeout(time.Second).Exec(t.Context())
-			require.ErrorIs(t, err, ErrTimeoutNoResponse)
+			require.ErrorIs(t, err, conn.ErrTimeout)
 			require.NoError(t, s.Query(idempotentInsert).Observer(&seen).Exec(t.Context()))
 		}
 		var rows []int
@@ -120,9 +121,9 @@ func TestAnswerRefusesResponses(t *testing.T) {
 	} {
 		stmt := &statement{}
 		stmt.seen.Store(plan)
-		c := &call{callState: callState{req: request{op: frame.OpExecute}, plan: m.plan, stmts: []*statement{stmt}}}
-		a := answer{response: response{header: wire.Header{Opcode: byte(m.op), Flags: m.flags}, body: &buffer{b: m.body}}}
-		err := a.parse(c, newConn(&connConfig{version: frame.V5}, "127.0.0.1:9042", nil))
+		c := &call{callState: callState{req: conn.Request{Op: frame.OpExecute}, plan: m.plan, stmts: []*statement{stmt}}}
+		a := answer{resp: conn.Response{Header: wire.Header{Opcode: byte(m.op), Flags: m.flags}, Body: &conn.Buffer{B: m.body}}}
+		err := a.parse(c, conn.New(&conn.Config{Version: frame.V5}, "127.0.0.1:9042", nil))
 		if err == nil && a.res.Kind == frame.ResultRows {
 			err = a.useMetadata(c)
 		}
@@ -139,15 +140,15 @@ func TestAnswerRefusesResponses(t *testing.T) {
 // TestSpareBodyIsUsedOnce requires that a call uses its spare body for one request at a time, and for none that is
 // larger.
 func TestSpareBodyIsUsedOnce(t *testing.T) {
-	spare := &buffer{b: make([]byte, 64)}
+	spare := &conn.Buffer{B: make([]byte, 64)}
 	c := &call{spare: spare}
 	large := c.newBody(65)
 	require.NotSame(t, spare, large)
 	require.Same(t, spare, c.newBody(64))
 	other := c.newBody(64)
 	require.NotSame(t, spare, other, "it is in use")
-	large.release()
-	other.release()
+	large.Release()
+	other.Release()
 }
 
 // TestThrottledRequestHoldsNoMemory requires that a request that the throttle refuses returns its part of the memory
@@ -194,13 +195,13 @@ func TestExpectedAnswers(t *testing.T) {
 		}{
 			"unknown, with columns":    {frame.OpExecute, statementOf(1, 0), budget / 8},
 			"unknown, without columns": {frame.OpExecute, statementOf(0, 0), 0},
-			"small":                    {frame.OpExecute, statementOf(1, smallBody), 0},
-			"large":                    {frame.OpExecute, statementOf(1, smallBody+1), smallBody + 1},
+			"small":                    {frame.OpExecute, statementOf(1, conn.SmallBody), 0},
+			"large":                    {frame.OpExecute, statementOf(1, conn.SmallBody+1), conn.SmallBody + 1},
 			"large, without columns":   {frame.OpExecute, statementOf(0, 1<<20), 1 << 20},
 			"of a QUERY":               {frame.OpQuery, nil, 0},
 			"of a BATCH":               {frame.OpBatch, statementOf(1, 0), 0},
 		} {
-			call := callState{req: request{op: m.op, body: &buffer{b: make([]byte, 1000)}}, stmts: []*statement{m.stmt}}
+			call := callState{req: conn.Request{Op: m.op, Body: &conn.Buffer{B: make([]byte, 1000)}}, stmts: []*statement{m.stmt}}
 			require.Equal(t, m.want, s.expectedAnswer(&call), name)
 			// beside the rest of the budget there is room for the request and its answer, and no byte more
 			rest := budget - 1000 - m.want
@@ -246,9 +247,9 @@ func TestPartsOfResponses(t *testing.T) {
 func TestShardOfRequest(t *testing.T) {
 	p := newPool(t.Context(), "127.0.0.1:9042", poolConfig{})
 	defer p.forceClose()
-	open := newConn(&connConfig{version: frame.V4}, "127.0.0.1:9042", nil)
-	open.features = features{shards: 8, ignoreMSB: 12}
-	p.open.Store(newPoolView([]*conn{open}))
+	open := conn.New(&conn.Config{Version: frame.V4}, "127.0.0.1:9042", nil)
+	open.Features = conn.Features{Shards: 8, IgnoreMSB: 12}
+	p.open.Store(newPoolView([]*conn.Conn{open}))
 	n := &node{pool: p}
 	const tok = 0x0007_FFFF_FFFF_FFFF
 	own := token.ShardOf(tok, 8, 12)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/stats"
@@ -92,7 +93,7 @@ func TestPrepareAgainHasTheDeadline(t *testing.T) {
 						require.Contains(t, []stats.ErrorClass{stats.ClassTimeout, stats.ClassCanceled}, ErrorClassOf(err))
 						require.Equal(t, m.mayHaveApplied, MayHaveApplied(err))
 						require.GreaterOrEqual(t, took, timeout)
-						require.Less(t, took, timeout+2*tickInterval)
+						require.Less(t, took, timeout+2*conn.TickInterval)
 					}
 					time.Sleep(time.Second) // late answers
 				})
@@ -197,7 +198,7 @@ func TestVerbsThatPrepareHaveTheOptions(t *testing.T) {
 		} {
 			c.On(func(r *fakecql.Request) bool { return r.Op == fakecql.OpPrepare })
 			began := time.Now()
-			require.ErrorIs(t, prepare(s.Query(insert).RequestTimeout(100*time.Millisecond)), ErrTimeoutNoResponse, name)
+			require.ErrorIs(t, prepare(s.Query(insert).RequestTimeout(100*time.Millisecond)), conn.ErrTimeout, name)
 			require.Equal(t, 100*time.Millisecond, time.Since(began), name)
 			time.Sleep(time.Minute) // the PREPAREs have ended
 			failPrepares(c, cql.CodeServer, 9)
@@ -244,7 +245,7 @@ func TestBatchPreparesInOneTimeout(t *testing.T) {
 		require.NoError(t, batchOf(0, 2).Exec(t.Context()))
 		require.Equal(t, 2*each+timeout-10*time.Millisecond, time.Since(began))
 		began = time.Now()
-		require.ErrorIs(t, batchOf(10, 20).Exec(t.Context()), ErrTimeoutNoResponse)
+		require.ErrorIs(t, batchOf(10, 20).Exec(t.Context()), conn.ErrTimeout)
 		require.Equal(t, timeout, time.Since(began))
 		time.Sleep(time.Second)
 	})
@@ -309,7 +310,7 @@ func TestTimeoutOfPrepareAgain(t *testing.T) {
 			"of the context":            {0, 400 * time.Millisecond, 4 * time.Second, 400 * time.Millisecond, 200 * time.Millisecond},
 			"of the call, with context": {time.Second, time.Minute, 0, time.Second, time.Second / 2},
 			"none":                      {0, 0, 0, 0, spreadTimeout},
-			"the context has ended":     {0, -time.Second, 0, tickInterval, tickInterval / 2},
+			"the context has ended":     {0, -time.Second, 0, conn.TickInterval, conn.TickInterval / 2},
 		} {
 			ctx := t.Context()
 			if m.deadline != 0 {
@@ -317,7 +318,7 @@ func TestTimeoutOfPrepareAgain(t *testing.T) {
 				ctx, cancel = context.WithTimeout(ctx, m.deadline)
 				defer cancel()
 			}
-			c := &call{callState: callState{req: request{timeout: m.timeout}}}
+			c := &call{callState: callState{req: conn.Request{Timeout: m.timeout}}}
 			require.Equal(t, m.alone, c.timeoutAgain(ctx, m.def), name)
 			c.others = true
 			require.Equal(t, m.beside, c.timeoutAgain(ctx, m.def), name)
@@ -351,9 +352,9 @@ func TestPrepareAgainCountsForTheNextNode(t *testing.T) {
 		began := time.Now()
 		policy := retryFunc(func(Attempt) Decision { return Decision{} })
 		err := s.Query(idempotentInsert).RequestTimeout(timeout).RetryPolicy(policy).Exec(t.Context())
-		require.ErrorIs(t, err, ErrTimeoutNoResponse)
+		require.ErrorIs(t, err, conn.ErrTimeout)
 		require.GreaterOrEqual(t, time.Since(began), timeout)
-		require.Less(t, time.Since(began), timeout+2*tickInterval)
+		require.Less(t, time.Since(began), timeout+2*conn.TickInterval)
 		sent, _ := c.Count(idempotentInsert)
 		require.Equal(t, 3, sent)
 		require.EqualValues(t, 1, s.Stats().Moved)
@@ -415,16 +416,16 @@ func TestPrepareAgainBehindAStalledWrite(t *testing.T) {
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		stmt := s.statements.Known(flight.Key{Text: idempotentInsert})
 		require.NotNil(t, stmt)
-		stalled := newIdleConn()
-		stalled.w.leading, stalled.w.pending.B = true, make([]byte, maxPending+1)
+		stalled := idleConn()
+		stalled.Stall(true)
 		for _, others := range []bool{true, false} {
-			of := &call{callState: callState{others: others, req: request{timeout: time.Second}}}
+			of := &call{callState: callState{others: others, req: conn.Request{Timeout: time.Second}}}
 			err := s.prepareAgain(t.Context(), stalled, of, stmt)
-			require.ErrorIs(t, err, ErrTimeoutNoResponse)
-			require.Equal(t, others, errors.Is(err, errSilent))
-			require.Equal(t, others, mayHaveLeft(err))
+			require.ErrorIs(t, err, conn.ErrTimeout)
+			require.Equal(t, others, errors.Is(err, conn.ErrSilent))
+			require.Equal(t, others, attemptMayHaveApplied(err))
 			require.ErrorContains(t, err, idempotentInsert)
 		}
-		stalled.close(errDrained)
+		stalled.Close(conn.ErrDrained)
 	})
 }

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"time"
 
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/queue"
 )
 
 // The memory budget of a session: what an attempt acquires before it is sent. The buffers of responses count themselves
-// (conn_buffer.go). queue.Budget has the rules, and the reason why every wait ends.
+// (internal/conn/buffer.go). queue.Budget has the rules, and the reason why every wait ends.
 //
 // An attempt acquires its body and the answer to expect, and is in flight until its answer is there. The answer itself
 // never waits. If the answer is larger than expected, the reader of the connection counts the difference when it knows
@@ -25,8 +26,8 @@ const unknownShare = 8
 
 // acquireMemory waits until the memory budget admits the attempt.
 func (s *Session) acquireMemory(ctx context.Context, c *call) (size int64, waited bool, err error) {
-	c.req.expected = s.expectedAnswer(&c.callState)
-	size = int64(cap(c.req.body.b)) + c.req.expected
+	c.req.Expected = s.expectedAnswer(&c.callState)
+	size = int64(cap(c.req.Body.B)) + c.req.Expected
 	took, err := s.memory.Acquire(ctx, size, c.paged, c.timeout(ctx, s.cfg.Timeout))
 	if errors.Is(err, queue.ErrClosed) {
 		err = ErrSessionClosed
@@ -54,16 +55,16 @@ func (s *Session) releaseMemory(c *call, acquired int64, err error) {
 		s.memory.Release(acquired)
 		return
 	}
-	body := c.answer.body
-	if c.req.op == frame.OpExecute {
-		c.stmts[0].noteAnswer(body.memorySize())
+	body := c.answer.resp.Body
+	if c.req.Op == frame.OpExecute {
+		c.stmts[0].noteAnswer(body.MemorySize())
 	}
-	body.hold(s.memory, acquired)
+	body.Hold(s.memory, acquired)
 }
 
 // expectedAnswer returns the memory of the answer to expect.
 func (s *Session) expectedAnswer(c *callState) int64 {
-	if c.req.op != frame.OpExecute {
+	if c.req.Op != frame.OpExecute {
 		return 0
 	}
 	return s.expectedPage(c.stmts[0])
@@ -73,7 +74,7 @@ func (s *Session) expectedAnswer(c *callState) int64 {
 func (s *Session) expectedPage(stmt *statement) int64 {
 	size := stmt.answerSize.Load()
 	switch {
-	case size > smallBody:
+	case size > conn.SmallBody:
 		return size
 	case size == 0 && len(stmt.result.Load().Columns) > 0:
 		return s.memory.Limit() / unknownShare
@@ -83,7 +84,7 @@ func (s *Session) expectedPage(stmt *statement) int64 {
 
 // memoryFull reports whether an attempt of the call would wait for the memory budget.
 func (s *Session) memoryFull(c *callState) bool {
-	return s.memory != nil && s.memory.Full(int64(cap(c.req.body.b))+s.expectedAnswer(c), c.paged)
+	return s.memory != nil && s.memory.Full(int64(cap(c.req.Body.B))+s.expectedAnswer(c), c.paged)
 }
 
 // pageFull reports whether the request for a further page would wait for the memory budget. stmt is nil for a query

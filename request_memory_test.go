@@ -10,6 +10,7 @@ import (
 
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/pooled"
 )
 
 // Allocations of requests.
@@ -55,7 +56,7 @@ func TestExecAllocates(t *testing.T) {
 			for range 1000 {
 				once()
 			}
-			if poison {
+			if pooled.Poisoned {
 				return // under the race detector pools drop items at random
 			}
 			require.Zero(t, testing.AllocsPerRun(500, once))

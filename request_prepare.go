@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/frame"
@@ -36,7 +37,7 @@ func (s *Session) prepareFor(ctx context.Context, c *call, keyspace, text string
 		return stmt, nil
 	}
 	stmt, err := s.prepareWithin(ctx, c.timeout(ctx, s.cfg.Timeout), c.policies, keyspace, text)
-	c.req.began = time.Now() // preparing may have taken long
+	c.req.Began = time.Now() // preparing may have taken long
 	var failed *failedPrepare
 	if !errors.As(err, &failed) {
 		return stmt, err
@@ -98,7 +99,7 @@ type failedPrepare struct {
 // prepare returns a statement from the cache, or prepares it with the policies of a query. The PREPARE is all that the
 // verb requests, so it ends with the timeout of the query.
 func (s *Session) prepare(ctx context.Context, p *policies, keyspace, text string) (*statement, error) {
-	c := call{callState: callState{req: request{timeout: p.timeout}}}
+	c := call{callState: callState{req: conn.Request{Timeout: p.timeout}}}
 	stmt, err := s.prepareWithin(ctx, c.timeout(ctx, s.cfg.Timeout), p, keyspace, text)
 	var failed *failedPrepare
 	if errors.As(err, &failed) {
@@ -131,7 +132,7 @@ func (s *Session) prepareWithin(ctx context.Context, timeout time.Duration, p *p
 		return s.prepareOnce(ctx, keyspace, text, began, preparePolicies(bounded, p, &ignored))
 	})
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
-		err = ErrTimeoutNoResponse
+		err = conn.ErrTimeout
 	}
 	var failed *failedPrepare
 	if err != nil && !errors.As(err, &failed) { // the wait ended, or no node was asked
@@ -194,7 +195,7 @@ func (c valuesContext) Value(key any) any {
 func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began time.Time, p *policies,
 ) (*statement, error) {
 	s.counters.prepares.Add(1)
-	c := newPrepareCall(getBuffer(len(text) + len(keyspace) + 16))
+	c := newPrepareCall(conn.GetBuffer(len(text) + len(keyspace) + 16))
 	c.text, c.began, c.idempotent, c.policies = text, began, true, p
 	var attempts attemptLog
 	c.observer, c.asked = &observation{log: &attempts}, new(atomic.Pointer[node])
@@ -203,7 +204,7 @@ func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began 
 	defer s.preparing.Delete(key)
 	defer c.releaseBody()
 	var err error
-	if c.req.body.b, err = frame.AppendPrepare(c.req.body.b[:0], s.version, text, keyspace); err != nil {
+	if c.req.Body.B, err = frame.AppendPrepare(c.req.Body.B[:0], s.version, text, keyspace); err != nil {
 		return nil, err
 	}
 	err = s.send(valuesContext{s.ctx, context.WithoutCancel(ctx)}, c)
@@ -218,7 +219,7 @@ func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began 
 	if err != nil {
 		return nil, err
 	}
-	defer c.answer.body.release()
+	defer c.answer.resp.Body.Release()
 	if kind := c.answer.res.Kind; kind != frame.ResultPrepared {
 		return nil, &cql.ProtocolError{Message: fmt.Sprintf("PREPARE answered with result kind %d", kind)}
 	}
@@ -239,18 +240,18 @@ func (s *Session) spread(keyspace, text string, first *node) {
 }
 
 // prepareOn sends a PREPARE and discards the response.
-func (s *Session) prepareOn(conn *conn, keyspace, text string) {
-	body := getBuffer(len(text) + len(keyspace) + 16)
-	defer body.release()
+func (s *Session) prepareOn(link *conn.Conn, keyspace, text string) {
+	body := conn.GetBuffer(len(text) + len(keyspace) + 16)
+	defer body.Release()
 	var err error
-	if body.b, err = frame.AppendPrepare(body.b[:0], s.version, text, keyspace); err != nil {
+	if body.B, err = frame.AppendPrepare(body.B[:0], s.version, text, keyspace); err != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, spreadTimeout)
 	defer cancel()
 	c := newPrepareCall(body)
-	if s.exchange(ctx, conn, c) == nil {
-		c.answer.body.release()
+	if s.exchange(ctx, link, c) == nil {
+		c.answer.resp.Body.Release()
 	}
 }
 
@@ -259,7 +260,7 @@ func (s *Session) prepareOn(conn *conn, keyspace, text string) {
 func (c *call) timeoutAgain(ctx context.Context, def time.Duration) time.Duration {
 	rest := c.timeout(ctx, def)
 	if end, ok := ctx.Deadline(); ok && rest == 0 {
-		rest = max(time.Until(end), tickInterval)
+		rest = max(time.Until(end), conn.TickInterval)
 	}
 	switch {
 	case !c.others:
@@ -271,26 +272,26 @@ func (c *call) timeoutAgain(ctx context.Context, def time.Duration) time.Duratio
 }
 
 // prepareAgain prepares a statement of the call on a node that has evicted it or never prepared it. If the node does
-// not answer in time and there are others, the error is errSilent: the request, which was not executed, goes on to
+// not answer in time and there are others, the error is conn.ErrSilent: the request, which was not executed, goes on to
 // them.
-func (s *Session) prepareAgain(ctx context.Context, c *conn, of *call, stmt *statement) error {
-	body := getBuffer(len(stmt.text) + len(stmt.keyspace) + 16)
-	defer body.release()
+func (s *Session) prepareAgain(ctx context.Context, c *conn.Conn, of *call, stmt *statement) error {
+	body := conn.GetBuffer(len(stmt.text) + len(stmt.keyspace) + 16)
+	defer body.Release()
 	var err error
-	if body.b, err = frame.AppendPrepare(body.b[:0], s.version, stmt.text, stmt.keyspace); err != nil {
+	if body.B, err = frame.AppendPrepare(body.B[:0], s.version, stmt.text, stmt.keyspace); err != nil {
 		return err
 	}
 	s.counters.preparesAgain.Add(1)
 	prepare := newPrepareCall(body)
-	prepare.req.timeout, prepare.req.movable = of.timeoutAgain(ctx, s.cfg.Timeout), of.others
+	prepare.req.Timeout, prepare.req.Movable = of.timeoutAgain(ctx, s.cfg.Timeout), of.others
 	if err := s.exchange(ctx, c, prepare); err != nil {
-		if of.others && errors.Is(err, ErrTimeoutNoResponse) {
-			err = errSilent
+		if of.others && errors.Is(err, conn.ErrTimeout) {
+			err = conn.ErrSilent
 		}
 		return errtext.Errorf("prepare %q again: %w", shortened(stmt.text), err)
 	}
 	a := prepare.answer
-	defer a.body.release()
+	defer a.resp.Body.Release()
 	if p := a.res.Prepared; a.res.Kind == frame.ResultPrepared && stmt.isSame(p) {
 		return nil
 	}
@@ -298,18 +299,18 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, of *call, stmt *sta
 	switch p := a.res.Prepared; {
 	case a.res.Kind != frame.ResultPrepared:
 		return &cql.ProtocolError{Message: fmt.Sprintf("prepare %q again: node %s returned result kind %d", shortened(stmt.text),
-			c.addr(), a.res.Kind)}
+			c.Addr(), a.res.Kind)}
 	case bytes.Equal(p.ID, stmt.id) && stmt.hasTypes(p.Bind.Columns):
 		return nil // only the names or the partition key differ, so that the encoded values are valid
 	}
 	stmt.outdated.Store(true) // requests with the old types that wait must not reach the node, which accepts them now
-	return errtext.Errorf("prepare %q again on node %s: %w", shortened(stmt.text), c.addr(), ErrStatementChanged)
+	return errtext.Errorf("prepare %q again on node %s: %w", shortened(stmt.text), c.Addr(), ErrStatementChanged)
 }
 
 // prepareAndSend follows an exchange that failed. If the node does not have a statement of the call, it prepares the
 // statement and sends the request again, all within the time of one attempt. Else it returns the error.
-func (s *Session) prepareAndSend(ctx context.Context, conn *conn, c *call, err error) error {
-	timeout, began := c.req.timeout, c.req.began
+func (s *Session) prepareAndSend(ctx context.Context, conn *conn.Conn, c *call, err error) error {
+	timeout, began := c.req.Timeout, c.req.Began
 	for again := 0; err != nil && again <= len(c.stmts) && errors.Is(err, cql.CodeUnprepared); again++ {
 		stmt, failed := missingStatement(c, err)
 		if failed == nil {
@@ -323,9 +324,9 @@ func (s *Session) prepareAndSend(ctx context.Context, conn *conn, c *call, err e
 		s.spendNow(ctx, c)
 		err = s.exchange(ctx, conn, c)
 	}
-	c.req.timeout = timeout
+	c.req.Timeout = timeout
 	if err != nil {
-		c.req.began = began // the caller takes the time of the whole attempt from the next one
+		c.req.Began = began // the caller takes the time of the whole attempt from the next one
 	}
 	return err
 }
@@ -333,7 +334,7 @@ func (s *Session) prepareAndSend(ctx context.Context, conn *conn, c *call, err e
 // spendNow takes the time since c.req.began from the timeout of the call and starts its clock again.
 func (s *Session) spendNow(ctx context.Context, c *call) {
 	c.spend(ctx, s.cfg.Timeout)
-	c.req.began = time.Now()
+	c.req.Began = time.Now()
 }
 
 // missingStatement returns the statement of the call that err, an UNPREPARED error, names.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -134,10 +135,10 @@ func TestPrepareWithoutAnswer(t *testing.T) {
 		for _, m := range []struct {
 			ctx  context.Context
 			want error
-		}{{t.Context(), ErrTimeoutNoResponse}, {ctx, context.DeadlineExceeded}} {
+		}{{t.Context(), conn.ErrTimeout}, {ctx, context.DeadlineExceeded}} {
 			var seen attemptRecorder
 			it := s.Query(idempotentInsert).Observer(&seen).RequestTimeout(2 * time.Second).Iter(m.ctx)
-			if m.want != ErrTimeoutNoResponse {
+			if m.want != conn.ErrTimeout {
 				require.ErrorIs(t, it.Close(), m.want)
 			}
 			require.Equal(t, 1, it.Attempts())

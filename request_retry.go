@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/frame"
@@ -29,7 +30,7 @@ func (c *call) describe(err error) {
 	switch {
 	case c.batched > 0:
 		f.request = fmt.Sprintf("execute batch of %d, the first", c.batched)
-	case c.req.op == frame.OpPrepare:
+	case c.req.Op == frame.OpPrepare:
 		f.request = "prepare"
 	default:
 		f.request = "execute"
@@ -40,17 +41,17 @@ func (c *call) describe(err error) {
 func (s *Session) afterFailure(ctx context.Context, c *call, plan *sharedPlan, x *execution, a *attempted) candidate {
 	x.note(c, a)
 	if ended := ctx.Err(); ended != nil {
-		if errors.Is(a.err, errSilent) { // the time ended before the request could go on to another node
+		if errors.Is(a.err, conn.ErrSilent) { // the time ended before the request could go on to another node
 			x.failure.Err = errtext.Errorf("%w, after: %w", ended, a.err)
 		}
 		return candidate{}
 	}
-	if x.silent = errors.Is(a.err, errSilent); x.silent {
+	if x.silent = errors.Is(a.err, conn.ErrSilent); x.silent {
 		s.counters.moved.Add(1)
 		c.spend(ctx, s.cfg.Timeout)
 		return s.nextNode(ctx, c, plan, x)
 	}
-	c.req.timeout = x.timeout
+	c.req.Timeout = x.timeout
 	decided := x.decided
 	d := s.decideRetry(ctx, c, a.conn, a.node, x, a.err)
 	if d.Type == Ignore {
@@ -84,7 +85,7 @@ func (x *execution) note(c *call, a *attempted) {
 		if x.failure.Attempts > 0 {
 			err = errtext.Errorf("%w, before a retry after: %w", err, x.failure.Err)
 		}
-		x.failure.Err = &notSentError{err: err}
+		x.failure.Err = &conn.NotSentError{Err: err}
 		return
 	}
 	x.failure.Attempts++
@@ -101,7 +102,7 @@ func (e *RequestFailure) clone() error {
 // ignore stores an empty answer, in place of the last failure.
 func (c *call) ignore(n *node, attempts int) {
 	a := c.answer
-	a.body, a.env, a.res.Kind, a.node, a.attempts = getBuffer(0), frame.NoParts, frame.ResultVoid, n, attempts
+	a.resp.Body, a.env, a.res.Kind, a.node, a.attempts = conn.GetBuffer(0), frame.NoParts, frame.ResultVoid, n, attempts
 }
 
 // noConnections returns the error of a call for which no node has a connection, with the last error of each node.
@@ -144,24 +145,26 @@ func (s *Session) nextNode(ctx context.Context, c *call, plan *sharedPlan, x *ex
 // spend takes the time since the start of the attempt from the timeout of the next one.
 func (c *call) spend(ctx context.Context, def time.Duration) {
 	if timeout := c.timeout(ctx, def); timeout > 0 {
-		c.req.timeout = max(timeout-time.Since(c.req.began), tickInterval)
+		c.req.Timeout = max(timeout-time.Since(c.req.Began), conn.TickInterval)
 	}
 }
 
 // decideRetry returns the decision after a failed attempt. One rule overrides every policy: a request that is not
 // idempotent and may have been executed is not retried.
-func (s *Session) decideRetry(ctx context.Context, c *call, conn *conn, n *node, x *execution, err error) Decision {
-	var notSent *notSentError
+func (s *Session) decideRetry(
+	ctx context.Context, c *call, link *conn.Conn, n *node, x *execution, err error,
+) Decision {
+	var notSent *conn.NotSentError
 	var memory *MemoryBudgetError
 	switch {
-	case errors.Is(err, ErrThrottled), errors.Is(err, ErrNoStreams), errors.Is(err, frame.ErrTooBig),
+	case errors.Is(err, ErrThrottled), errors.Is(err, conn.ErrNoStreams), errors.Is(err, frame.ErrTooBig),
 		errors.As(err, &memory), errors.Is(err, ErrSessionClosed), errors.Is(err, ErrStatementChanged):
 		return Decision{} // the request timed out, or no node accepts its frame
 	case errors.As(err, &notSent):
-		if errors.Is(err, ErrTimeoutNoResponse) {
+		if errors.Is(err, conn.ErrTimeout) {
 			return Decision{}
 		}
-		if conn.refuses() && x.failure.Attempts < maxAttempts { // the node may have another connection
+		if link.Refuses() && x.failure.Attempts < maxAttempts { // the node may have another connection
 			return Decision{Type: Retry}
 		}
 		return Decision{Type: RetryNextHost}
@@ -171,7 +174,7 @@ func (s *Session) decideRetry(ctx context.Context, c *call, conn *conn, n *node,
 	}
 	a := Attempt{
 		Number: x.decided, Err: err, Class: ErrorClassOf(err), Consistency: x.consistency, WriteType: writeTypeOf(err),
-		Idempotent: c.idempotent, MayHaveApplied: x.failure.applied, Batch: c.req.op == frame.OpBatch, Host: n.info,
+		Idempotent: c.idempotent, MayHaveApplied: x.failure.applied, Batch: c.req.Op == frame.OpBatch, Host: n.info,
 	}
 	a.LWT = c.lwt || a.WriteType == "CAS" || a.Class == stats.ClassCASWriteUnknown
 	d, panicked := askRetryPolicy(ctx, c.policies.retry, a)
@@ -212,12 +215,12 @@ func (x *execution) setConsistency(c *call, consistency cql.Consistency) {
 		return
 	}
 	if x.retryBody == nil {
-		x.retryBody = getBuffer(len(x.callBody.b))
-		copy(x.retryBody.b, x.callBody.b)
-		c.req.body = x.retryBody
+		x.retryBody = conn.GetBuffer(len(x.callBody.B))
+		copy(x.retryBody.B, x.callBody.B)
+		c.req.Body = x.retryBody
 	}
 	x.consistency = consistency
-	binary.BigEndian.PutUint16(x.retryBody.b[c.params.ConsistencyAt:], uint16(consistency))
+	binary.BigEndian.PutUint16(x.retryBody.B[c.params.ConsistencyAt:], uint16(consistency))
 }
 
 // mayHaveApplied reports whether an attempt that failed with err may have modified data.
@@ -225,7 +228,7 @@ func (c *call) mayHaveApplied(err error) bool {
 	switch ErrorClassOf(err) {
 	case stats.ClassReadTimeout, stats.ClassReadFailure:
 		// A lightweight transaction fails so too, and its write may have begun.
-		if c.req.op == frame.OpExecute && len(c.stmts) == 1 && c.stmts[0].reads {
+		if c.req.Op == frame.OpExecute && len(c.stmts) == 1 && c.stmts[0].reads {
 			return false
 		}
 	case stats.ClassUnavailable:

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/wire"
@@ -264,7 +265,7 @@ func TestFault10StrayFrameIsRetried(t *testing.T) {
 		}
 		require.Equal(t, map[stats.ErrorClass]uint64{stats.ClassConnection: requests}, s.Stats().Errors)
 		err := s.Query(idempotentInsert).Exec(t.Context())
-		require.ErrorIs(t, err, ErrConnectionClosed)
+		require.ErrorIs(t, err, conn.ErrClosed)
 		var broken *cql.ProtocolError
 		require.ErrorAs(t, err, &broken, "the cause")
 		require.True(t, MayHaveApplied(err))
@@ -277,27 +278,27 @@ func TestDecisionBeforeTheRetryPolicy(t *testing.T) {
 	asked := false
 	c := &call{}
 	c.policies = &policies{retry: retryFunc(func(Attempt) Decision { asked = true; return Decision{Type: RetryNextHost} })}
-	open, refusing := &conn{}, &conn{}
-	refusing.draining.Store(true)
+	open, refusing := &conn.Conn{}, &conn.Conn{}
+	refusing.Draining.Store(true)
 	for name, m := range map[string]struct {
-		conn     *conn
+		conn     *conn.Conn
 		attempts int
 		err      error
 		want     RetryType
 	}{
-		"the time ended in the queue of the writer": {open, 1, &notSentError{ErrTimeoutNoResponse}, Rethrow},
-		"the time ended on a connection that ends":  {refusing, 1, &notSentError{ErrTimeoutNoResponse}, Rethrow},
+		"the time ended in the queue of the writer": {open, 1, &conn.NotSentError{Err: conn.ErrTimeout}, Rethrow},
+		"the time ended on a connection that ends":  {refusing, 1, &conn.NotSentError{Err: conn.ErrTimeout}, Rethrow},
 		"throttled":              {open, 1, ErrThrottled, Rethrow},
-		"no stream":              {open, 1, &notSentError{ErrNoStreams}, Rethrow},
-		"a frame too big":        {open, 1, &notSentError{frame.ErrTooBig}, Rethrow},
+		"no stream":              {open, 1, &conn.NotSentError{Err: conn.ErrNoStreams}, Rethrow},
+		"a frame too big":        {open, 1, &conn.NotSentError{Err: frame.ErrTooBig}, Rethrow},
 		"no memory":              {open, 1, &MemoryBudgetError{}, Rethrow},
 		"closed":                 {open, 1, ErrSessionClosed, Rethrow},
-		"changed":                {open, 1, &notSentError{ErrStatementChanged}, Rethrow},
-		"a busy node":            {open, 1, &notSentError{ErrNodeBusy}, RetryNextHost},
-		"the connection ended":   {open, 1, &notSentError{ErrConnectionClosed}, RetryNextHost},
-		"the connection ends":    {refusing, 1, &notSentError{ErrConnectionClosed}, Retry},
-		"it ends all the time":   {refusing, maxAttempts - 1, &notSentError{ErrConnectionClosed}, Retry},
-		"it ends too many times": {refusing, maxAttempts, &notSentError{ErrConnectionClosed}, RetryNextHost},
+		"changed":                {open, 1, &conn.NotSentError{Err: ErrStatementChanged}, Rethrow},
+		"a busy node":            {open, 1, &conn.NotSentError{Err: conn.ErrNodeBusy}, RetryNextHost},
+		"the connection ended":   {open, 1, &conn.NotSentError{Err: conn.ErrClosed}, RetryNextHost},
+		"the connection ends":    {refusing, 1, &conn.NotSentError{Err: conn.ErrClosed}, Retry},
+		"it ends all the time":   {refusing, maxAttempts - 1, &conn.NotSentError{Err: conn.ErrClosed}, Retry},
+		"it ends too many times": {refusing, maxAttempts, &conn.NotSentError{Err: conn.ErrClosed}, RetryNextHost},
 	} {
 		x := execution{failure: RequestFailure{Attempts: m.attempts}}
 		d := (*Session)(nil).decideRetry(t.Context(), c, m.conn, &node{info: &HostInfo{}}, &x, m.err)
@@ -308,7 +309,7 @@ func TestDecisionBeforeTheRetryPolicy(t *testing.T) {
 	for decided := range maxRetries + 1 {
 		x := execution{decided: decided}
 		c.idempotent = true
-		d := (*Session)(nil).decideRetry(t.Context(), c, open, &node{info: &HostInfo{}}, &x, ErrConnectionClosed)
+		d := (*Session)(nil).decideRetry(t.Context(), c, open, &node{info: &HostInfo{}}, &x, conn.ErrClosed)
 		require.Equal(t, decided < maxRetries, d.Type == RetryNextHost, decided)
 	}
 }
@@ -412,9 +413,9 @@ func TestSilentNodeIsLeftOnce(t *testing.T) {
 					began := time.Now()
 					policy := retryFunc(func(Attempt) Decision { return Decision{} })
 					err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(4 * time.Second).RetryPolicy(policy).Exec(t.Context())
-					require.ErrorIs(t, err, ErrTimeoutNoResponse)
+					require.ErrorIs(t, err, conn.ErrTimeout)
 					require.GreaterOrEqual(t, time.Since(began), 4*time.Second)
-					require.Less(t, time.Since(began), 4*time.Second+2*tickInterval)
+					require.Less(t, time.Since(began), 4*time.Second+2*conn.TickInterval)
 					after, _ := c.Count(idempotentInsert)
 					if attempts := after - before; m.nodes == 1 || s.Stats().Moved > moved {
 						require.Equal(t, m.attempts, attempts)
@@ -476,16 +477,16 @@ func TestBusyNodeIsPassed(t *testing.T) {
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		synctest.Wait()
 		busy := poolOf(s, c.Nodes[0]).pick()
-		id, ok := busy.streams.Claim()
+		id, ok := busy.Streams.Claim()
 		require.True(t, ok)
-		busy.overload.limit.Store(1)
+		busy.Overload.Limit.Store(1)
 		policy := retryFunc(func(Attempt) Decision { t.Error("asked"); return Decision{} })
 		for range 8 { // plans begin at each node in turn
 			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(t.Context()))
 		}
 		require.Zero(t, s.Stats().Retries)
 		require.Zero(t, s.Stats().Failed)
-		require.Positive(t, s.Stats().Errors[ErrorClassOf(ErrNodeBusy)])
-		busy.streams.Release(id)
+		require.Positive(t, s.Stats().Errors[ErrorClassOf(conn.ErrNodeBusy)])
+		busy.Streams.Release(id)
 	})
 }

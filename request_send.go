@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 )
 
@@ -74,7 +75,7 @@ func (s *Session) send(ctx context.Context, c *call) error {
 		c.describe(err)
 		return err
 	}
-	counted := c.req.op != frame.OpPrepare
+	counted := c.req.Op != frame.OpPrepare
 	if counted {
 		s.counters.of(c).requests.Add(1)
 	}
@@ -113,7 +114,7 @@ func (s *Session) executeAlone(ctx context.Context, c *call) error {
 // if another node may have one.
 //
 //go:noinline
-func (s *Session) firstNode(c *call) (n *node, shard int32, open *conn) {
+func (s *Session) firstNode(c *call) (n *node, shard int32, open *conn.Conn) {
 	s.newPlan(c)
 	if s.picks() { // the HostPicker is called once for each plan
 		return nil, -1, nil
@@ -125,14 +126,14 @@ func (s *Session) firstNode(c *call) (n *node, shard int32, open *conn) {
 		return nil, -1, nil
 	}
 	c.others = plan.more()
-	c.req.movable = c.idempotent && c.others
+	c.req.Movable = c.idempotent && c.others
 	return next.node, next.shard, next.node.pool.pickShard(c.shardOf(next))
 }
 
 // attempted is a failed attempt.
 type attempted struct {
 	candidate
-	conn *conn
+	conn *conn.Conn
 	made bool // false means that it was not admitted
 	err  error
 }
@@ -154,14 +155,14 @@ type execution struct {
 	failure RequestFailure
 	decided int           // failed attempts passed to the retry policy
 	timeout time.Duration // of each attempt, see request.timeout
-	silent  bool          // the last attempt failed with errSilent
+	silent  bool          // the last attempt failed with conn.ErrSilent
 	again   bool          // the plan has begun again after its last node was silent
 	waited  bool          // the last wait of the retry policy lets the plan begin again
 	ignored bool          // the retry policy has ignored the last failure
 	// retryBody is a copy of the body with another consistency. nil means that the execution sends callBody, which
 	// other executions share.
 	consistency         cql.Consistency
-	callBody, retryBody *buffer
+	callBody, retryBody *conn.Buffer
 }
 
 // execute executes a call along plan, after a failed attempt; nil means that there was none. It restores the body of
@@ -169,11 +170,11 @@ type execution struct {
 func (s *Session) execute(ctx context.Context, c *call, plan *sharedPlan, failed *attempted) error {
 	var x execution
 	x.failure.Err = ErrNoConnections
-	x.consistency, x.callBody, x.timeout = c.params.Consistency, c.req.body, c.req.timeout
+	x.consistency, x.callBody, x.timeout = c.params.Consistency, c.req.Body, c.req.Timeout
 	err := s.tryHosts(ctx, c, plan, &x, failed)
 	if x.retryBody != nil {
-		c.req.body = x.callBody
-		x.retryBody.release()
+		c.req.Body = x.callBody
+		x.retryBody.Release()
 	}
 	return err
 }
@@ -194,7 +195,7 @@ func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *ex
 			continue
 		}
 		c.others = !x.again && plan.more()
-		c.req.movable = c.idempotent && c.others
+		c.req.Movable = c.idempotent && c.others
 		if c.asked != nil {
 			c.asked.Store(at.node)
 		}
@@ -222,7 +223,7 @@ func (s *Session) markHost(mark func(error), err error) {
 	mark(err)
 }
 
-// shardOf returns the shard of a node that serves the call: that of the tablet, else that of the token. -1 means that
+// shardOf returns the shard of a node that serves the call: the shard of the tablet, else of the token. -1 means that
 // the shard is unknown.
 func (c *call) shardOf(at candidate) int32 {
 	if at.shard >= 0 || !c.hasToken {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/stats"
@@ -22,14 +23,14 @@ import (
 
 // sharedBody is a request body with a reference count of the executions that send it.
 type sharedBody struct {
-	body *buffer
+	body *conn.Buffer
 	refs atomic.Int32
 }
 
 // drop drops one reference and releases the body with the last one.
 func (b *sharedBody) drop() {
 	if b.refs.Add(-1) == 0 {
-		b.body.release()
+		b.body.Release()
 	}
 }
 
@@ -104,7 +105,7 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 	x.plan.mu = new(sync.Mutex)
 	s.newPlan(c)
 	s.startPlan(ctx, &x.plan.plan, c)
-	c.shared = &sharedBody{body: c.req.body}
+	c.shared = &sharedBody{body: c.req.Body}
 	c.shared.refs.Store(1)
 	x.call = c.callState
 	x.call.observer, x.call.bound, x.call.params.Values = nil, bindings{}, nil
@@ -137,7 +138,7 @@ func (x *speculation) start() {
 	if !x.enter() {
 		return
 	}
-	if x.call.req.op != frame.OpPrepare {
+	if x.call.req.Op != frame.OpPrepare {
 		s.counters.speculations.Add(1)
 	}
 	c := &call{callState: x.call}
@@ -145,7 +146,7 @@ func (x *speculation) start() {
 	if len(c.stmts) == 1 {
 		c.stmts = c.one[:]
 	}
-	c.req.began = time.Now()
+	c.req.Began = time.Now()
 	if x.observed {
 		c.observer = &observation{speculation: x}
 	}
@@ -189,11 +190,11 @@ func (x *speculation) ended(c *call, err error) {
 	case err != nil:
 		x.noteFailure(err)
 	case x.over:
-		c.answer.body.release()
+		c.answer.resp.Body.Release()
 	default:
 		x.over, x.won = true, true
-		x.answer, x.began = *c.answer, c.req.began
-		if c.req.op != frame.OpPrepare {
+		x.answer, x.began = *c.answer, c.req.Began
+		if c.req.Op != frame.OpPrepare {
 			x.session.counters.speculationWins.Add(1)
 		}
 		x.session.races.won()
@@ -233,7 +234,7 @@ func (x *speculation) finish(ctx context.Context, c *call, err error) error {
 	x.running--
 	if err == nil {
 		if x.won { // two executions succeeded at once
-			x.answer.body.release()
+			x.answer.resp.Body.Release()
 		}
 		x.end()
 		return nil
@@ -251,7 +252,7 @@ func (x *speculation) finish(ctx context.Context, c *call, err error) error {
 	}
 	x.end()
 	if x.won {
-		*c.answer, c.req.began = x.answer, x.began
+		*c.answer, c.req.Began = x.answer, x.began
 		return nil
 	}
 	x.failure.applied = x.failure.applied || x.running > 0 // the outcome of running executions is unknown

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/schema"
@@ -49,8 +50,8 @@ func (s *schemaSnapshot) has(keyspace string) bool {
 // it. It is canceled when the last caller has left.
 type schemaCache struct {
 	mode MetadataMode
-	ctx  context.Context // of the session
-	pick func() *conn    // returns a connection for reads; nil means that there is none
+	ctx  context.Context   // of the session
+	pick func() *conn.Conn // returns a connection for reads; nil means that there is none
 	snap atomic.Pointer[schemaSnapshot]
 
 	dirty  atomic.Bool // some part is stale, or a read of a stale part is running
@@ -62,7 +63,7 @@ type schemaCache struct {
 	wg     sync.WaitGroup
 }
 
-func newSchemaCache(ctx context.Context, mode MetadataMode, pick func() *conn) *schemaCache {
+func newSchemaCache(ctx context.Context, mode MetadataMode, pick func() *conn.Conn) *schemaCache {
 	c := &schemaCache{mode: mode, ctx: ctx, pick: pick}
 	c.snap.Store(&schemaSnapshot{})
 	return c
@@ -306,7 +307,7 @@ func (c *schemaCache) readScope(ctx context.Context, next *schemaSnapshot, scope
 			rows.Update(next.keyspaces)
 			return nil
 		}
-		if ctx.Err() != nil || !conn.refuses() && !conn.closed() {
+		if ctx.Err() != nil || !conn.Refuses() && !conn.Closed() {
 			break
 		}
 	}

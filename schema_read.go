@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/schema"
 )
@@ -16,7 +17,7 @@ import (
 
 // readSchema reads the rows of a scope. If the server refuses to return an optional table, the error becomes a fault of
 // the keyspaces.
-func readSchema(ctx context.Context, conn *conn, scope schema.Scope) (*schema.Rows, error) {
+func readSchema(ctx context.Context, conn *conn.Conn, scope schema.Scope) (*schema.Rows, error) {
 	rows := schema.NewRows(scope)
 	for _, q := range scope.Queries() {
 		err := systemEach(ctx, conn, q.Statement, func(row systemRow) { rows.Add(&q, row) })

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/frame"
@@ -128,7 +129,7 @@ func (s *Session) connect(ctx context.Context) error {
 		s.version = frame.V4 // v5 has no Snappy
 	}
 	err := s.control.connect(ctx)
-	var refused *versionError
+	var refused *conn.VersionError
 	if s.cfg.ProtoVersion == 0 && s.version > frame.V4 && errors.As(err, &refused) {
 		s.version = frame.V4
 		err = s.control.connect(ctx)
@@ -293,7 +294,7 @@ func (s *Session) Shutdown(ctx context.Context) error {
 		wg.Go(func() { ended[i] = n.pool.close(ctx, stats.EndClosed) })
 	}
 	if c := s.control.take(); c != nil {
-		ended[len(nodes)] = c.drain(ctx, stats.EndClosed)
+		ended[len(nodes)] = c.Drain(ctx, stats.EndClosed)
 	}
 	wg.Wait()
 	s.wg.Wait()
@@ -326,11 +327,11 @@ func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
 
 // awaitSchemaAgreement reads from the connection of pick, or from another one if that is silent or nil.
 
-func (s *Session) awaitSchemaAgreement(ctx context.Context, pick func() *conn) error {
+func (s *Session) awaitSchemaAgreement(ctx context.Context, pick func() *conn.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.MaxWaitSchemaAgreement)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	err := s.control.awaitSchemaAgreement(ctx, func() *conn { return s.answeringConn(pick()) })
+	err := s.control.awaitSchemaAgreement(ctx, func() *conn.Conn { return s.answeringConn(pick()) })
 	if err != nil && s.closed.Load() {
 		err = errtext.Errorf("%w: %w", ErrSessionClosed, err)
 	}
@@ -364,8 +365,8 @@ func (s *Session) admit(view *clusterView) error {
 	return nil
 }
 
-// commonVersion returns a *versionError if a cluster is being upgraded from Cassandra 3, whose nodes speak v4 at most:
-// a session has one version for all nodes.
+// commonVersion returns a *conn.VersionError if a cluster is being upgraded from Cassandra 3, whose nodes speak v4 at
+// most: a session has one version for all nodes.
 func commonVersion(hosts []*HostInfo) error {
 	var before4, since4 *HostInfo
 	for _, h := range hosts {
@@ -382,7 +383,7 @@ func commonVersion(hosts []*HostInfo) error {
 		return nil
 	}
 	err := errtext.Errorf("node %s has version %s", before4.addr, before4.version)
-	return &versionError{supported: frame.V4, err: err}
+	return &conn.VersionError{Supported: frame.V4, Err: err}
 }
 
 // reached translates the address of a node in an event. An invalid address means that the session does not reach the

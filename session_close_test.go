@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 )
@@ -174,12 +175,12 @@ func TestControlConnectionLostAfterCheck(t *testing.T) {
 		s := openSession(t, cfg)
 		session.Store(s)
 		kill.Store(true)
-		s.control.take().close(ErrConnectionClosed)
+		s.control.take().Close(conn.ErrClosed)
 		s.control.refreshSoon()
 		time.Sleep(20 * time.Second)
 		require.False(t, kill.Load())
 		require.NotNil(t, s.control.current())
-		require.False(t, s.control.current().closed())
+		require.False(t, s.control.current().Closed())
 	})
 }
 
@@ -200,7 +201,7 @@ func TestControlConnectionThatDoesNotLast(t *testing.T) {
 			})
 			return false
 		})
-		s.control.current().close(ErrConnectionClosed)
+		s.control.current().Close(conn.ErrClosed)
 		time.Sleep(time.Minute)
 		require.Greater(t, registered.Load(), int32(10))
 		require.Less(t, registered.Load(), int32(40))
@@ -271,8 +272,8 @@ func TestSchemaAgreementEndsWithTheSession(t *testing.T) {
 
 // breakConnections ends the session's connections to its first node.
 func breakConnections(s *Session) {
-	for _, conn := range s.topo.Load().nodes[0].pool.open.Load().conns {
-		conn.close(ErrConnectionClosed)
+	for _, link := range s.topo.Load().nodes[0].pool.open.Load().conns {
+		link.Close(conn.ErrClosed)
 	}
 }
 

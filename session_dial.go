@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/errtext"
 )
@@ -65,7 +66,7 @@ func (s *Session) awaitNodes(ctx context.Context) error {
 func startError(nodes []*node) error {
 	var errs []error
 	for _, n := range nodes {
-		err := cmp.Or(n.pool.lastError(), ErrConnectionClosed) // the pool may not have its error yet
+		err := cmp.Or(n.pool.lastError(), conn.ErrClosed) // the pool may not have its error yet
 		if errors.Is(err, ErrKeyspaceDoesNotExist) {
 			return keyspaceStartError{err}
 		}
@@ -86,7 +87,7 @@ func (s *Session) newPool(h *HostInfo) *pool {
 	return newPool(s.ctx, h.addr.String(), poolConfig{
 		size: s.cfg.NumConns, shardPort: s.shardPort, policy: s.cfg.ReconnectionPolicy, drainTimeout: s.cfg.Timeout,
 		changed: s.nodesChanged, log: s.log.With("host_id", h.id),
-		dial: func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
+		dial: func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
 			return s.dialNode(ctx, h.id, to, hooks)
 		},
 	})
@@ -94,35 +95,35 @@ func (s *Session) newPool(h *HostInfo) *pool {
 
 // dialControl opens a connection to any node of the cluster and registers it for events.
 func (s *Session) dialControl(ctx context.Context, addr string, onEvent func(any),
-	closed func(*conn, error),
-) (*conn, error) {
+	closed func(*conn.Conn, error),
+) (*conn.Conn, error) {
 	to := dialTarget{addr: addr}
 	cfg := s.connConfig(to, s.hostAt(addr))
-	cfg.onEvent, cfg.onClose = onEvent, closed
-	var initial func(context.Context, *conn) error
+	cfg.OnEvent, cfg.OnClose = onEvent, closed
+	var initial func(context.Context, *conn.Conn) error
 	if events := s.cfg.Events.names(); len(events) > 0 {
-		initial = func(ctx context.Context, c *conn) error { return register(ctx, c, events) }
+		initial = func(ctx context.Context, c *conn.Conn) error { return conn.Register(ctx, c, events) }
 	}
 	return s.dialVerified(ctx, cfg, to.addr, cql.UUID{}, initial)
 }
 
 // dialNode opens a connection to the node with that id and sets the session's keyspace on it.
-func (s *Session) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hooks connHooks) (*conn, error) {
+func (s *Session) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
 	cfg := s.connConfig(to, s.hostByID(id, to.addr))
-	cfg.connHooks = hooks
-	var initial func(context.Context, *conn) error
+	cfg.Hooks = hooks
+	var initial func(context.Context, *conn.Conn) error
 	if s.cfg.Keyspace != "" {
 		initial = s.useKeyspace
 	}
 	c, err := s.dialVerified(ctx, cfg, to.addr, id, initial)
 	if err == nil {
-		s.noteFeatures(&c.features)
+		s.noteFeatures(&c.Features)
 	}
 	return c, err
 }
 
 // useKeyspace sets the session's keyspace on a connection.
-func (s *Session) useKeyspace(ctx context.Context, c *conn) error {
+func (s *Session) useKeyspace(ctx context.Context, c *conn.Conn) error {
 	if _, err := systemQuery(ctx, c, `USE `+cqltext.QuoteIdentifier(s.cfg.Keyspace)); err != nil {
 		if errors.Is(err, cql.CodeInvalid) {
 			return errtext.Errorf("%w: ClusterConfig.Keyspace is %q: %w", ErrKeyspaceDoesNotExist, s.cfg.Keyspace, err)
@@ -141,46 +142,46 @@ func (s *Session) hostByID(id cql.UUID, addr string) *HostInfo {
 }
 
 // connConfig returns the configuration of a connection to a node.
-func (s *Session) connConfig(to dialTarget, host *HostInfo) *connConfig {
+func (s *Session) connConfig(to dialTarget, host *HostInfo) *conn.Config {
 	options := map[string]string{
 		"CQL_VERSION": s.cfg.CQLVersion, "DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion, "SESSION_ID": s.id.String(),
 	}
 	s.cfg.ApplicationInfo.startup(options)
 	dialer := s.cfg.dialerOf(host)
-	var authFor func() (Authenticator, error)
+	var authFor func() (cql.Authenticator, error)
 	if s.cfg.AuthProvider != nil {
-		authFor = func() (Authenticator, error) { return s.cfg.AuthProvider(host) }
+		authFor = func() (cql.Authenticator, error) { return s.cfg.AuthProvider(host) }
 	}
-	return &connConfig{
-		dial:      func(ctx context.Context, addr string) (net.Conn, error) { return s.dialSocket(ctx, dialer, to) },
-		tls:       s.tlsConfig(to.addr),
-		dialerTLS: s.cfg.HostDialer != nil,
-		version:   s.version, compressor: s.cfg.Compressor, auth: s.cfg.Authenticator, authFor: authFor,
-		noTablets: s.cfg.DisableInitialHostLookup,
-		tabletsV2: s.cfg.ExperimentalTabletsRoutingV2, options: options, timeout: s.cfg.Timeout,
-		connectTimeout: s.cfg.ConnectTimeout, heartbeat: max(s.cfg.HeartbeatInterval, 0),
-		beatTimeout: s.cfg.HeartbeatTimeout, logger: s.log, maxStreams: s.cfg.MaxRequestsPerConn,
-		memory: s.memory,
+	return &conn.Config{
+		Dial:      func(ctx context.Context, addr string) (net.Conn, error) { return s.dialSocket(ctx, dialer, to) },
+		TLS:       s.tlsConfig(to.addr),
+		DialerTLS: s.cfg.HostDialer != nil,
+		Version:   s.version, Compressor: s.cfg.Compressor, Auth: s.cfg.Authenticator, AuthFor: authFor,
+		NoTablets: s.cfg.DisableInitialHostLookup,
+		TabletsV2: s.cfg.ExperimentalTabletsRoutingV2, Options: options, Timeout: s.cfg.Timeout,
+		ConnectTimeout: s.cfg.ConnectTimeout, Heartbeat: max(s.cfg.HeartbeatInterval, 0),
+		BeatTimeout: s.cfg.HeartbeatTimeout, Logger: s.log, MaxStreams: s.cfg.MaxRequestsPerConn,
+		Memory: s.memory,
 	}
 }
 
-// dialObserved is dialConn. It counts the attempt and reports it to the ConnectObserver.
-func (s *Session) dialObserved(ctx context.Context, cfg *connConfig, addr string) (*conn, error) {
-	closed := cfg.onClose
+// dialObserved is conn.Dial. It counts the attempt and reports it to the ConnectObserver.
+func (s *Session) dialObserved(ctx context.Context, cfg *conn.Config, addr string) (*conn.Conn, error) {
+	closed := cfg.OnClose
 	var decided atomic.Bool // whether the connection opened or ended, the first of both
-	cfg.onClose = func(c *conn, err error) {
+	cfg.OnClose = func(c *conn.Conn, err error) {
 		if opened := !decided.CompareAndSwap(false, true); opened {
-			s.counters.ended[endCauseOf(err)].Add(1)
-			if !errors.Is(err, errDrained) {
+			s.counters.ended[conn.EndCauseOf(err)].Add(1)
+			if !errors.Is(err, conn.ErrDrained) {
 				s.counters.lost.Add(1)
 			}
 		}
 		closed(c, err)
 	}
 	began := time.Now()
-	c, err := dialConn(ctx, cfg, addr)
+	c, err := conn.Dial(ctx, cfg, addr)
 	if err == nil && !decided.CompareAndSwap(false, true) {
-		c, err = nil, c.closedError()
+		c, err = nil, c.ClosedError()
 	}
 	switch {
 	case err == nil:
@@ -212,14 +213,14 @@ func (s *Session) dialSocket(ctx context.Context, d Dialer, to dialTarget) (net.
 
 // shardPort returns the shard-aware port of the node of a connection. 0 means that there is none or that it cannot be
 // used.
-func (s *Session) shardPort(c *conn) uint16 {
+func (s *Session) shardPort(c *conn.Conn) uint16 {
 	switch {
 	case s.cfg.DisableShardAwarePort || !choosesPorts(s.cfg.dialerOf(nil)):
 		return 0
-	case isTLS(c.sock):
-		return c.features.shardAwarePortSSL
+	case conn.IsTLS(c.Sock):
+		return c.Features.ShardAwarePortSSL
 	}
-	return c.features.shardAwarePort
+	return c.Features.ShardAwarePort
 }
 
 // choosesPorts reports whether a Dialer can dial from a given local port.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 )
@@ -37,12 +38,12 @@ func TestSessionStartupOptions(t *testing.T) {
 		require.Equal(t, "7", options["CLIENT_ID"])
 		require.NotContains(t, options, "APPLICATION_VERSION")
 		require.Equal(t, s.id.String(), options["SESSION_ID"])
-		require.Contains(t, options, keyTabletsV1)
+		require.Contains(t, options, conn.KeyTabletsV1)
 	}
 }
 
 func TestSessionShardPort(t *testing.T) {
-	f := features{shards: 8, shardAwarePort: 19042, shardAwarePortSSL: 19142}
+	f := conn.Features{Shards: 8, ShardAwarePort: 19042, ShardAwarePortSSL: 19142}
 	for _, m := range []struct {
 		name   string
 		change func(cfg *ClusterConfig)
@@ -64,7 +65,7 @@ func TestSessionShardPort(t *testing.T) {
 			m.change(cfg)
 			full, err := cfg.withDefaults()
 			require.NoError(t, err)
-			require.Equal(t, m.want, (&Session{cfg: full}).shardPort(&conn{features: f, sock: m.sock}))
+			require.Equal(t, m.want, (&Session{cfg: full}).shardPort(&conn.Conn{Features: f, Sock: m.sock}))
 		})
 	}
 	for _, ports := range [][2]uint16{{0, 5}, {6, 5}} {

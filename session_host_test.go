@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 )
@@ -204,7 +205,7 @@ func TestAuthProvider(t *testing.T) {
 		var mu sync.Mutex
 		seen := map[string]int{}
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.AuthProvider = func(host *HostInfo) (Authenticator, error) {
+			cfg.AuthProvider = func(host *HostInfo) (cql.Authenticator, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				seen[host.ConnectAddressAndPort()]++
@@ -222,10 +223,10 @@ func TestAuthProvider(t *testing.T) {
 
 func TestAuthProviderFails(t *testing.T) {
 	broken := errors.New("no token")
-	for want, provide := range map[string]func(*HostInfo) (Authenticator, error){
-		"ClusterConfig.AuthProvider: no token":                                      func(*HostInfo) (Authenticator, error) { return nil, broken },
-		"ClusterConfig.AuthProvider: neither an Authenticator nor an error was ret": func(*HostInfo) (Authenticator, error) { return nil, nil },
-		"ClusterConfig.AuthProvider: panic: oops":                                   func(*HostInfo) (Authenticator, error) { panic("oops") },
+	for want, provide := range map[string]func(*HostInfo) (cql.Authenticator, error){
+		"ClusterConfig.AuthProvider: no token":                                      func(*HostInfo) (cql.Authenticator, error) { return nil, broken },
+		"ClusterConfig.AuthProvider: neither an Authenticator nor an error was ret": func(*HostInfo) (cql.Authenticator, error) { return nil, nil },
+		"ClusterConfig.AuthProvider: panic: oops":                                   func(*HostInfo) (cql.Authenticator, error) { panic("oops") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			cfg := configOf(newFakeCluster(t, frame.V5, 1, needsPassword))
@@ -233,7 +234,7 @@ func TestAuthProviderFails(t *testing.T) {
 			_, err := NewSession(t.Context(), *cfg)
 			require.ErrorContains(t, err, want)
 			require.ErrorIs(t, err, ErrNoConnectionsStarted)
-			var login *loginError
+			var login *conn.LoginError
 			require.ErrorAs(t, err, &login, "reconnection waits as after a refused login")
 			if strings.Contains(want, broken.Error()) {
 				require.ErrorIs(t, err, broken)
@@ -246,7 +247,7 @@ func TestAuthProviderFails(t *testing.T) {
 func TestAuthProviderNotCalled(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.AuthProvider = func(*HostInfo) (Authenticator, error) { return nil, errors.New("called") }
+			cfg.AuthProvider = func(*HostInfo) (cql.Authenticator, error) { return nil, errors.New("called") }
 		})
 	})
 }
@@ -258,7 +259,7 @@ func TestOneDialerAndOneAuthenticator(t *testing.T) {
 		},
 		"ClusterConfig: Authenticator and AuthProvider are both set": func(cfg *ClusterConfig) {
 			cfg.Authenticator = PasswordAuthenticator{}
-			cfg.AuthProvider = func(*HostInfo) (Authenticator, error) { return nil, nil }
+			cfg.AuthProvider = func(*HostInfo) (cql.Authenticator, error) { return nil, nil }
 		},
 	} {
 		cfg := &ClusterConfig{Hosts: []string{"10.0.0.1"}}

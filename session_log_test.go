@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -49,7 +50,7 @@ func TestLogOfALostNode(t *testing.T) {
 	var b bytes.Buffer
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, logTo(&b))
-		poolOf(s, c.Nodes[1]).pick().close(ErrConnectionClosed)
+		poolOf(s, c.Nodes[1]).pick().Close(conn.ErrClosed)
 		time.Sleep(time.Minute)
 		c.Nodes[1].Stop()
 		time.Sleep(time.Minute)
@@ -67,7 +68,7 @@ func TestLogOfTheControlConnection(t *testing.T) {
 	var b bytes.Buffer
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, logTo(&b))
-		s.control.current().close(ErrConnectionClosed)
+		s.control.current().Close(conn.ErrClosed)
 		time.Sleep(time.Minute)
 		s.Close()
 	})
@@ -88,7 +89,7 @@ func TestCloseLogsNothing(t *testing.T) {
 				s.control.refreshSoon()
 				time.Sleep(eventDelay)
 			} else {
-				s.control.take().close(ErrConnectionClosed)
+				s.control.take().Close(conn.ErrClosed)
 				s.control.lostWake <- struct{}{}
 			}
 			time.Sleep(time.Duration(wait) * time.Millisecond / 2)

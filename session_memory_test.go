@@ -16,8 +16,10 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/pooled"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -84,7 +86,7 @@ func requireUnused(t *testing.T, s *Session) {
 func TestMemoryBudgetHoldsUnderReaders(t *testing.T) {
 	const cell, budget = 2500, 64 << 10
 	readers := 1000
-	if poison {
+	if pooled.Poisoned {
 		readers = 300 // buffers are overwritten, which takes long
 	}
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
@@ -233,7 +235,7 @@ func TestMemoryBudgetWaitEnds(t *testing.T) {
 		hold, cancelHold := context.WithTimeout(context.Background(), time.Minute)
 		defer cancelHold()
 		var wg sync.WaitGroup
-		wg.Go(func() { require.ErrorIs(t, s.Query(selectPages).Exec(hold), ErrConnectionClosed) })
+		wg.Go(func() { require.ErrorIs(t, s.Query(selectPages).Exec(hold), conn.ErrClosed) })
 		synctest.Wait()
 
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -329,7 +331,7 @@ func TestMemoryBudgetCountsArriving(t *testing.T) {
 func TestMemoryBudgetReturns(t *testing.T) {
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
-			var compressor Compressor
+			var compressor cql.Compressor
 			if seed < 2 {
 				compressor = LZ4Compressor{}
 			}

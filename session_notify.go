@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/schema"
@@ -234,17 +235,17 @@ func reportOthers[T any](n *notifier, d *schema.Difference[T]) {
 func (n *notifier) reportObject(c SchemaChange) { n.call(func() { n.s.cfg.OnSchemaChange(c) }) }
 
 // anyConn returns a connection for the session's own statements. nil means that there is none.
-func (s *Session) anyConn() *conn { return s.answeringConn(s.control.current()) }
+func (s *Session) anyConn() *conn.Conn { return s.answeringConn(s.control.current()) }
 
 // answeringConn returns best if it can take requests and is not silent, else another connection of the session, a
 // silent one only if all are. nil means that there is none.
-func (s *Session) answeringConn(best *conn) *conn {
-	var silent *conn
-	answers := func(c *conn) bool {
-		if c != nil && !c.refuses() && c.silent.Load() {
+func (s *Session) answeringConn(best *conn.Conn) *conn.Conn {
+	var silent *conn.Conn
+	answers := func(c *conn.Conn) bool {
+		if c != nil && !c.Refuses() && c.Silent.Load() {
 			silent = cmp.Or(silent, c)
 		}
-		return c != nil && !c.refuses() && !c.silent.Load()
+		return c != nil && !c.Refuses() && !c.Silent.Load()
 	}
 	if answers(best) {
 		return best

@@ -16,9 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/leak"
+	"github.com/vecql/vecql/internal/pooled"
 	"github.com/vecql/vecql/internal/schema"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -292,7 +294,7 @@ func TestFault22EventStorm(t *testing.T) {
 		f.Reads()
 		reads.Store(0)
 		storm := 100_000
-		if poison {
+		if pooled.Poisoned {
 			storm = 20_000
 		}
 		send := func(p *fakecql.Conn, from, to int) {
@@ -356,13 +358,13 @@ func TestFault22EventStorm(t *testing.T) {
 func TestFault22EventsAreDropped(t *testing.T) {
 	c := newFakeCluster(t, frame.V4, 1)
 	s := sessionOn(c)
-	conn := s.control.current()
+	link := s.control.current()
 	taken, gate := make(chan struct{}), make(chan struct{})
 	var got []any
 	var lost atomic.Bool
-	handle := conn.cfg.onEvent
+	handle := link.Config.OnEvent
 	first := true
-	conn.cfg.onEvent = func(e any) {
+	link.Config.OnEvent = func(e any) {
 		if first {
 			first = false
 			close(taken)
@@ -370,11 +372,11 @@ func TestFault22EventsAreDropped(t *testing.T) {
 		}
 		got = append(got, e)
 		handle(e)
-		if _, ok := e.(eventsLost); ok {
+		if _, ok := e.(conn.EventsLost); ok {
 			lost.Store(true)
 		}
 	}
-	for i := range 3 * maxEvents {
+	for i := range 3 * conn.MaxEvents {
 		c.Event(frame.EventSchema, "CREATED", "TABLE", "ks", fmt.Sprint(i))
 		if i == 0 {
 			<-taken // it has left the queue, whose capacity the test measures
@@ -384,8 +386,8 @@ func TestFault22EventsAreDropped(t *testing.T) {
 	require.NoError(t, s.control.awaitSchemaAgreement(t.Context(), s.control.current), "all events have arrived")
 	close(gate)
 	require.True(t, fakecql.Within(lost.Load))
-	require.Len(t, got, maxEvents+1)
-	require.Equal(t, eventsLost{}, got[maxEvents])
+	require.Len(t, got, conn.MaxEvents+1)
+	require.Equal(t, conn.EventsLost{}, got[conn.MaxEvents])
 }
 
 // TestControlFailsOver stops the node of the control connection: the session connects to another node, reads the view
@@ -404,7 +406,7 @@ func TestControlFailsOver(t *testing.T) {
 		c.Nodes[0].Stop()
 		after(time.Second)
 		require.Len(t, s.GetHosts(), 3)
-		require.NotEqual(t, c.Nodes[0].Addr(), s.control.current().addr())
+		require.NotEqual(t, c.Nodes[0].Addr(), s.control.current().Addr())
 		_, err = s.TableMetadata(t.Context(), "ks", "t3")
 		require.NoError(t, err)
 	})
@@ -503,7 +505,7 @@ func TestListenersLeaveNothing(t *testing.T) {
 	f := richSchema()
 	c := newFakeCluster(t, frame.V5, 2)
 	c.On(f.Answer)
-	leak.Require(t, buffersHeld)
+	leak.Require(t, pooled.Held.Load)
 	before := runtime.NumGoroutine()
 	for range 50 {
 		var r listenerLog

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 )
 
@@ -79,15 +80,15 @@ func (p *peers) firstUnverified() bool {
 
 // dialVerified opens a connection to the node of that id, zero means any node of the cluster, and calls initial on it,
 // which may be nil. A server that is definitely another one is refused with a *PeerError.
-func (s *Session) dialVerified(ctx context.Context, cfg *connConfig, addr string, id cql.UUID,
-	initial func(context.Context, *conn) error,
-) (*conn, error) {
+func (s *Session) dialVerified(ctx context.Context, cfg *conn.Config, addr string, id cql.UUID,
+	initial func(context.Context, *conn.Conn) error,
+) (*conn.Conn, error) {
 	want := Peer{ClusterName: s.peers.expected(), HostID: id}
 	if s.cfg.LoadBalanced || s.cfg.DisableInitialHostLookup {
 		want.HostID = cql.UUID{}
 	}
-	cfg.prepare = func(ctx context.Context, c *conn) error {
-		if initial == nil && !c.features.graceful {
+	cfg.Prepare = func(ctx context.Context, c *conn.Conn) error {
+		if initial == nil && !c.Features.Graceful {
 			return s.verify(ctx, c, want)
 		}
 		var failure, unregistered error
@@ -95,8 +96,8 @@ func (s *Session) dialVerified(ctx context.Context, cfg *connConfig, addr string
 		if initial != nil {
 			wg.Go(func() { failure = initial(ctx, c) })
 		}
-		if c.features.graceful {
-			wg.Go(func() { unregistered = registerShutdown(ctx, c) })
+		if c.Features.Graceful {
+			wg.Go(func() { unregistered = conn.RegisterShutdown(ctx, c) })
 		}
 		err := s.verify(ctx, c, want)
 		wg.Wait()
@@ -118,31 +119,31 @@ func (s *Session) dialVerified(ctx context.Context, cfg *connConfig, addr string
 }
 
 // verify returns a *PeerError if the server of c is definitely not the wanted one.
-func (s *Session) verify(ctx context.Context, c *conn, want Peer) error {
-	if want == (Peer{}) || want.HostID != (cql.UUID{}) && want.HostID == c.features.hostID {
+func (s *Session) verify(ctx context.Context, c *conn.Conn, want Peer) error {
+	if want == (Peer{}) || want.HostID != (cql.UUID{}) && want.HostID == c.Features.HostID {
 		return nil
 	}
 	got, err := readPeer(ctx, c)
 	if err != nil && !refusesStatement(err) {
 		return errtext.Errorf("verify the peer: %w", err)
 	}
-	if c.features.hostID != (cql.UUID{}) {
-		got.HostID = c.features.hostID
+	if c.Features.HostID != (cql.UUID{}) {
+		got.HostID = c.Features.HostID
 	}
-	wrong := &PeerError{Address: c.addr(), Want: want, Got: got}
+	wrong := &PeerError{Address: c.Addr(), Want: want, Got: got}
 	if wrong.WrongCluster() || wrong.wrongNode() {
 		return wrong
 	}
 	compared := want.ClusterName != "" && got.ClusterName != "" ||
 		want.HostID != (cql.UUID{}) && got.HostID != (cql.UUID{})
 	if !compared && s.peers.firstUnverified() {
-		s.log.Warn("peer not verified: the server reports neither its cluster nor its host id", "node", c.addr(), "err", err)
+		s.log.Warn("peer not verified: the server reports neither its cluster nor its host id", "node", c.Addr(), "err", err)
 	}
 	return nil
 }
 
 // readPeer asks a server for its cluster and host id.
-func readPeer(ctx context.Context, c *conn) (Peer, error) {
+func readPeer(ctx context.Context, c *conn.Conn) (Peer, error) {
 	rows, err := systemQuery(ctx, c, "SELECT cluster_name, host_id FROM system.local WHERE key = 'local'")
 	if err != nil || len(rows) == 0 {
 		return Peer{}, err

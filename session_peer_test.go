@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 )
@@ -114,14 +115,14 @@ func TestEndedBeforeOpened(t *testing.T) {
 		broken := errors.New("broken")
 		ended := make(chan struct{})
 		cfg := s.connConfig(dialTarget{addr: c.Nodes[0].Addr()}, nil)
-		cfg.onClose = func(*conn, error) { close(ended) }
-		cfg.prepare = func(_ context.Context, c *conn) error {
-			c.close(broken)
+		cfg.OnClose = func(*conn.Conn, error) { close(ended) }
+		cfg.Prepare = func(_ context.Context, c *conn.Conn) error {
+			c.Close(broken)
 			<-ended
 			return nil
 		}
 		_, err := s.dialObserved(t.Context(), cfg, c.Nodes[0].Addr())
-		require.ErrorIs(t, err, ErrConnectionClosed)
+		require.ErrorIs(t, err, conn.ErrClosed)
 		require.ErrorIs(t, err, broken)
 		st := s.Stats()
 		require.Equal(t, before.ConnectionsFailed+1, st.ConnectionsFailed)

@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/leak"
+	"github.com/vecql/vecql/internal/pooled"
 )
 
 // Query plans of a session: the nodes that receive its requests.
@@ -119,7 +120,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 		{"unknown name", func(cfg *ClusterConfig) { cfg.HostFilter = WhiteListHostFilter("no such host.invalid") }, "HostFilter: lookup"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			leak.Require(t, buffersHeld)
+			leak.Require(t, pooled.Held.Load)
 			cfg := configOf(c)
 			row.change(cfg)
 			_, err := NewSession(t.Context(), *cfg)

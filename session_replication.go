@@ -7,6 +7,7 @@ import (
 	"maps"
 	"sync/atomic"
 
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/schema"
@@ -74,7 +75,7 @@ func (s *Session) placeKeyspace(ctx context.Context, e frame.SchemaEvent, from *
 }
 
 // readReplication reads the replication of a keyspace, nil if there is no such keyspace.
-func readReplication(ctx context.Context, conn *conn, keyspace string) (*placement.Strategy, error) {
+func readReplication(ctx context.Context, conn *conn.Conn, keyspace string) (*placement.Strategy, error) {
 	if conn == nil {
 		return nil, ErrNoConnections
 	}

@@ -16,9 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/leak"
+	"github.com/vecql/vecql/internal/pooled"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -91,7 +93,7 @@ func TestSessionStartFails(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			c := newFakeCluster(t, frame.V4, 1, func(n *fakecql.Node) { n.Server.Auth = m.auth })
 			c.On(m.hook)
-			leak.Require(t, buffersHeld)
+			leak.Require(t, pooled.Held.Load)
 			cfg := configOf(c)
 			cfg.ConnectTimeout = 5 * time.Second
 			if m.change != nil {
@@ -128,7 +130,7 @@ func TestSessionStartCanceled(t *testing.T) {
 	c := newFakeCluster(t, frame.V4, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	c.On(func(r *fakecql.Request) bool { cancel(); return r.Op == fakecql.OpRegister })
-	leak.Require(t, buffersHeld)
+	leak.Require(t, pooled.Held.Load)
 	_, err := NewSession(ctx, *configOf(c))
 	require.ErrorIs(t, err, context.Canceled)
 }
@@ -162,7 +164,7 @@ func TestSessionCloseConcurrentWithQueries(t *testing.T) {
 						if err == nil {
 							continue
 						}
-						if !errors.Is(err, ErrSessionClosed) && !errors.Is(err, ErrConnectionClosed) {
+						if !errors.Is(err, ErrSessionClosed) && !errors.Is(err, conn.ErrClosed) {
 							t.Errorf("got %v", err)
 						}
 						return
@@ -189,7 +191,7 @@ func TestSessionTLSVerifiesByContactName(t *testing.T) {
 			c := newSocketCluster(t, frame.V4, 1, func(n *fakecql.Node) {
 				n.Server.Wrap = func(conn net.Conn) net.Conn { return tls.Server(conn, server) }
 			})
-			leak.Require(t, buffersHeld)
+			leak.Require(t, pooled.Held.Load)
 			cfg := configOf(c)
 			cfg.Hosts, cfg.TLS = []string{fmt.Sprintf("localhost:%d", c.Port)}, client
 			s, err := NewSession(t.Context(), *cfg)
@@ -292,7 +294,7 @@ func TestSessionPicksUsableConnection(t *testing.T) {
 	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.NumConns = 2 })
 	p := s.topo.Load().nodes[0].pool
 	require.Eventually(t, func() bool { return len(p.open.Load().conns) == 2 }, 5*time.Second, time.Millisecond)
-	p.open.Load().conns[0].draining.Store(true)
+	p.open.Load().conns[0].Draining.Store(true)
 	for range 10 {
 		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 )
 
@@ -16,7 +17,7 @@ import (
 // contact points.
 
 // readView reads nodes and keyspaces through a connection to any node.
-func (s *Session) readView(ctx context.Context, conn *conn) (view clusterView, err error) {
+func (s *Session) readView(ctx context.Context, conn *conn.Conn) (view clusterView, err error) {
 	changes := s.replication.count.Load()
 	if s.cfg.DisableInitialHostLookup {
 		view, err = s.contactView(ctx, conn)
@@ -35,7 +36,7 @@ func (s *Session) otherAddress(first, other *HostInfo) bool {
 		return false
 	}
 	if conn := n.pool.pick(); conn != nil { // the address of n may be another one: a view was read before it connected
-		return conn.addr() == other.addr.String()
+		return conn.Addr() == other.addr.String()
 	}
 	return first.addr == n.info.addr
 }
@@ -43,7 +44,7 @@ func (s *Session) otherAddress(first, other *HostInfo) bool {
 // contactView returns a view whose nodes are the contact points. A view without partitioner and keyspaces has no
 // replicas. A connected node stays even if no name has its address any more, because some name servers return another
 // part of the addresses each time.
-func (s *Session) contactView(ctx context.Context, conn *conn) (view clusterView, err error) {
+func (s *Session) contactView(ctx context.Context, conn *conn.Conn) (view clusterView, err error) {
 	local, err := readLocal(ctx, conn)
 	if err != nil {
 		return view, err
@@ -80,7 +81,7 @@ func contactID(addr netip.AddrPort) (id cql.UUID) {
 }
 
 // readVersions returns the distinct schema versions of the nodes that are up.
-func (s *Session) readVersions(ctx context.Context, conn *conn) ([]cql.UUID, error) {
+func (s *Session) readVersions(ctx context.Context, conn *conn.Conn) ([]cql.UUID, error) {
 	if s.cfg.DisableInitialHostLookup {
 		return s.contactVersions(ctx, conn)
 	}
@@ -92,10 +93,10 @@ func (s *Session) readVersions(ctx context.Context, conn *conn) ([]cql.UUID, err
 
 // contactVersions asks the node of a connection and each contact point for its schema version. It leaves out contact
 // points without a connection, and silent ones.
-func (s *Session) contactVersions(ctx context.Context, one *conn) ([]cql.UUID, error) {
-	conns := []*conn{one}
+func (s *Session) contactVersions(ctx context.Context, one *conn.Conn) ([]cql.UUID, error) {
+	conns := []*conn.Conn{one}
 	for _, n := range s.topo.Load().nodes {
-		if c := n.pool.pick(); c != nil && !c.silent.Load() {
+		if c := n.pool.pick(); c != nil && !c.Silent.Load() {
 			conns = append(conns, c)
 		}
 	}
@@ -103,7 +104,7 @@ func (s *Session) contactVersions(ctx context.Context, one *conn) ([]cql.UUID, e
 	for _, c := range conns {
 		rows, err := systemQuery(ctx, c, "SELECT schema_version FROM system.local WHERE key = 'local'")
 		if err != nil {
-			return nil, errtext.Errorf("node %s: %w", c.addr(), err)
+			return nil, errtext.Errorf("node %s: %w", c.Addr(), err)
 		}
 		for _, row := range rows {
 			if v, ok := row["schema_version"].(cql.UUID); ok && !slices.Contains(versions, v) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
 )
@@ -47,7 +48,7 @@ func TestContactPointsOnly(t *testing.T) {
 				return true
 			case r.Op == fakecql.OpExecute:
 				served[r.Node]++
-				_, tablets := r.Conn.Startup[keyTabletsV1]
+				_, tablets := r.Conn.Startup[conn.KeyTabletsV1]
 				withTablets = withTablets || tablets
 			}
 			return false
@@ -117,7 +118,7 @@ func TestContactPointsOnlyAgreement(t *testing.T) {
 		c.Nodes[1].Change(func(n *fakecql.Node) { n.Schema = [16]byte{2}; n.Down = true })
 		for _, n := range s.topo.Load().nodes {
 			if n.info.addr.String() == c.Nodes[1].Addr() {
-				n.pool.pick().silent.Store(true)
+				n.pool.pick().Silent.Store(true)
 			}
 		}
 		require.NoError(t, s.AwaitSchemaAgreement(t.Context()), "a silent node is not asked")

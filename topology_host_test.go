@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/placement"
 )
@@ -256,10 +257,10 @@ func TestCommonVersion(t *testing.T) {
 				version, excluded := strings.CutPrefix(v, "-")
 				hosts = append(hosts, &HostInfo{version: version, excluded: excluded})
 			}
-			var refused *versionError
+			var refused *conn.VersionError
 			if err := commonVersion(hosts); m.v4 {
 				require.ErrorAs(t, err, &refused)
-				require.EqualValues(t, frame.V4, refused.supported)
+				require.EqualValues(t, frame.V4, refused.Supported)
 			} else {
 				require.NoError(t, err)
 			}
@@ -326,11 +327,11 @@ func TestHostInfoOfAddrPort(t *testing.T) {
 	h.pool.Store(emptyPool())
 	require.False(t, h.IsUp())
 	require.False(t, h.IsUp())
-	open := newIdleConn()
-	h.pool.Load().open.Store(newPoolView([]*conn{open}))
+	open := idleConn()
+	h.pool.Load().open.Store(newPoolView([]*conn.Conn{open}))
 	require.True(t, h.IsUp())
 	require.True(t, h.IsUp())
-	open.draining.Store(true)
+	open.Draining.Store(true)
 	require.False(t, h.IsUp())
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/tablet"
 )
@@ -116,9 +117,9 @@ func TestPlanHostPickerIsLazy(t *testing.T) {
 			return SelectedHost{Host: &HostInfo{id: cql.UUID{15: byte(n)}}, Mark: func(error) { marked = append(marked, n) }}
 		}
 	}})
-	c := newConn(&connConfig{version: frame.V4}, "127.0.0.1:9042", nil)
-	c.silent.Store(true)
-	topo.node(2).pool.open.Store(newPoolView([]*conn{c}))
+	c := conn.New(&conn.Config{Version: frame.V4}, "127.0.0.1:9042", nil)
+	c.Silent.Store(true)
+	topo.node(2).pool.open.Store(newPoolView([]*conn.Conn{c}))
 	r := topo.plan(onToken(0))
 	require.Zero(t, selected)
 	var tried []int

@@ -388,7 +388,7 @@ func (p *queryPlan) otherAt(k int) *node {
 // is not busy: an attempt there fails at once.
 func (n *node) busy(shard int32, limit int) bool {
 	c := n.pool.pickShard(shard)
-	return c != nil && c.inFlight() > limit
+	return c != nil && c.InFlight() > limit
 }
 
 // strides are primes above any number of nodes, so that steps of one stride visit all nodes. They are balanced modulo

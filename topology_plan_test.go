@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/stream"
@@ -273,12 +274,12 @@ func withLoad(t *testing.T, topo *topology, load map[byte]int) {
 	for _, n := range topo.nodes {
 		n.pool = newPool(context.Background(), "", poolConfig{})
 		t.Cleanup(n.pool.cancel)
-		c := &conn{streams: stream.New(1000)}
+		c := &conn.Conn{Streams: stream.New(1000)}
 		for range load[n.info.id[15]] {
-			_, ok := c.streams.Claim()
+			_, ok := c.Streams.Claim()
 			require.True(t, ok)
 		}
-		n.pool.open.Store(newPoolView([]*conn{c}))
+		n.pool.open.Store(newPoolView([]*conn.Conn{c}))
 	}
 }
 
@@ -318,7 +319,7 @@ func TestPlanAvoidsSlowReplicas(t *testing.T) {
 	r := topo.plan(onToken(0))
 	require.Equal(t, topo.node(5), r.next().node)
 	for id := range 11 { // a node that becomes idle between two calls must be listed exactly once
-		topo.node(4).pool.open.Load().conns[0].streams.Release(id)
+		topo.node(4).pool.open.Load().conns[0].Streams.Release(id)
 	}
 	require.Equal(t, "4", names(planNodes(r)[:1]))
 	require.Len(t, planNodes(topo.plan(onToken(0))), 9)
@@ -390,9 +391,9 @@ func TestPlanSilentNodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			topo := threeByThree(t, policy)
 			for _, n := range []byte{1, 5} {
-				c := newConn(&connConfig{version: frame.V4}, "127.0.0.1:9042", nil)
-				c.silent.Store(true)
-				topo.node(n).pool.open.Store(newPoolView([]*conn{c}))
+				c := conn.New(&conn.Config{Version: frame.V4}, "127.0.0.1:9042", nil)
+				c.Silent.Store(true)
+				topo.node(n).pool.open.Store(newPoolView([]*conn.Conn{c}))
 			}
 			for i := range uint32(20) {
 				r := topo.plan(onToken(i * startStep))
@@ -433,13 +434,13 @@ func TestPlanAvoidsSilentShards(t *testing.T) {
 			topo := testTopology(t, TokenAwareHostPolicy(RoundRobinHostPolicy()), []*node{testNode(1, "a", "r", -5), testNode(2, "a", "r", 5)},
 				map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 2}}})
 			for _, n := range topo.nodes {
-				var conns []*conn
+				var conns []*conn.Conn
 				for shard := range int32(shards) {
-					c := &conn{streams: stream.New(1000), features: features{shards: shards, shard: shard}}
+					c := &conn.Conn{Streams: stream.New(1000), Features: conn.Features{Shards: shards, Shard: shard}}
 					if n.info.id[15] == 1 && shard == m.slow {
-						c.silent.Store(silent)
-						for range 2 * lagWaiting {
-							_, ok := c.streams.Claim()
+						c.Silent.Store(silent)
+						for range 2 * conn.LagWaiting {
+							_, ok := c.Streams.Claim()
 							require.True(t, ok || silent)
 						}
 					}
@@ -537,13 +538,13 @@ func TestPlanWithoutTokenIgnoresShards(t *testing.T) {
 	topo := testTopology(t, RoundRobinHostPolicy(), []*node{testNode(1, "a", "r"), testNode(2, "a", "r")}, nil)
 	n := topo.node(1)
 	n.pool = newPool(t.Context(), "", poolConfig{})
-	var conns []*conn
+	var conns []*conn.Conn
 	for shard := range int32(2) {
-		conns = append(conns, &conn{streams: stream.New(10), features: features{shards: 2, shard: shard}})
+		conns = append(conns, &conn.Conn{Streams: stream.New(10), Features: conn.Features{Shards: 2, Shard: shard}})
 	}
 	n.pool.open.Store(newPoolView(conns))
 	silent := conns[n.pool.shardOf(0)]
-	silent.silent.Store(true)
+	silent.Silent.Store(true)
 	n.pool.open.Store(newPoolView(conns))
 	first := map[*node]bool{}
 	for i := range uint32(20) {

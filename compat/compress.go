@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Compressors.
@@ -28,7 +29,7 @@ type AppendCompressor interface {
 
 // AdaptBlockCompressor returns the driver's compressor for c. lz4 and snappy are the driver's own, with the formats
 // of the protocol; another compressor is called, and serves protocol v4 only.
-func AdaptBlockCompressor(c BlockCompressor) vecql.Compressor {
+func AdaptBlockCompressor(c BlockCompressor) cql.Compressor {
 	if own := ownCompressor(c.Name()); own != nil {
 		return own
 	}
@@ -36,14 +37,14 @@ func AdaptBlockCompressor(c BlockCompressor) vecql.Compressor {
 }
 
 // AdaptAppendCompressor returns the driver's compressor for c, as AdaptBlockCompressor does.
-func AdaptAppendCompressor(c AppendCompressor) vecql.Compressor {
+func AdaptAppendCompressor(c AppendCompressor) cql.Compressor {
 	if own := ownCompressor(c.Name()); own != nil {
 		return own
 	}
 	return appendCompressor{c}
 }
 
-func ownCompressor(name string) vecql.Compressor {
+func ownCompressor(name string) cql.Compressor {
 	switch name {
 	case "lz4":
 		return vecql.LZ4Compressor{}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 func TestTLSOptions(t *testing.T) {
@@ -128,7 +129,7 @@ func (f failing) AppendDecompressedWithLength(dst, _ []byte) ([]byte, error) {
 }
 
 func TestErrorOfACompressorIsReturned(t *testing.T) {
-	for _, c := range []vecql.Compressor{AdaptBlockCompressor(failing{xor{"other"}}), AdaptAppendCompressor(failing{xor{"other"}})} {
+	for _, c := range []cql.Compressor{AdaptBlockCompressor(failing{xor{"other"}}), AdaptAppendCompressor(failing{xor{"other"}})} {
 		_, err := c.AppendDecompressedWithLength(nil, []byte("a"), 1)
 		require.EqualError(t, err, "corrupt")
 		_, err = c.AppendDecompressedWithLength([]byte("before"), []byte("a"), 8)
@@ -160,7 +161,7 @@ func (x xor) append(dst, src []byte) ([]byte, error) {
 func TestCompressors(t *testing.T) {
 	require.Equal(t, vecql.LZ4Compressor{}, AdaptBlockCompressor(xor{"lz4"}))
 	require.Equal(t, vecql.SnappyCompressor{}, AdaptAppendCompressor(xor{"snappy"}))
-	for _, c := range []vecql.Compressor{AdaptBlockCompressor(xor{"other"}), AdaptAppendCompressor(xor{"other"})} {
+	for _, c := range []cql.Compressor{AdaptBlockCompressor(xor{"other"}), AdaptAppendCompressor(xor{"other"})} {
 		require.Equal(t, "other", c.Name())
 		out, err := c.AppendCompressedWithLength([]byte(">"), []byte("ab"))
 		require.NoError(t, err)

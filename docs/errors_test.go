@@ -210,7 +210,7 @@ func exportedErrors(t *testing.T, packages map[string]string) (names []string, a
 		}, func(spec *ast.ValueSpec) {
 			for i, name := range spec.Names {
 				alias := ""
-				if i < len(spec.Values) {
+				if i < len(spec.Values) && namesError(selector(spec.Values[i])) { // not a variable of an internal package
 					alias = selector(spec.Values[i])
 				}
 				constant, _ := spec.Type.(*ast.Ident)

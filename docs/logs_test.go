@@ -27,8 +27,10 @@ var logKeys = []string{
 func TestLogTable(t *testing.T) {
 	files, err := filepath.Glob(root + "/*.go")
 	require.NoError(t, err)
+	connections, err := filepath.Glob(root + "/internal/conn/*.go")
+	require.NoError(t, err)
 	var records []string
-	for _, file := range files {
+	for _, file := range append(files, connections...) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
@@ -80,7 +82,7 @@ func logCall(call *ast.CallExpr) (level string, arguments []ast.Expr) {
 	case name == "note" && receiver == "p":
 		l, _ := call.Args[0].(*ast.SelectorExpr)
 		return strings.ToUpper(strings.TrimPrefix(l.Sel.Name, "Level")), call.Args[1:]
-	case (receiver == "log" || receiver == "logger") && slices.Contains([]string{"Debug", "Info", "Warn", "Error"}, name):
+	case (receiver == "log" || strings.EqualFold(receiver, "logger")) && slices.Contains([]string{"Debug", "Info", "Warn", "Error"}, name):
 		return strings.ToUpper(name), call.Args
 	}
 	return "", nil

@@ -408,7 +408,7 @@ func TestFault08CompressorsRefuse(t *testing.T) {
 	const limit = 1<<20 - 1
 	for _, row := range []struct {
 		name string
-		c    vecql.Compressor
+		c    cql.Compressor
 		src  []byte
 	}{
 		{"lz4 no length", vecql.LZ4Compressor{}, []byte{0, 0, 0}},

@@ -310,7 +310,7 @@ func TestFault28AllLoginsRefused(t *testing.T) {
 // A rotating is an Authenticator whose password changes.
 type rotating struct{ password atomic.Value }
 
-func (a *rotating) Challenge(req []byte) ([]byte, vecql.Authenticator, error) {
+func (a *rotating) Challenge(req []byte) ([]byte, cql.Authenticator, error) {
 	return vecql.PasswordAuthenticator{Username: "u", Password: a.password.Load().(string)}.Challenge(req)
 }
 

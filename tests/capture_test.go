@@ -132,7 +132,7 @@ func TestCapture(t *testing.T) {
 	}
 	for _, m := range []struct {
 		version    int
-		compressor vecql.Compressor
+		compressor cql.Compressor
 	}{{4, nil}, {4, vecql.SnappyCompressor{}}, {5, nil}, {5, vecql.LZ4Compressor{}}} {
 		cfg := config(t, bareNode)
 		r := &recorder{}

@@ -196,7 +196,7 @@ func disturb(t *testing.T, c *cqltest.Cluster, r *rand.Rand, step int) string {
 func TestClusterChaos(t *testing.T) {
 	for name, m := range map[string]struct {
 		cfg  cqltest.Config
-		comp vecql.Compressor
+		comp cql.Compressor
 	}{
 		"cassandra":     {cqltest.Config{Nodes: 5}, nil},
 		"cassandra lz4": {cqltest.Config{Nodes: 5}, vecql.LZ4Compressor{}},

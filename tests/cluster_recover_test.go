@@ -138,7 +138,7 @@ func TestClusterAllNodesMove(t *testing.T) {
 // rotating is an Authenticator whose password changes while the program runs.
 type rotating struct{ password *atomic.Pointer[string] }
 
-func (r rotating) Challenge(req []byte) ([]byte, vecql.Authenticator, error) {
+func (r rotating) Challenge(req []byte) ([]byte, cql.Authenticator, error) {
 	return vecql.PasswordAuthenticator{Username: "user", Password: *r.password.Load()}.Challenge(req)
 }
 

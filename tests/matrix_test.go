@@ -91,7 +91,7 @@ func TestSuite(t *testing.T) {
 		kind       kind
 		name       string
 		version    int
-		compressor vecql.Compressor
+		compressor cql.Compressor
 		soak       bool // takes long, and differs little from the others
 	}{
 		{plainNode, "one", 5, nil, true},
@@ -150,7 +150,7 @@ func TestSuite(t *testing.T) {
 // TestNegotiation leaves the protocol version to the driver. With Cassandra 5 the result must be v5, or v4 with Snappy,
 // which v5 lacks.
 func TestNegotiation(t *testing.T) {
-	for _, compressor := range []vecql.Compressor{nil, vecql.LZ4Compressor{}, vecql.SnappyCompressor{}} {
+	for _, compressor := range []cql.Compressor{nil, vecql.LZ4Compressor{}, vecql.SnappyCompressor{}} {
 		t.Run(fmt.Sprint(compressor), func(t *testing.T) {
 			cfg := config(t, plainNode)
 			cfg.Compressor = compressor

@@ -2,7 +2,10 @@
 
 package gocql
 
-import "github.com/vecql/vecql"
+import (
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
+)
 
 // Authentication in v1.7 and the fork.
 
@@ -32,11 +35,11 @@ func (p PasswordAuthenticator) Success(data []byte) error { return nil }
 // AdaptAuthentication returns a and provider as vecql has them, nil for nil.
 func AdaptAuthentication[H any](
 	a Authenticator, provider func(H) (Authenticator, error), hostOf func(*vecql.HostInfo) H,
-) (vecql.Authenticator, func(*vecql.HostInfo) (vecql.Authenticator, error)) {
+) (cql.Authenticator, func(*vecql.HostInfo) (cql.Authenticator, error)) {
 	if provider == nil {
 		return adaptAuthenticator(a), nil
 	}
-	return adaptAuthenticator(a), func(node *vecql.HostInfo) (vecql.Authenticator, error) {
+	return adaptAuthenticator(a), func(node *vecql.HostInfo) (cql.Authenticator, error) {
 		of, err := provider(hostOf(node))
 		return adaptAuthenticator(of), err
 	}
@@ -47,7 +50,7 @@ type authenticator struct{ of Authenticator }
 
 // adaptAuthenticator returns a as vecql's interface, nil for nil. A PasswordAuthenticator becomes vecql's own, whose
 // password appears in no text.
-func adaptAuthenticator(a Authenticator) vecql.Authenticator {
+func adaptAuthenticator(a Authenticator) cql.Authenticator {
 	switch a := a.(type) {
 	case nil:
 		return nil
@@ -60,7 +63,7 @@ func adaptAuthenticator(a Authenticator) vecql.Authenticator {
 }
 
 // Challenge implements vecql.Authenticator.
-func (a authenticator) Challenge(req []byte) ([]byte, vecql.Authenticator, error) {
+func (a authenticator) Challenge(req []byte) ([]byte, cql.Authenticator, error) {
 	resp, next, err := a.of.Challenge(req)
 	return resp, adaptAuthenticator(next), err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // The configuration of vecql for a ClusterConfig.
@@ -64,7 +65,7 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 	}.Configure(&c)
 	c.Authenticator = cfg.Authenticator
 	if cfg.AuthProvider != nil {
-		c.AuthProvider = func(h *vecql.HostInfo) (vecql.Authenticator, error) { return cfg.AuthProvider(s.hosts.Of(h)) }
+		c.AuthProvider = func(h *vecql.HostInfo) (cql.Authenticator, error) { return cfg.AuthProvider(s.hosts.Of(h)) }
 	}
 	return c, s.convertDialer(&c)
 }

@@ -19,7 +19,7 @@ import (
 
 // Connections and nodes.
 type (
-	Authenticator         = vecql.Authenticator
+	Authenticator         = cql.Authenticator
 	Compressor            = compat.AppendCompressor
 	Dialer                = api.Dialer
 	DialedHost            = api.DialedHost

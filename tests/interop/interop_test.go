@@ -28,7 +28,7 @@ import (
 )
 
 // upper converts the name of a compressor to the upper case that the server expects.
-type upper struct{ vecql.Compressor }
+type upper struct{ cql.Compressor }
 
 func (u upper) Name() string { return strings.ToUpper(u.Compressor.Name()) }
 
@@ -36,7 +36,7 @@ func TestInterop(t *testing.T) {
 	zerolog.SetGlobalLevel(zerolog.ErrorLevel)
 	for _, m := range []struct {
 		version    primitive.ProtocolVersion
-		compressor vecql.Compressor
+		compressor cql.Compressor
 	}{ // no v5 with LZ4: the server compresses the content of segments twice
 		{4, nil}, {4, upper{vecql.LZ4Compressor{}}}, {4, upper{vecql.SnappyCompressor{}}}, {5, nil},
 	} {
@@ -77,7 +77,7 @@ func start(t *testing.T, version primitive.ProtocolVersion) *server {
 	return s
 }
 
-func (s *server) connect(compressor vecql.Compressor) *vecql.Session {
+func (s *server) connect(compressor cql.Compressor) *vecql.Session {
 	cfg := &vecql.ClusterConfig{Hosts: []string{s.addr}}
 	cfg.ProtoVersion, cfg.Compressor, cfg.NumConns = int(s.version), compressor, 1
 	cfg.Authenticator = vecql.PasswordAuthenticator{Username: "u", Password: "p"}

@@ -37,7 +37,8 @@ type target struct {
 
 var targets = []target{
 	{"codec", "internal/codec", nil, []string{"internal/codec"}, []string{"."}},
-	{"conn", ".", regexp.MustCompile(`^conn`), []string{"."}, []string{"faults"}},
+	{"conn", "internal/conn", nil, []string{"internal/conn"}, []string{".", "faults"}},
+	{"frame", "internal/frame", nil, []string{"internal/frame"}, []string{"."}},
 	{"request", ".", regexp.MustCompile(`^request`), []string{"."}, []string{"faults"}},
 	{"pool", ".", regexp.MustCompile(`^pool`), []string{"."}, []string{"faults"}},
 	{"topology", ".", regexp.MustCompile(`^topology`), []string{"."}, []string{"faults"}},
