@@ -37,7 +37,7 @@ var badWords = []struct {
 		`normalis|synchronis|licence|artefact|whilst|amongst|towards)`), "American spelling"},
 }
 
-// softWords are patterns that only nounsLeft, tests, tables of measurements and the changelog may have.
+// softWords are patterns that only nounsLeft, tables of measurements and the changelog may have.
 var softWords = []struct {
 	pattern *regexp.Regexp
 	advice  string
@@ -231,7 +231,7 @@ func checkLine(path string, at int, line string, report func(path string, line i
 	}
 	dir := filepath.ToSlash(filepath.Dir(path))
 	left := func(folder string) bool { return dir == folder || strings.HasPrefix(dir, folder+"/") }
-	if dir == "bench/results" || path == "CHANGELOG.md" || strings.HasSuffix(path, "_test.go") ||
+	if dir == "bench/results" || path == "CHANGELOG.md" ||
 		strings.HasSuffix(path, ".go") && slices.ContainsFunc(nounsLeft, left) {
 		return
 	}

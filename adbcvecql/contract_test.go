@@ -340,8 +340,8 @@ func TestOptionValues(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-// TestDatabaseLifetime requires that connections share a session, that Close ends it, and that the log of a session is
-// that of SetLogger.
+// TestDatabaseLifetime requires that connections share a session, that Close ends it, and that a session logs to
+// SetLogger's.
 func TestDatabaseLifetime(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{Nodes: 1})
 	require.NoError(t, cluster.Exec(`

@@ -174,7 +174,7 @@ func TestProcessesReadEveryRowOnceWhileANodeRestarts(t *testing.T) {
 	held := page
 	held.Skip, held.Times, held.Until = first, second-first, down
 	cluster.Inject(held)
-	held.Times, held.Until = 0, up // does not count those of the other fault
+	held.Times, held.Until = 0, up // does not count requests of the other fault
 	cluster.Inject(held)
 
 	var readers []*readerProcess

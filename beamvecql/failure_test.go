@@ -145,7 +145,7 @@ func TestRepeatedReads(t *testing.T) {
 
 var errLost = errors.New("the worker is lost")
 
-// attempt runs f and returns its error, or that of its panic.
+// attempt runs f and returns its error, or the error of its panic.
 func attempt(f func() error) (err error) {
 	defer func() {
 		if p, ok := recover().(error); ok {

@@ -26,7 +26,7 @@ var wholeFlights = []int{1, 4}
 
 // BenchmarkTableScan reads rows of (uuid, vector<float, 1536>): way=plain and way=plainrows from the pages of one
 // partition, way=batches and way=rows from token ranges. A scan to a sink has 0.8 of the rows/s per CPU of the plain
-// pages if cpu-us/op of way=plain is at least 0.8 of that of way=batches; way=rows compares with way=plainrows.
+// pages if cpu-us/op of way=plain is at least 0.8 of cpu-us/op of way=batches; way=rows compares with way=plainrows.
 func BenchmarkTableScan(b *testing.B) {
 	for _, version := range []int{4, 5} {
 		s := &session{Session: connect(b, workload.Addr(b), version)}

@@ -195,7 +195,7 @@ func TestBatchWithoutAColumnOfTheStatement(t *testing.T) {
 	})
 }
 
-// TestColumns has batches whose columns do not match those of the table.
+// TestColumns has batches whose columns do not match the columns of the table.
 func TestColumns(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		b := items(0, 3)

@@ -153,8 +153,8 @@ type groupReference struct {
 	most, mostKeys int
 }
 
-// groups returns the rows of each request, those of a batch that the server refuses followed by its rows one by one.
-// A row without a partition key has no replicas, and a request of its own.
+// groups returns the rows of each request, the rows of a batch that the server refuses followed by its rows one by
+// one. A row without a partition key has no replicas, and a request of its own.
 func (g *groupReference) groups() (groups [][]int) {
 	var group []int
 	end := func() {
@@ -275,9 +275,9 @@ func (c *groupCluster) targets(t *testing.T, table string, b *column.Batch) []ma
 	return all
 }
 
-// FuzzGroups writes rows and compares the requests that nodes receive with those of the reference: the same rows
-// together, in their order, each once, with all their values, on a node that is a replica of all. Each row is
-// acknowledged or rejected.
+// FuzzGroups writes rows and compares the requests that nodes receive with the reference's: the same rows together,
+// in their order, each once, with all their values, on a node that is a replica of all. Each row is acknowledged or
+// rejected.
 func FuzzGroups(f *testing.F) {
 	c := newGroupCluster(f)
 	f.Add(byte(1), byte(0), bytes.Repeat([]byte{0}, 150))                                   // one partition

@@ -267,7 +267,7 @@ func TestServerErrors(t *testing.T) {
 	})
 }
 
-// TestIsOfNode distinguishes failures that a node caused from those of the session's own limits.
+// TestIsOfNode distinguishes failures that a node caused from the session's own limits.
 func TestIsOfNode(t *testing.T) {
 	for err, want := range map[error]bool{
 		vecql.ErrTimeoutNoResponse: true, vecql.ErrConnectionClosed: true, vecql.ErrThrottled: false,
@@ -432,8 +432,8 @@ func TestShards(t *testing.T) {
 	(&shop{session, c}).requireItems(t, 500)
 }
 
-// TestOverloadedShard has one overloaded shard on each of two nodes: its limit shrinks, those of the other shards do
-// not.
+// TestOverloadedShard has one overloaded shard on each of two nodes: its limit shrinks, the limits of the other
+// shards do not.
 func TestOverloadedShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory, Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})

@@ -38,7 +38,7 @@ type Source struct {
 	NextPage cql.PageToken
 	Warnings []string
 	TraceID  cql.UUID
-	// EmptyCells is the number of cells of 0 bytes that columns have as NULL, such as blob_as_int(0x) of an int, which is
+	// EmptyCells counts cells of 0 bytes, which columns have as NULL, such as blob_as_int(0x) of an int, which is
 	// no value. Elements and fields count, too.
 	EmptyCells int
 }

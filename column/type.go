@@ -10,7 +10,7 @@ import (
 
 // Types of columns: a kind, which determines the layout of the values, and its parameters.
 
-// A Kind is the memory layout of the values of a column together with their meaning.
+// A Kind determines the memory layout of the values of a column and their meaning.
 type Kind uint8
 
 // The kinds of columns. A fixed kind has one Go value per row: [Slice] returns them. A text kind has bytes of any

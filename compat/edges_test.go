@@ -170,7 +170,7 @@ func TestScannerHasNoRowAfterErr(t *testing.T) {
 	require.ErrorContains(t, scanner.Scan(new(int)), "call Next first")
 }
 
-// TestValuesOfAQuery binds the values that a query holds, those of a copy of the query, and none.
+// TestValuesOfAQuery binds the values that a query holds, the values of a copy of the query, and none.
 func TestValuesOfAQuery(t *testing.T) {
 	s := newSession(t, wideSchema)
 	insert := func(bound []any) {
@@ -214,7 +214,7 @@ func TestFailedDecodingLeavesSlices(t *testing.T) {
 	require.Equal(t, []uint8{7}, list)
 }
 
-// TestFieldsThatCannotBeSetAreErrors: fields without a capital, and those of a nil pointer.
+// TestFieldsThatCannotBeSetAreErrors: fields without a capital, and fields of a nil pointer.
 func TestFieldsThatCannotBeSetAreErrors(t *testing.T) {
 	type Inner struct{ Name string }
 	udt := cql.UDTTypeInfo{Elements: []cql.UDTField{{Name: "Name", Type: cql.NativeType(cql.TypeVarchar)}}}

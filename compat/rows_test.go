@@ -258,7 +258,7 @@ func BenchmarkScan(b *testing.B) {
 	})
 }
 
-// newRows is NewRows with a pointer, which the methods need.
+// newRows returns a pointer to NewRows' result, which the methods need.
 func newRows(it *vecql.Iter, d *Dialect) *Rows {
 	r := NewRows(it, d)
 	return &r

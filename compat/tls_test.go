@@ -102,7 +102,7 @@ func (v version) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("major", v.major), slog.Int("minor", v.minor))
 }
 
-// TestLoggersOfOneLoggerAreIndependent: the attributes of one are not those of another.
+// TestLoggersOfOneLoggerAreIndependent: the attributes of one are not the attributes of another.
 func TestLoggersOfOneLoggerAreIndependent(t *testing.T) {
 	var line string
 	log := Logger(slog.LevelInfo, func(_ slog.Level, message string, attrs []slog.Attr) { line = LogText(message, attrs) })

@@ -59,7 +59,7 @@ func RandomUUID() (UUID, error) {
 	return u, nil
 }
 
-// MustRandomUUID is like RandomUUID, but panics when the system has no randomness.
+// MustRandomUUID returns a RandomUUID, and panics when the system has no randomness.
 func MustRandomUUID() UUID {
 	u, err := RandomUUID()
 	if err != nil {

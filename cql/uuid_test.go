@@ -127,7 +127,8 @@ func TestRandomUUID(t *testing.T) {
 	}
 }
 
-// TestTimeUUIDConcurrent requires that all UUIDs are different, and that those of each goroutine are ordered by time.
+// TestTimeUUIDConcurrent requires that all UUIDs are different, and that the UUIDs of each goroutine are ordered by
+// time.
 func TestTimeUUIDConcurrent(t *testing.T) {
 	const goroutines, each = 8, 2000
 	var mu sync.Mutex

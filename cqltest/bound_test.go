@@ -22,7 +22,7 @@ func TestUnpadState(t *testing.T) {
 	}
 }
 
-// TestUnavailable: levels of the local data center count its replicas only, and EACH_QUORUM those of each one.
+// TestUnavailable: levels of the local data center count its replicas only, and EACH_QUORUM the replicas of each one.
 func TestUnavailable(t *testing.T) {
 	nodes := func(dcs ...string) (list []*Node) {
 		for _, dc := range dcs {

@@ -100,7 +100,7 @@ func (p *replay) compare(text string, want capturedFrame, got message) string {
 	return ""
 }
 
-// TestReplay compares the answers of a node with those of Cassandra 5.0.9 to the same bytes.
+// TestReplay compares the answers of a node with Cassandra 5.0.9's answers to the same bytes.
 func TestReplay(t *testing.T) {
 	captures := readCaptures(t, driverCaptures)
 	maps.Copy(captures, readCaptures(t, nodeCaptures))

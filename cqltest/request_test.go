@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Answers that depend on the message, as those of Cassandra 5.0.9 do.
+// Answers that depend on the message, as Cassandra 5.0.9's do.
 
 // errorText returns the message of an ERROR.
 func (m message) errorText(t testing.TB) string {

@@ -15,7 +15,7 @@ type lastTrace struct{ id []byte }
 
 func (t *lastTrace) Trace(id []byte) { t.id = id }
 
-// TestTraces compares the activities of traces with those of a node of Cassandra 5.0.9.
+// TestTraces compares the activities of traces with the activities of a node of Cassandra 5.0.9.
 func TestTraces(t *testing.T) {
 	c := New(t, Config{Network: InMemory, Nodes: 1})
 	require.NoError(t, c.Exec(shop+"; INSERT INTO shop.items (id, name) VALUES (1, 'lamp')"))

@@ -86,7 +86,7 @@ func blocksOf(file, text string) ([]*block, error) {
 
 // parse makes a source file of the block and parses it. A block with a package clause is a file as it is. A block of
 // declarations gets a package clause and imports. Any other block, and each with a comment, is the body of a function
-// with the parameters ctx, session, err and those of the comment.
+// with the parameters ctx, session, err and the parameters of the comment.
 func (b *block) parse(fset *token.FileSet) (err error) {
 	first := fmt.Sprintf("//line %s:%d:1\n", b.file, b.line)
 	b.complete = regexp.MustCompile(`(?m)^package \w+$`).MatchString(b.text)
@@ -131,7 +131,7 @@ func (b *block) requireFormatted(text string) error {
 	return err
 }
 
-// packages are the packages that fragments may use without an import, besides those of the standard library in
+// packages are the packages that fragments may use without an import, besides the ones of the standard library in
 // standard.
 var packages = []string{
 	"github.com/vecql/vecql", "github.com/vecql/vecql/bulk", "github.com/vecql/vecql/column", "github.com/vecql/vecql/column/arrowcolumn", "github.com/vecql/vecql/cql",

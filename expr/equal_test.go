@@ -122,7 +122,7 @@ func checkEqual(e Expr, b *column.Batch) (bool, error) {
 	return true, checkConjuncts(p, e, b)
 }
 
-// checkFault compares the error of Eval with those of the reference.
+// checkFault compares the error of Eval with the errors of the reference.
 func checkFault(err error, faults []error) error {
 	var at *RowError
 	if !errors.As(err, &at) {
@@ -182,7 +182,7 @@ func checkSelect(p *Program, b *column.Batch, want []any, faults []error) error 
 	return checkSelected(p, refined, err, want, faults, func(i int) bool { return i%3 != 0 })
 }
 
-// checkConjuncts compares the selection of a predicate with that of its conjuncts, one after the other.
+// checkConjuncts compares the selection of a predicate with the selection of its conjuncts, one after the other.
 func checkConjuncts(p *Program, e Expr, b *column.Batch) error {
 	want, wantErr := p.Select(b, nil)
 	got := make([]int32, b.Rows)

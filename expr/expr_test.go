@@ -150,7 +150,7 @@ func TestRowErrors(t *testing.T) {
 		"cast('10000-01-01' as date)": expr.ErrCast, "cast('20240101' as date)": expr.ErrCast, "cast('+5881580-07-12' as date)": expr.ErrCast,
 		"cast('2026-02-30' as date)": expr.ErrCast, "day + interval '200000000mo'": expr.ErrOverflow,
 		"cast('2026-02-28T00:00:00.0001' as timestamp(ms))": expr.ErrCast, "cast(1e300 as float32)": expr.ErrCast,
-		// of two errors that of the first operand
+		// of two errors the first operand's
 		"cast(s as float64) < i / 0": expr.ErrCast, "i / 0 < cast(s as float64)": expr.ErrDivision,
 		"cast(s as uint64) < i / 0": expr.ErrCast, "i / 0 < cast(s as uint64)": expr.ErrDivision,
 		"cast(s as float64) < u / 0": expr.ErrCast, "u / 0 < cast(s as float64)": expr.ErrDivision,

@@ -18,7 +18,8 @@ import (
 
 // All pairs of types of numbers at their boundaries, beside exact numbers.
 
-// boundaries returns a column of a type of numbers with its boundary values, and those of the other types.
+// boundaries returns a column of a type of numbers with its boundary values, and the boundary values of the other
+// types.
 func boundaries(t column.Type) column.Column {
 	ints := []int64{0, 1, -1, 2, 127, 128, -128, -129, 255, 256, 32767, 32768, 65535, 65536, math.MaxInt32, math.MinInt32, math.MaxUint32, 1 << 32}
 	ints = append(ints, 1<<53, 1<<53+1, -1<<53-1, math.MaxInt64-1, math.MaxInt64, math.MinInt64, math.MinInt64+1)
@@ -195,7 +196,7 @@ func TestNumbersCompareWithLiteralsExactly(t *testing.T) {
 	}
 }
 
-// TestSetsOfIntegers has members at a distance around that of the bits of a word.
+// TestSetsOfIntegers has members at a distance around the number of bits of a word.
 func TestSetsOfIntegers(t *testing.T) {
 	for _, least := range []int64{0, -3, math.MinInt64, math.MaxInt64 - 70} {
 		var values []int64

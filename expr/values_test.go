@@ -17,8 +17,8 @@ import (
 	"github.com/vecql/vecql/expr"
 )
 
-// Values beyond those of random expressions: all numbers of 16 bits, vectors of every length, unsigned arithmetic, sets
-// of every size.
+// Values beyond the values of random expressions: all numbers of 16 bits, vectors of every length, unsigned
+// arithmetic, sets of every size.
 
 // evaluated returns the column of a text.
 func evaluated(t *testing.T, b *column.Batch, text string) (column.Column, error) {

@@ -354,7 +354,7 @@ func TestFault34Retention(t *testing.T) {
 	t.Run("verbs", func(t *testing.T) { testRetentionOfVerbs(t) })
 }
 
-// testRetentionOfVerbs is TestFault34Retention for the other ways to read rows.
+// testRetentionOfVerbs repeats TestFault34Retention for the other ways to read rows.
 func testRetentionOfVerbs(t *testing.T) {
 	const pages, perPage = 1000, 3
 	type row struct {

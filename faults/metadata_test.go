@@ -289,7 +289,7 @@ func TestFault18Pages(t *testing.T) {
 					if r.Op != fakecql.OpExecute {
 						return false
 					}
-					if page > 0 { // the state must be that of the previous page, byte for byte
+					if page > 0 { // the state must be the state of the previous page, byte for byte
 						require.Equal(t, strings.Repeat(string(rune('a'+(page-1)%26)), sizes[(page-1)%len(sizes)]), string(r.State))
 					}
 					res := fakecql.Rows{Columns: columns}

@@ -65,7 +65,7 @@ func (l *requestLog) add(r *fakecql.Request) {
 	l.seen = append(l.seen, text)
 }
 
-// beyond returns the requests except those of the given texts.
+// beyond returns the requests except the given texts.
 func (l *requestLog) beyond(texts ...string) (other []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

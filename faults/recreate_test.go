@@ -435,8 +435,8 @@ func TestFault52ChangesForever(t *testing.T) {
 	require.Equal(t, 2, executes)
 }
 
-// TestFault52Concerns counts the statements that each change of the schema drops: those of the table, of all tables
-// that may use the type, of the keyspace.
+// TestFault52Concerns counts the statements that each change of the schema drops: the statements of the table, of all
+// tables that may use the type, of the keyspace.
 func TestFault52Concerns(t *testing.T) {
 	c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TYPE ks.a (street text)",
 		"CREATE TABLE ks.t (id int PRIMARY KEY, v int)", "CREATE TABLE ks.u (id int PRIMARY KEY)")

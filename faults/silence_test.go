@@ -23,7 +23,7 @@ import (
 )
 
 // Faults of half-dead nodes: they keep their connections open and answer late, partly, or never. All settings are the
-// defaults, except that the timeout is that of a busy service.
+// defaults, except that the timeout suits a busy service.
 
 // halfDead is a cluster of three nodes whose second one may become half-dead.
 type halfDead struct {

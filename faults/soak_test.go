@@ -224,7 +224,7 @@ func TestFault51Soak(t *testing.T) {
 	}
 }
 
-// soakCluster is TestFault51Soak of one cluster.
+// soakCluster runs TestFault51Soak on one cluster.
 func soakCluster(t *testing.T, c *soaking, client *tls.Config) {
 	names := make([]string, 0, len(soakFaults))
 	for name := range soakFaults {

@@ -214,8 +214,8 @@ func TestFault23UpBeforeItListens(t *testing.T) {
 	})
 }
 
-// TestFault28LoginRefused: the password of a running cluster changes, and later that of the Authenticator. Attempts
-// must be limited, and the node must be connected again without a restart.
+// TestFault28LoginRefused: the password of a running cluster changes, and later the password of the Authenticator.
+// Attempts must be limited, and the node must be connected again without a restart.
 func TestFault28LoginRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newCluster(t, fakecql.V4, 2, fakecql.Sharded(2))

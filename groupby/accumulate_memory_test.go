@@ -388,7 +388,7 @@ func useOtherwise(t *testing.T, r *rand.Rand, f *testFeed, types []column.Type, 
 	require.NoError(t, err)
 }
 
-// requireSize fails unless the size of an accumulator whose states are texts is that of its memory.
+// requireSize fails unless an accumulator whose states are texts has the size of its memory.
 func requireSize(t *testing.T, agg *Aggregate, acc Sizer) {
 	t.Helper()
 	size := acc.Size()

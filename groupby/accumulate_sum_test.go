@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSumsOfOneGroup compares sums in 128 bits with those of math/big, of numbers near the bounds of their type.
+// TestSumsOfOneGroup compares sums in 128 bits with the sums of math/big, of numbers near the bounds of their type.
 func TestSumsOfOneGroup(t *testing.T) {
 	testSigned[int8](t)
 	testSigned[int16](t)

@@ -116,8 +116,8 @@ func sumOf(name string) Aggregate {
 	return call("sum", []string{name}).newWith(func(t column.Type) (Accumulator, error) { return newSum(t, false) })
 }
 
-// Mean is the arithmetic mean of a column of numbers or vectors: AVG. Float64; NULL if all values are NULL. Integers
-// are summed exactly, and the scale of a Decimal64 is applied.
+// Mean computes the arithmetic mean of a column of numbers or vectors: AVG. Float64; NULL if all values are NULL.
+// Integers are summed exactly, and the scale of a Decimal64 is applied.
 //
 // The mean of vectors is their centroid, element by element. Its elements have the type of the column for floats, and
 // Float64 for integers. The sum is computed in Float64 and rounded once. The centroid of a column of floats can thus be
@@ -153,12 +153,12 @@ func Mean(name string) Aggregate {
 	return a
 }
 
-// Min is the least value of a column, in its own type; NULL if all values are NULL. NaN is greater than all numbers,
+// Min finds the least value of a column, in its own type; NULL if all values are NULL. NaN is greater than all numbers,
 // and true is greater than false. Decimals, varints, dates and times have their own order; all other kinds are ordered
 // by their bytes. Decimal, vectors, and kinds with children have no order and are refused.
 func Min(name string) Aggregate { return extremeOf("min", name, false) }
 
-// Max is the greatest value; see [Min].
+// Max finds the greatest value; see [Min].
 func Max(name string) Aggregate { return extremeOf("max", name, true) }
 
 func extremeOf(fn, name string, greatest bool) Aggregate {

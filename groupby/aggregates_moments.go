@@ -13,19 +13,19 @@ import (
 // Chan, G. H. Golub and R. J. LeVeque (Updating formulae and a pairwise algorithm for computing sample variances,
 // 1979). Both keep their digits when the mean is large.
 
-// Variance is the sample variance of a column of numbers, the sum of squared deviations divided by n-1: VAR_SAMP.
+// Variance computes the sample variance of a column of numbers, the sum of squared deviations divided by n-1: VAR_SAMP.
 // Float64; NULL if fewer than two values are not NULL. NaN and infinities make it NaN. Integers are converted to the
 // nearest float64; the scale of a Decimal64 is applied. Memory: 24 bytes per group.
 func Variance(name string) Aggregate { return newMoments("variance", name, moments{}) }
 
-// VariancePop is the population variance, the sum of squared deviations divided by n: VAR_POP. Float64; 0 for one
+// VariancePop computes the population variance, the sum of squared deviations divided by n: VAR_POP. Float64; 0 for one
 // value, NULL for none. See [Variance].
 func VariancePop(name string) Aggregate { return newMoments("variance_pop", name, moments{pop: true}) }
 
-// StdDev is the square root of [Variance]: STDDEV_SAMP. Float64; NULL if fewer than two values are not NULL.
+// StdDev computes the square root of [Variance]: STDDEV_SAMP. Float64; NULL if fewer than two values are not NULL.
 func StdDev(name string) Aggregate { return newMoments("stddev", name, moments{root: true}) }
 
-// StdDevPop is the square root of [VariancePop]: STDDEV_POP. Float64; 0 for one value, NULL for none.
+// StdDevPop computes the square root of [VariancePop]: STDDEV_POP. Float64; 0 for one value, NULL for none.
 func StdDevPop(name string) Aggregate {
 	return newMoments("stddev_pop", name, moments{pop: true, root: true})
 }

@@ -14,11 +14,11 @@ import (
 // with the least or greatest value of another column. One loop finds the winning rows, a second one copies their
 // values. Also Min and Max of kinds that are not numbers.
 
-// First is the first value of a column that is not NULL, in the order of row numbers. It has the column's type, any
+// First finds the first value of a column that is not NULL, in the order of row numbers. It has the column's type, any
 // without children; NULL if all values are NULL. Memory: 8 bytes per group, and the value.
 func First(name string) Aggregate { return newEdge("first", name, false) }
 
-// Last is the last value of a column that is not NULL; see [First].
+// Last finds the last value of a column that is not NULL; see [First].
 func Last(name string) Aggregate { return newEdge("last", name, true) }
 
 func newEdge(fn, name string, last bool) Aggregate {
@@ -33,7 +33,7 @@ func newEdge(fn, name string, last bool) Aggregate {
 	return a
 }
 
-// Any is an arbitrary value of a column that is not NULL: ANY_VALUE. It has the column's type, any without children;
+// Any finds an arbitrary value of a column that is not NULL: ANY_VALUE. It has the column's type, any without children;
 // NULL if all values are NULL. It is the cheapest choice if all values of a group are equal. Memory: one byte per
 // group, and the value.
 func Any(name string) Aggregate {
@@ -46,13 +46,13 @@ func Any(name string) Aggregate {
 	})
 }
 
-// ArgMin is the value of payload in the row with the least value of by, a column of numbers, dates, times or
+// ArgMin finds the value of payload in the row with the least value of by, a column of numbers, dates, times or
 // timestamps. If several rows have that value, the first one by row number counts. NaN is greater than all numbers;
 // rows where by is NULL are skipped. The result has the type of payload, any without children; it is NULL if payload is
 // NULL in that row, or if all values of by are NULL. Memory: 17 bytes per group, and the payload.
 func ArgMin(by, payload string) Aggregate { return newArgExtreme("arg_min", by, payload, true) }
 
-// ArgMax is the value of payload in the row with the greatest value of by; see [ArgMin].
+// ArgMax finds the value of payload in the row with the greatest value of by; see [ArgMin].
 func ArgMax(by, payload string) Aggregate { return newArgExtreme("arg_max", by, payload, false) }
 
 // newArgExtreme returns the aggregate of payload in the row with the least or greatest value of by. It requests row

@@ -24,7 +24,7 @@ import (
 //  - 2, centroids: the least and the greatest value, 8 bytes each; then the centroids in ascending order: the mean, 8
 //    bytes, and the weight, a uvarint of 1 to 2^53.
 
-// Quantile is the value below which the fraction q of the values of a column of numbers lies, 0 <= q <= 1:
+// Quantile computes the value below which the fraction q of the values of a column of numbers lies, 0 <= q <= 1:
 // PERCENTILE_CONT, interpolated between neighbors. Float64; NULL if all values are NULL. NaNs are skipped, like NULLs.
 // Integers are converted to the nearest float64; the scale of a Decimal64 is applied.
 //
@@ -37,7 +37,7 @@ func Quantile(name string, q float64) Aggregate {
 	return newQuantiles(call("quantile", []string{name}, q), defaultCompression, []float64{q}, true)
 }
 
-// Median is Quantile(name, 0.5).
+// Median computes Quantile(name, 0.5).
 func Median(name string) Aggregate {
 	return newQuantiles(call("median", []string{name}), defaultCompression, []float64{0.5}, true)
 }

@@ -18,24 +18,24 @@ import (
 // maxK is the maximum of k.
 const maxK = 1 << 16
 
-// TopK is the k greatest values of a column of numbers, dates, times or timestamps, 1 <= k <= 1<<16. The result is a
-// List of the column's type, the greatest value first. It has fewer than k values if the group has fewer, and is NULL
-// if all values are NULL. Equal values count separately; NaN is greater than all numbers; -0 becomes 0. Memory: 16
+// TopK collects the k greatest values of a column of numbers, dates, times or timestamps, 1 <= k <= 1<<16. The result
+// is a List of the column's type, the greatest value first. It has fewer than k values if the group has fewer, and is
+// NULL if all values are NULL. Equal values count separately; NaN is greater than all numbers; -0 becomes 0. Memory: 16
 // bytes per group, and 8 to 24 per value kept.
 func TopK(name string, k int) Aggregate { return newTop("top_k", name, k, false) }
 
-// BottomK is the k least values, the least value first; see [TopK]. NaN comes last.
+// BottomK collects the k least values, the least value first; see [TopK]. NaN comes last.
 func BottomK(name string, k int) Aggregate { return newTop("bottom_k", name, k, true) }
 
-// TopKOf is the values of payload in the k rows with the greatest values of by, a column of numbers, dates, times or
-// timestamps, 1 <= k <= 1<<16. The result is a List of the type of payload, any without children. The row with the
+// TopKOf collects the values of payload in the k rows with the greatest values of by, a column of numbers, dates, times
+// or timestamps, 1 <= k <= 1<<16. The result is a List of the type of payload, any without children. The row with the
 // greatest value comes first; among equal values, the earlier row. Elements are NULL where payload is NULL. NaN is
 // greater than all numbers. Rows where by is NULL are skipped; the result is NULL if all are.
 //
 // Memory: 16 bytes per group, and 32 to 96 per row kept, in addition to payloads of more than 8 bytes.
 func TopKOf(by, payload string, k int) Aggregate { return newTopOf("top_k", by, payload, k, false) }
 
-// BottomKOf is the values of payload in the k rows with the least values of by; see [TopKOf].
+// BottomKOf collects the values of payload in the k rows with the least values of by; see [TopKOf].
 func BottomKOf(by, payload string, k int) Aggregate {
 	return newTopOf("bottom_k", by, payload, k, true)
 }

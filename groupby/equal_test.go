@@ -134,7 +134,7 @@ func (gc *groupCase) check(m *met) error {
 	want, wantErr := reference(c, gc.filtered()...)
 	got, err := gc.run(m)
 	if wantErr != nil && anyOf && err == nil {
-		return nil // the group whose sum overflows was not among those of the limit
+		return nil // the group whose sum overflows was not among the groups of the limit
 	}
 	if wantErr != nil {
 		var w, g *OverflowError

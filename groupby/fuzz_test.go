@@ -38,8 +38,8 @@ var tableKeys = [][]column.Type{
 	{{Kind: column.Fixed, Width: 5}},
 }
 
-// FuzzTable drives tables as a worker does, and compares groups with those of a map. Strings and integers consist of
-// the fuzzer's bytes, so that it can find keys that the table confuses.
+// FuzzTable drives tables as a worker does, and compares groups with the groups of a map. Strings and integers
+// consist of the fuzzer's bytes, so that it can find keys that the table confuses.
 func FuzzTable(f *testing.F) {
 	for i := range tableKeys {
 		f.Add(uint8(i), false, false, []byte("\x00\x01\x02abcdefgh\x0fabcdefghijklmno\x10abcdefghijklmnop\x00\x07abcdefg\x08abcdefgh\x7f\xff\xff\xff\xff\xff\xff\xf8"))
@@ -100,8 +100,8 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// FuzzChanges lists the rows whose key differs from that of the row before, with fingerprints that are all equal, and
-// compares the list with the keys of the reference.
+// FuzzChanges lists the rows whose key differs from the key of the row before, with fingerprints that are all equal,
+// and compares the list with the keys of the reference.
 func FuzzChanges(f *testing.F) {
 	for i := range tableKeys {
 		f.Add(uint8(i), []byte("\x00\x00\x01a\x01a\xff\xff\x0fabcdefghijklmno\x10abcdefghijklmnop\x10abcdefghijklmnop\x10abcdefghijklmnoq"))

@@ -14,8 +14,7 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// Comparison of the keys of a number and a text with those of makeRecords, and of their columns with those of
-// unpackTexts.
+// Comparison of the keys of a number and a text with makeRecords', and of their columns with unpackTexts'.
 
 // prefixedColumns makes a number and a text per value of data: a length byte, 8 bytes of the number, and the text.
 func prefixedColumns(width int, data []byte) []column.Column {

@@ -123,7 +123,7 @@ func TestAddRowsErrors(t *testing.T) {
 	require.Equal(t, []int64{1, 3}, ints(r, "k0"))
 }
 
-// TestAddRowsAllocations checks that selected rows of known groups cost no memory but that of a chunk's validity.
+// TestAddRowsAllocations checks that selected rows of known groups cost no memory but a chunk's validity.
 func TestAddRowsAllocations(t *testing.T) {
 	const n = 1 << 16
 	keys, texts, rows := make([]int64, n), make([]string, n), []int32{}

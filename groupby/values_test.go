@@ -74,7 +74,7 @@ func TestBatchesOfOneTypeShareAStage(t *testing.T) {
 	}
 }
 
-// TestBuildersCountTheirMemory compares the size of builders with that of their slices.
+// TestBuildersCountTheirMemory compares the size of builders with the size of their slices.
 func TestBuildersCountTheirMemory(t *testing.T) {
 	r := newRand(t)
 	for _, typ := range anyTypes {
@@ -112,7 +112,7 @@ func TestSumsAndMeansOfVectors(t *testing.T) {
 	}
 }
 
-// TestApproxCountDistinctHasPrecision14 requires that the sketch of the default is that of precision 14.
+// TestApproxCountDistinctHasPrecision14 requires that the default sketch equals the sketch of precision 14.
 func TestApproxCountDistinctHasPrecision14(t *testing.T) {
 	x := make([]int64, 50_000)
 	for i := range x {

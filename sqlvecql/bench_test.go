@@ -24,7 +24,7 @@ import (
 )
 
 // What package database/sql adds to the verbs of package vecql, with one goroutine. The node is a process of its own,
-// so that memory and processor time are those of the client.
+// so that memory and processor time are the client's.
 
 // nodeEnv makes the program a node until its standard input ends.
 const nodeEnv = "VECQL_SQL_NODE"

@@ -4,5 +4,5 @@ package sqlvecql
 
 import "reflect"
 
-// ScanValue is Scan for a pointer whose type is known at run time.
+// ScanValue scans as Scan does, to a pointer whose type is known at run time.
 func ScanValue(dst reflect.Value, src any) error { return assign(dst.Elem(), src) }

@@ -27,7 +27,7 @@ func TestBuckets(t *testing.T) {
 	require.Equal(t, buckets-1, bucketOf(1<<62))
 }
 
-// TestQuantiles compares quantiles with those of the sorted values.
+// TestQuantiles compares quantiles with the quantiles of the sorted values.
 func TestQuantiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var l Recorder

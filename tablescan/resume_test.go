@@ -98,7 +98,7 @@ func (g *reading) add(rows ...modelRow) {
 	g.rows = append(g.rows, rows...)
 }
 
-// requireAll fails unless the rows are those of the model, each once, and in order if that is promised.
+// requireAll fails unless the rows are the model's, each once, and in order if that is promised.
 func (m *model) requireAll(t *testing.T, g *reading, ordered bool) {
 	t.Helper()
 	if ordered {
@@ -234,8 +234,8 @@ func newRand(t *testing.T) *rand.Rand {
 }
 
 // TestResumeModel reads random tables with random pages, workers and faults, ends at random positions, changes the
-// ring, and goes on with the same scan or with another one of its checkpoint: each row comes once, in order where that
-// is promised, and the counters are those of the rows.
+// ring, and goes on with the same scan or with another one of its checkpoint: each row comes once, in order where
+// that is promised, and the counters count the rows.
 func TestResumeModel(t *testing.T) {
 	r := newRand(t)
 	for range soak.Size(3, 100) {
@@ -344,7 +344,7 @@ func TestResumeAtEachRow(t *testing.T) {
 }
 
 // TestResumeAfterDelete resumes within a partition that has lost most of its rows: no row of another partition is
-// dropped for them, and the pages behind it grow as those of any scan.
+// dropped for them, and the pages behind it grow as in any scan.
 func TestResumeAfterDelete(t *testing.T) {
 	onFake(t, configs["one"], func(t *testing.T, c *fake) {
 		c.insert(t, keyOf(5), 1000)
@@ -450,7 +450,7 @@ func TestPageThatDoesNotEnd(t *testing.T) {
 	}
 }
 
-// TestSchemaChanges adds and drops columns while a scan runs. The columns are those of New.
+// TestSchemaChanges adds and drops columns while a scan runs. The columns are as in New.
 func TestSchemaChanges(t *testing.T) {
 	r := newRand(t)
 	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {

@@ -59,7 +59,7 @@ func TestScanShapes(t *testing.T) {
 	}
 }
 
-// TestScanSelects has statements whose result is that of the same statement without the scan.
+// TestScanSelects has statements whose result equals the result of the same statement without the scan.
 func TestScanSelects(t *testing.T) {
 	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
 		c.fill(t)

@@ -90,7 +90,7 @@ func tokenOf(k int64) int64 {
 	return token.Murmur3(b[:])
 }
 
-// keysOfTablets returns one key of each tablet of ks.t, in an order that is random because it is that of their hashes.
+// keysOfTablets returns one key of each tablet of ks.t, in an order that is random because it follows their hashes.
 func keysOfTablets(c *cqltest.Cluster, tablets int) []int64 {
 	found := make(map[int64]struct{}, tablets)
 	keys := make([]int64, 0, tablets)

@@ -21,7 +21,7 @@ import (
 )
 
 // The figures of docs/scale.md: memory and start of a session by the size of the cluster. The cluster runs in another
-// process, so that the memory of this one is that of the driver.
+// process, so that the memory of this one is the driver's.
 
 // scaleServer is the variable that makes this program the cluster of a benchmark: nodes and shards.
 const scaleServer = "VECQL_SCALE_SERVER"

@@ -83,7 +83,7 @@ func testSchema(t *testing.T, s *vecql.Session, ks string) {
 	require.Equal(t, "rich_v", rich.Columns["v"].Index.Name)
 	require.Equal(t, cql.NativeType(cql.TypeCounter), meta.Tables["hits"].Columns["n"].Type)
 
-	// Types in the schema metadata must equal those of results and of PREPARE.
+	// Types in the schema metadata must equal the types of results and of PREPARE.
 	columns := s.Query(fmt.Sprintf("SELECT * FROM %s.rich", ks)).Iter(t.Context())
 	for i, c := range columns.Columns() {
 		require.Equal(t, rich.OrderedColumns[i], c.Name)

@@ -13,8 +13,8 @@ import (
 	"github.com/vecql/vecql/internal/token"
 )
 
-// TestTokens compares tokens with those of the server, for keys of every length around a block of the hash, for bytes
-// with the sign bit set, and for composite keys.
+// TestTokens compares tokens with the server's, for keys of every length around a block of the hash, for bytes with
+// the sign bit set, and for composite keys.
 func TestTokens(t *testing.T) {
 	s := connect(t, config(t, plainNode))
 	ks := keyspace(t, s, 1)

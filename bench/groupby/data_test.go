@@ -46,7 +46,7 @@ func TestDataDeterministic(t *testing.T) {
 	}
 }
 
-// A written set is read back: its checksums equal those of tables in memory.
+// A written set is read back: its checksums equal the checksums of tables in memory.
 func TestDataRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	if err := data.Make(3000, 7, nil).Write(dir, func(string) {}); err != nil {

@@ -97,7 +97,7 @@ func BenchmarkGroupBy(b *testing.B) {
 	}
 }
 
-// limit sets the number of threads of the process, including those of the garbage collector.
+// limit sets the number of threads of the process, including the garbage collector's.
 func limit(b *testing.B, threads int) {
 	old := runtime.GOMAXPROCS(threads)
 	b.Cleanup(func() { runtime.GOMAXPROCS(old) })

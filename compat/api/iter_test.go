@@ -144,7 +144,7 @@ func TestSchemaDisagreementIsNoError(t *testing.T) {
 	require.EqualError(t, r.outcome(errors.New("x"), nil, true), "plain: x")
 }
 
-// TestValuesOfAModuleAreBoundByItsFunction, those of queries, of batches and of functions that bind values.
+// TestValuesOfAModuleAreBoundByItsFunction, values of queries, of batches and of functions that bind values.
 func TestValuesOfAModuleAreBoundByItsFunction(t *testing.T) {
 	m := openModule(t)
 	m.core.Values = func(values []any) []any {

@@ -31,7 +31,7 @@ func TestColumnHasAllFields(t *testing.T) {
 	}))
 }
 
-// TestTableHasItsColumnsInTheOrderOfTheirNames: those of the key are the same values.
+// TestTableHasItsColumnsInTheOrderOfTheirNames: the columns of the key are the same values.
 func TestTableHasItsColumnsInTheOrderOfTheirNames(t *testing.T) {
 	columns := map[string]*cql.ColumnMetadata{}
 	for _, name := range []string{"z", "a", "m"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// A module of the tests, in the shape of that of v1.7: its RetryPolicy and its ColumnInfo are texts.
+// A module of the tests, in the shape of v1.7's: its RetryPolicy and its ColumnInfo are texts.
 
 type (
 	level uint16 // its Consistency

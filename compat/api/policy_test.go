@@ -89,7 +89,7 @@ var toldAll = []string{
 	"add b", "remove b", "up b", "down b", "keyspace shop CREATED", "keyspace shop UPDATED", "keyspace shop DROPPED",
 }
 
-// TestPolicyOfTheProgramGetsTheCallsOfASession: those of the start, then the events.
+// TestPolicyOfTheProgramGetsTheCallsOfASession: the nodes of the start, then the events.
 func TestPolicyOfTheProgramGetsTheCallsOfASession(t *testing.T) {
 	policy := &told{}
 	p, s, nodes := newPicker(t, policy)

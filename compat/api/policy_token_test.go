@@ -20,7 +20,8 @@ type placed []*node
 
 func (p placed) replicas() []*node { return p }
 
-// TestTokenAwarenessAroundAPolicyOfTheProgram: local replicas, then as asked the others, then those of the fallback.
+// TestTokenAwarenessAroundAPolicyOfTheProgram: local replicas, then as asked the others, then the nodes of the
+// fallback.
 func TestTokenAwarenessAroundAPolicyOfTheProgram(t *testing.T) {
 	fallback := DCAware[*node]("dc0")
 	var hosts []*node

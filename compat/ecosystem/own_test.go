@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests of an API's package become those of an external one, which can use exported names only.
+// The tests of an API's package become tests of an external one, which can use exported names only.
 func TestTestsOfAnAPIAreExternal(t *testing.T) {
 	text, n := external([]byte("// Text.\n\npackage gocql\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { s.cfg.ProtoVersion }\n"), "example.org/gocql")
 	require.Equal(t, 1, n)

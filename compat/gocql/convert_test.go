@@ -66,7 +66,7 @@ func TestTypesAreConvertedBothWays(t *testing.T) {
 	}
 }
 
-// TestNativePolicies: the policies of this package become those of vecql, unless one of the program is inside.
+// TestNativePolicies: the policies of this package become vecql's, unless one of the program is inside.
 func TestNativePolicies(t *testing.T) {
 	type programPolicy struct{ HostSelectionPolicy }
 	for name, p := range map[string]HostSelectionPolicy{

@@ -16,7 +16,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// Host selection policies: those of the API, and those of programs.
+// Host selection policies: the API's, and the programs'.
 
 // recorder is a policy of a program that wraps one of the API and records its calls.
 type recorder struct {

@@ -106,7 +106,7 @@ func TestHostID(t *testing.T) {
 	}
 }
 
-// TestRequestTimeout is that of a query or a batch, not of the session.
+// TestRequestTimeout sets the timeout of a query or a batch, not of the session.
 func TestRequestTimeout(t *testing.T) {
 	c := newCluster(t, scylla)
 	s := newSession(t, c)

@@ -117,7 +117,8 @@ func TestOrderOnDisk(t *testing.T) {
 	require.Equal(t, want, r.done)
 }
 
-// TestRights requires permissions that are never wider than those of the file that is replaced, under a wide umask.
+// TestRights requires permissions that are never wider than the permissions of the file that is replaced, under a
+// wide umask.
 func TestRights(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)

@@ -26,7 +26,7 @@ import (
 
 // Columns to bound values: the conversions of RowPlan.
 
-// TestColumnEncodeEqualsReference compares the encoded bytes with those of the reference for Column.Value.
+// TestColumnEncodeEqualsReference compares the encoded bytes with the reference's for Column.Value.
 func TestColumnEncodeEqualsReference(t *testing.T) {
 	for _, name := range append(columnTypes, "udt") {
 		if strings.HasPrefix(name, "map") { // the reference encodes a Go map in random order

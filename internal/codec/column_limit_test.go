@@ -154,7 +154,7 @@ func TestFewElementsWithoutBytes(t *testing.T) {
 }
 
 // TestColumnsOfASmallPageAreLimited decodes a page of vectors that has no bytes left. Columns of as many bytes as the
-// limit get their memory, which is never written, and those of one vector more are refused before.
+// limit get their memory, which is never written, and columns of one vector more are refused before.
 func TestColumnsOfASmallPageAreLimited(t *testing.T) {
 	const rows = 4
 	infos := []cql.ColumnInfo{{Name: "a", TypeInfo: vectorOf(cqlFloat, maxSparse/4/rows-2)}, {Name: "b", TypeInfo: native(cql.TypeBigInt)}}

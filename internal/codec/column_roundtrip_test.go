@@ -73,7 +73,7 @@ func TestColumnRoundTrip(t *testing.T) {
 	t.Run("together", func(t *testing.T) { roundTrip(t, all, randomBatch(7, all, 300, 0.2).Slice(1, 299)) })
 }
 
-// FuzzColumnRoundTrip is TestColumnRoundTrip for a random type, seed, number of rows and share of NULLs.
+// FuzzColumnRoundTrip repeats TestColumnRoundTrip for a random type, seed, number of rows and share of NULLs.
 func FuzzColumnRoundTrip(f *testing.F) {
 	types := append(append([]string{}, columnTypes...), "udt")
 	for i := range types {

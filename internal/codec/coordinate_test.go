@@ -13,8 +13,8 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// TestCoordinatesAreRounded binds vectors of floats of another width by each implementation. The bytes are those of the
-// server's literal.
+// TestCoordinatesAreRounded binds vectors of floats of another width by each implementation. The server's literal has
+// the same bytes.
 func TestCoordinatesAreRounded(t *testing.T) {
 	type embedding []float64
 	type coordinate float64

@@ -153,7 +153,7 @@ func TestBoundsOfNestedCells(t *testing.T) {
 	}
 }
 
-// FuzzDamagedCells is TestDamagedCellsAreRefusedAlike for random cells of the types of the table.
+// FuzzDamagedCells repeats TestDamagedCellsAreRefusedAlike for random cells of the types of the table.
 func FuzzDamagedCells(f *testing.F) {
 	var infos []cql.TypeInfo
 	types := map[string]bool{}

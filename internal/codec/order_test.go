@@ -50,8 +50,8 @@ func TestSortedAsOnServer(t *testing.T) {
 	require.Greater(t, n, 80)
 }
 
-// TestTuplesAndVectorsAreSorted encodes values whose sets a server would store as they are sent: the bytes are those of
-// the literal without a further step.
+// TestTuplesAndVectorsAreSorted encodes values whose sets a server would store as they are sent: the literal has the
+// same bytes without a further step.
 func TestTuplesAndVectorsAreSorted(t *testing.T) {
 	n := 0
 	for _, v := range valuetest.Stored() {

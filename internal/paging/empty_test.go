@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// addAll adds pages whose states are those of state, by number, and returns the number of the page with an error, -1
-// for none.
+// addAll adds pages with the states of state, by number, and returns the number of the page with an error, -1 for
+// none.
 func addAll(n int, state func(page int) string) int {
 	var r *EmptyRun
 	sent := ""

@@ -147,7 +147,8 @@ func TestPlaceAgainstReference(t *testing.T) {
 	}
 }
 
-// simpleReference is SimpleStrategy for one range: the first members around the ring, full ones before transient ones.
+// simpleReference computes SimpleStrategy for one range: the first members around the ring, full ones before transient
+// ones.
 func simpleReference(members []Member, owners []int32, n Count, at int) []int32 {
 	var all []int32
 	for k := range owners {

@@ -51,7 +51,7 @@ func TestNullsAreZeros(t *testing.T) {
 }
 
 // TestRejectedRowsLeaveEveryKindAsItWas rejects a row whose columns of all kinds have been appended already. Each
-// position in a byte of validity is that of the row once.
+// position in a byte of validity belongs to the row once.
 func TestRejectedRowsLeaveEveryKindAsItWas(t *testing.T) {
 	fields := column.Schema{
 		fieldOf("i", kindOf(column.Int32)), fieldOf("s", kindOf(column.String)), fieldOf("v", column.VectorOf(column.Int32, 2)),

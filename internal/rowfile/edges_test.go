@@ -197,7 +197,7 @@ func TestBatchesOfTextAreBoundedByBytes(t *testing.T) {
 func TestRejectedRowsLeaveNullsOfOthers(t *testing.T) {
 	fields := column.Schema{fieldOf("a", kindOf(column.Int32)), fieldOf("b", kindOf(column.Int32))}
 	for rejectedRow := range 12 {
-		for _, value := range []string{"7", ""} { // in a column of the row before that of the fault
+		for _, value := range []string{"7", ""} { // in a column of the row before the fault's
 			var text, want []string
 			for i := range 12 {
 				switch {

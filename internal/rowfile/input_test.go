@@ -186,7 +186,7 @@ func TestEmptyInputNamesItsFiles(t *testing.T) {
 }
 
 // TestFileThatCannotBeListedIsAnError has a file in a folder whose path is longer than the system allows. The rows of
-// the other file are not taken for those of the folder.
+// the other file are not taken for rows of the folder.
 func TestFileThatCannotBeListedIsAnError(t *testing.T) {
 	folder := t.TempDir()
 	root, err := os.OpenRoot(folder)

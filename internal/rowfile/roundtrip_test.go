@@ -52,7 +52,7 @@ func writeFile(t *testing.T, path string, o WriterOptions, batches ...*column.Ba
 	require.NoError(t, f.Abort())
 }
 
-// textFields are the fields that CSV and JSON can hold: those of CQL.
+// textFields are the fields that CSV and JSON can hold: the texts of CQL.
 func textFields() column.Schema {
 	var fields column.Schema
 	for _, f := range columntest.Fields() {

@@ -146,7 +146,7 @@ func textOfBatch(t *testing.T, b *column.Batch, o WriterOptions) string {
 	return out.String()
 }
 
-// TestEpochIsWrittenInItsUnit writes timestamps as numbers of units above, at and below that of the column.
+// TestEpochIsWrittenInItsUnit writes timestamps as numbers of units above, at and below the column's.
 func TestEpochIsWrittenInItsUnit(t *testing.T) {
 	for _, c := range []struct {
 		unit  column.Unit

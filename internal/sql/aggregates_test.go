@@ -22,7 +22,7 @@ func TestAggregatesOfNaNAndNull(t *testing.T) {
 	inputs := [][]float64{{nan, 1, 2, null}, {nan}, {math.Inf(1), nan, 1}, {null}, {}}
 	for aggregate, c := range map[string]struct {
 		ours   [5]string
-		theirs [5]string // "" is that of ours
+		theirs [5]string // "" means ours
 		row    string    // of the table of differences
 	}{
 		"count(*)":                 {ours: [5]string{"4", "1", "3", "1", "0"}},

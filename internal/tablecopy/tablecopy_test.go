@@ -281,7 +281,7 @@ func TestResume(t *testing.T) {
 	requireEqual(t, session, session)
 }
 
-// TestFlush requires that Flush waits for the rows that were read: those of its checkpoint are written.
+// TestFlush requires that Flush waits for the rows that were read: the rows of its checkpoint are written.
 func TestFlush(t *testing.T) {
 	cluster, session := newCluster(t, cqltest.Config{}, `
 		CREATE TABLE a (id int PRIMARY KEY, name text); CREATE TABLE b (id int PRIMARY KEY, name text);

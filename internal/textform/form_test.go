@@ -210,8 +210,8 @@ func TestTimestamps(t *testing.T) {
 	}
 }
 
-// FuzzForms compares the parsers with those of package time and strconv: what both read has one value, and nothing that
-// is read is changed when it is printed.
+// FuzzForms compares the parsers with the parsers of package time and strconv: what both read has one value, and
+// nothing that is read is changed when it is printed.
 func FuzzForms(f *testing.F) {
 	for _, typ := range []string{"double", "date", "time", "timestamp"} {
 		data, err := os.ReadFile("testdata/" + typ + ".txt")

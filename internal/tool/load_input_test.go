@@ -19,8 +19,8 @@ import (
 
 // The bounds of rejected records, the input of a load that is resumed, and the files that a command writes.
 
-// TestPercentageIsTestedAtTheEnd rejects 4 of 6 records: fewer than the percentage of 1,000 records, and more than that
-// of all.
+// TestPercentageIsTestedAtTheEnd rejects 4 of 6 records: fewer than the percentage of 1,000 records, and more than
+// the percentage of all.
 func TestPercentageIsTestedAtTheEnd(t *testing.T) {
 	x := newTester(t, shop)
 	path := file(t, "x.csv", "id,name\na,x\nb,x\n3,x\nd,x\n5,x\ne,x\n")

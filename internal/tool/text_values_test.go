@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTextsOfValuesAreLiterals loads texts, compares the stored bytes with those of literals, and verifies an unload.
+// TestTextsOfValuesAreLiterals loads texts, compares the stored bytes with the bytes of literals, and verifies an
+// unload.
 func TestTextsOfValuesAreLiterals(t *testing.T) {
 	x := newTester(t, "CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
 		"CREATE TABLE shop.values (id int PRIMARY KEY, d double, f float, v vector<float, 2>, day date, at timestamp, span duration)")

@@ -207,8 +207,8 @@ func (t *randomTable) field(out []byte, info cql.TypeInfo) []byte {
 	return append(wire.AppendInt(out, int32(len(cell))), cell...)
 }
 
-// collection returns up to three elements. Those of sets, and keys of maps, differ. Servers sort sets and maps that are
-// whole values, and keep the order of those within other values, which a load of a file sorts.
+// collection returns up to three elements. Elements of sets, and keys of maps, differ. Servers sort sets and maps
+// that are whole values, and keep the order of those within other values, which a load of a file sorts.
 func (t *randomTable) collection(info cql.CollectionType) []byte {
 	seen := map[string]bool{}
 	var out []byte

@@ -270,7 +270,7 @@ func clone(cell []byte) []byte {
 	return append([]byte{}, cell...)
 }
 
-// columnsOf returns the columns of a table, those of the key first.
+// columnsOf returns the columns of a table, the columns of the key first.
 func columnsOf(m *cql.TableMetadata) []*cql.ColumnMetadata {
 	columns := slices.Concat(m.PartitionKey, m.ClusteringColumns)
 	for _, name := range m.OrderedColumns {

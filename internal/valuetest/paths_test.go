@@ -130,8 +130,8 @@ func (s *server) cells() (all []cell) {
 }
 
 // TestOnServerEveryPath writes each value of the table in each Go form by each path, compares the stored bytes with
-// those of the literal, and reads them into the Go form again. Columns that are read from the literals and written
-// again differ as docs/values.md lists, and in nothing else.
+// the literal's, and reads them into the Go form again. Columns that are read from the literals and written again
+// differ as docs/values.md lists, and in nothing else.
 func TestOnServerEveryPath(t *testing.T) {
 	s := newServer(t)
 	for i, v := range valuetest.All() {
@@ -196,7 +196,7 @@ func (s *server) column(v valuetest.Value) string {
 	return fmt.Sprint("c", slices.Index(s.types, v.Type))
 }
 
-// difference writes a cell and returns how the stored value differs from that of the literal, "" for not at all.
+// difference writes a cell and returns how the stored value differs from the literal's, "" for not at all.
 func (s *server) difference(c cell, id int) string {
 	name := s.column(c.value)
 	text := fmt.Sprintf("INSERT INTO v (id, %s) VALUES (:id, :v)", name)

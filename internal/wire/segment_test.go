@@ -71,7 +71,7 @@ func TestSegmentHeader(t *testing.T) {
 		name, hex string
 		h         SegmentHeader
 	}{
-		// The first three bytes of each header are derived from section 2.1, the checksums are those of TestCRC.
+		// The first three bytes of each header are derived from section 2.1, the checksums come from TestCRC.
 		{"empty", "000000" + "77e77d", SegmentHeader{}},
 		{"123456 bytes", "40e201" + "66e759", SegmentHeader{Length: 123456}},
 	} {
@@ -493,7 +493,7 @@ func BenchmarkSegments(b *testing.B) {
 	}
 }
 
-// TestSegmentBuilder compares the segments built in place with those of AppendSegments.
+// TestSegmentBuilder compares the segments built in place with the segments of AppendSegments.
 func TestSegmentBuilder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 100 {

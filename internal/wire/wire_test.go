@@ -178,8 +178,7 @@ func FuzzVint(f *testing.F) {
 	})
 }
 
-// FuzzUvint parses arbitrary bytes. The length must be within the input, and the value must equal that of its minimal
-// form.
+// FuzzUvint parses arbitrary bytes. The length must be within the input, and the value must equal its minimal form.
 func FuzzUvint(f *testing.F) {
 	f.Add([]byte{0xFF, 0, 0, 0, 0, 0, 0, 0, 5})
 	f.Add([]byte{0xC3, 0xE8, 0})

@@ -111,7 +111,7 @@ func (s *share) start(t *testing.T, role string) *user {
 	require.NoError(t, err)
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), roleEnv+"="+role, folderEnv+"="+s.dir, roleEnv+"_PROGRAM="+program)
-	if role == "go" { // the name of a process is that of its file
+	if role == "go" { // a process has the name of its file
 		cmd.Path = filepath.Join(t.TempDir(), "go")
 		require.NoError(t, os.Symlink(program, cmd.Path))
 	}

@@ -96,8 +96,8 @@ func writeModule(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// TestTree plants all mutations of a small module: the tests of its package notice some, those of another package more.
-// A test that fails without a mutation notices nothing.
+// TestTree plants all mutations of a small module: the tests of its package notice some, the tests of another package
+// more. A test that fails without a mutation notices nothing.
 func TestTree(t *testing.T) {
 	dir := t.TempDir()
 	writeModule(t, dir, plantedModule)
@@ -114,7 +114,7 @@ func TestTree(t *testing.T) {
 	}
 	require.Equal(t, want, verdicts)
 
-	// the same results, from the file, then those of the other package
+	// the same results, from the file, then from the other package
 	results, err := os.ReadFile(filepath.Join(dir, "results.jsonl"))
 	require.NoError(t, err)
 	_, verdicts = treeIn(t, dir, chosen, &treeFlags{})

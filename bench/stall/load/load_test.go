@@ -27,7 +27,7 @@ func (slowClient) ReadVector(int) ([]float32, error) { return nil, errors.New("n
 
 func (slowClient) Insert(int, int) error { return errors.New("not used") }
 
-// TestLoop has one request that fails late. The others do not wait for it, and those of the warm-up do not count.
+// TestLoop has one request that fails late. The others do not wait for it, and requests of the warm-up do not count.
 func TestLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := load.Options{Case: "read", Rate: 100, Duration: 2 * time.Second, Warmup: time.Second, Timeout: time.Second, Keys: 1000}

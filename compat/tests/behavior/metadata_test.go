@@ -194,7 +194,7 @@ func describe(t typeInfo) string {
 		name = "type" // of v2, without an exported name
 	}
 	text := fmt.Sprintf("%s %d", name, int(t.Type()))
-	if s, ok := t.(fmt.Stringer); ok && tag != "v2" { // the texts of v2 are those of structs
+	if s, ok := t.(fmt.Stringer); ok && tag != "v2" { // the texts of v2 are texts of structs
 		text += " " + s.String()
 	}
 	for _, method := range []string{"Custom", "Version"} {

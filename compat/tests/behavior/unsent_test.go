@@ -99,7 +99,7 @@ func text(err error) string {
 	}
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if k := kind(e); strings.Contains(k, "MarshalError") {
-			return kind(err) + " of " + k // the texts of conversions are those of vecql
+			return kind(err) + " of " + k // the texts of conversions are vecql's
 		}
 	}
 	return kind(err) + " " + fmt.Sprintf("%q", err)

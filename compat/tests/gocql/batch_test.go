@@ -46,7 +46,7 @@ func TestConditionalBatch(t *testing.T) {
 	}
 }
 
-// TestTimeOfAWrite is that of WithTimestamp, or of the server.
+// TestTimeOfAWrite takes the time from WithTimestamp, or from the server.
 func TestTimeOfAWrite(t *testing.T) {
 	s := newSession(t, newCluster(t, cqltest.Config{}))
 	b := s.NewBatch(gocql.LoggedBatch).WithTimestamp(1000)
@@ -71,7 +71,7 @@ func TestTimeOfAWrite(t *testing.T) {
 	}
 }
 
-// TestMethodsOfABatch are exactly those of the API.
+// TestMethodsOfABatch requires exactly the API's methods.
 func TestMethodsOfABatch(t *testing.T) {
 	var methods []string
 	for i := range reflect.TypeFor[*gocql.Batch]().NumMethod() {

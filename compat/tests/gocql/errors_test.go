@@ -55,7 +55,7 @@ func TestSentinels(t *testing.T) {
 	}
 }
 
-// TestTimeoutsAreSentinels: that of the session and that of a context.
+// TestTimeoutsAreSentinels: the error of the session and the error of a context.
 func TestTimeoutsAreSentinels(t *testing.T) { synctest.Test(t, timeoutsAreSentinels) }
 
 func timeoutsAreSentinels(t *testing.T) {
@@ -179,7 +179,7 @@ type refusing struct{}
 func (refusing) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return nil, errOfProgram }
 func (refusing) UnmarshalCQL(gocql.TypeInfo, []byte) error { return errOfProgram }
 
-// TestErrorsOfTheProgramAreReturnedAsTheyAre: those of values, at any depth, and of functions that bind values.
+// TestErrorsOfTheProgramAreReturnedAsTheyAre: errors of values, at any depth, and of functions that bind values.
 func TestErrorsOfTheProgramAreReturnedAsTheyAre(t *testing.T) {
 	s := newSession(t, newCluster(t, cqltest.Config{}))
 	run(t, s, "INSERT INTO items (id, name, tags, home) VALUES (?, ?, ?, ?)", 1, "lamp", []string{"a"}, map[string]any{"street": "Elm"})

@@ -36,7 +36,7 @@ func tokenAware(p gocql.HostSelectionPolicy) gocql.HostSelectionPolicy {
 	return gocql.TokenAwareHostPolicy(p, gocql.DontShuffleReplicas())
 }
 
-// methodsOfABatch are exactly those of the API: gocqlx looks for them by reflection.
+// methodsOfABatch are exactly the API's: gocqlx looks for them by reflection.
 var methodsOfABatch = []string{
 	"AddAttempts", "AddLatency", "Attempts", "Bind", "Cancel", "Context", "DefaultTimestamp", "Exec", "GetConsistency",
 	"GetCustomPartitioner", "GetHostID", "GetRequestTimeout", "GetRoutingKey", "GetSession", "IsIdempotent", "IsLWT",

@@ -37,7 +37,7 @@ func tokenAware(p gocql.HostSelectionPolicy) gocql.HostSelectionPolicy {
 	return gocql.TokenAwareHostPolicy(p)
 }
 
-// methodsOfABatch are exactly those of the API: gocqlx looks for them by reflection.
+// methodsOfABatch are exactly the API's: gocqlx looks for them by reflection.
 var methodsOfABatch = []string{
 	"AddAttempts", "AddLatency", "Attempts", "Bind", "Cancel", "Context", "DefaultTimestamp", "GetConsistency",
 	"GetRoutingKey", "IsIdempotent", "Keyspace", "Latency", "Observer", "Query", "RetryPolicy", "SerialConsistency",

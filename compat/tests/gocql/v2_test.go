@@ -38,7 +38,7 @@ func tokenAware(p gocql.HostSelectionPolicy) gocql.HostSelectionPolicy {
 	return gocql.TokenAwareHostPolicy(p)
 }
 
-// methodsOfABatch are exactly those of the API: gocqlx looks for them by reflection.
+// methodsOfABatch are exactly the API's: gocqlx looks for them by reflection.
 var methodsOfABatch = []string{
 	"Bind", "Consistency", "Context", "DefaultTimestamp", "Exec", "ExecCAS", "ExecCASContext", "ExecContext",
 	"GetConsistency", "GetSerialConsistency", "IsIdempotent", "Iter", "IterContext", "Keyspace", "MapExecCAS",

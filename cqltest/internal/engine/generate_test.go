@@ -377,7 +377,7 @@ func generate(seed uint64, n int) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.ContainsAny(line, "\r\n?") })
 }
 
-// TestGenerated requires that the sample is that of the generator. With -compare it compares the engine with Cassandra.
+// TestGenerated requires that the generator made the sample. With -compare it compares the engine with Cassandra.
 func TestGenerated(t *testing.T) {
 	sample := "# Statements of generate_test.go.\n" + strings.Join(generate(1, generatedCount), "\n") + "\n"
 	if *record != "" {

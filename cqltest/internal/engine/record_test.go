@@ -310,7 +310,7 @@ func recordAnswers(t *testing.T, text, golden string) {
 		require.NoError(t, s.Query("DROP KEYSPACE IF EXISTS "+ks).Exec(t.Context()))
 	}
 	require.NoError(t, s.Query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec(t.Context()))
-	cfg.Keyspace = "ks" // of the connections: DESCRIBE ignores that of a prepared statement
+	cfg.Keyspace = "ks" // of the connections: DESCRIBE ignores the keyspace of a prepared statement
 	connected, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer connected.Close()

@@ -19,7 +19,7 @@ BenchmarkClickBench/query=tpch1/cache=warm/impl=vecql/threads=2	1	1000000 ns/op
 BenchmarkClickBench/query=tpch1/cache=warm/impl=duckdb/threads=2	1	7000000 ns/op
 `
 
-// Geometric means are those of the queries of ClickBench, against each peer and against the best one of each query.
+// Geometric means are taken over the queries of ClickBench, against each peer and against the best one of each query.
 func TestSummaries(t *testing.T) {
 	r, err := parse(strings.NewReader(sample))
 	if err != nil {
