@@ -37,7 +37,7 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("tls", flag.ContinueOnError)
-	ca := flags.String("ca", "", "`file` with the certificate of the authority of the nodes; default those of the system")
+	ca := flags.String("ca", "", "`file` with the certificate of the authority of the nodes; default the authorities of the system")
 	cert := flags.String("cert", "", "`file` with the client certificate; default none")
 	key := flags.String("key", "", "`file` with the key of the client certificate")
 	name := flags.String("name", "", "`name` in the certificates of the nodes; default their names or addresses")

@@ -69,7 +69,7 @@ func TestHealthy(t *testing.T) {
 
 func TestClockSkew(t *testing.T) {
 	for step, want := range map[time.Duration]string{
-		10 * time.Second: "ahead of that of this machine", -10 * time.Second: "behind that of this machine",
+		10 * time.Second: "ahead of this machine's", -10 * time.Second: "behind this machine's",
 	} {
 		cluster, session := open(t, cqltest.Config{Nodes: 1}, nil)
 		cluster.StepClock(step)
@@ -112,7 +112,7 @@ func TestLatency(t *testing.T) {
 	}}
 	r.Findings = r.findings(time.Now())
 	require.Equal(t, `advice: a pauses: its slowest answer took 300ms, the median 1ms -> look for pauses of the garbage collector or a full disk queue (nodetool gcstats, iostat)
-advice: c is slow: half of its answers take more than 21ms, those of the other nodes 2ms -> look at its load, disk and compactions (nodetool tpstats, nodetool compactionstats)
+advice: c is slow: half of its answers take more than 21ms, half of the other nodes' more than 2ms -> look at its load, disk and compactions (nodetool tpstats, nodetool compactionstats)
 `, texts(r))
 }
 

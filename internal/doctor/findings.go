@@ -93,7 +93,7 @@ func (r *Report) nodeFindings(n *Node, now time.Time, add reporter) {
 			direction = "behind"
 		}
 		add(Problem, "synchronize the clocks (chronyc tracking): write times decide which value remains",
-			"the clock of %s is %v %s that of this machine", n.Address, Round(n.Clock.Ahead.Abs()), direction)
+			"the clock of %s is %v %s this machine's", n.Address, Round(n.Clock.Ahead.Abs()), direction)
 	}
 }
 
@@ -146,7 +146,7 @@ func (r *Report) latencyFindings(add reporter) {
 		switch typical := others.Quantile(.5); {
 		case len(others) > 0 && median > slowFactor*typical && median-typical > slowAtLeast:
 			add(Advice, "look at its load, disk and compactions (nodetool tpstats, nodetool compactionstats)",
-				"%s is slow: half of its answers take more than %v, those of the other nodes %v", n.Address, Round(median),
+				"%s is slow: half of its answers take more than %v, half of the other nodes' more than %v", n.Address, Round(median),
 				Round(typical))
 		case p99 > pauseFactor*median && p99 > pauseAtLeast:
 			add(Advice, "look for pauses of the garbage collector or a full disk queue (nodetool gcstats, iostat)",

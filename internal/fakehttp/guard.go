@@ -42,7 +42,7 @@ func Guard(h http.Handler, listen string) http.Handler {
 // refuse returns the status and the reason of a request that is refused.
 func refuse(r *http.Request, listen string) (status int, err error) {
 	if !isOwnHost(r.Host, listen) {
-		return http.StatusMisdirectedRequest, fmt.Errorf("the host %q is not that of this server", r.Host)
+		return http.StatusMisdirectedRequest, fmt.Errorf("the host %q is not this server", r.Host)
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		if u, err := url.Parse(origin); err != nil || u.Host != r.Host {

@@ -176,7 +176,7 @@ func (x *planner) position(e expr.Expr) (expr.Expr, bool) {
 		return e, false
 	}
 	if i < 1 || i > int64(len(x.outputs)) {
-		x.fail(e, "position %d is not among those of the result: 1 to %d", i, len(x.outputs))
+		x.fail(e, "position %d is not a column of the result: 1 to %d", i, len(x.outputs))
 		return e, true
 	}
 	return x.outputs[i-1].expr, true

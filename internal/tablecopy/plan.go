@@ -70,7 +70,7 @@ func newPlan(source, target *cql.TableMetadata, cfg Config) (*Plan, error) {
 		case other == nil:
 			return nil, fmt.Errorf("table %s.%s has no column %q", target.Keyspace, target.Name, c.Name)
 		case other.Validator != c.Validator:
-			return nil, fmt.Errorf("column %q of %s.%s is %s, that of %s.%s is %s", c.Name, target.Keyspace, target.Name,
+			return nil, fmt.Errorf("column %q of %s.%s is %s, in %s.%s it is %s", c.Name, target.Keyspace, target.Name,
 				other.Validator, source.Keyspace, source.Name, c.Validator)
 		}
 		p.statics = p.statics || c.Kind == cql.ColumnStatic

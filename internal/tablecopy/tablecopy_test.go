@@ -238,7 +238,7 @@ func TestRefused(t *testing.T) {
 		CREATE TABLE c (id int PRIMARY KEY); CREATE TABLE n (id int PRIMARY KEY, n counter)`)
 	a := tableOf(t, session, "a")
 	for other, want := range map[string]string{
-		"b": `column "name" of shop.b is int, that of shop.a is text`, "c": `table shop.c has no column "name"`,
+		"b": `column "name" of shop.b is int, in shop.a it is text`, "c": `table shop.c has no column "name"`,
 	} {
 		_, err := New(t.Context(), a, tableOf(t, session, other), Config{})
 		require.EqualError(t, err, want)

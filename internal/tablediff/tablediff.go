@@ -281,7 +281,7 @@ func newLayout(source, target *cql.TableMetadata, cfg Config) (*layout, error) {
 	l.columns = slices.Concat(source.PartitionKey, source.ClusteringColumns)
 	l.keys = len(l.columns)
 	if got, want := keyText(target), keyText(source); got != want {
-		return nil, fmt.Errorf("the primary key of %s.%s is %s, that of %s.%s is %s", target.Keyspace, target.Name, got,
+		return nil, fmt.Errorf("the primary key of %s.%s is %s, in %s.%s it is %s", target.Keyspace, target.Name, got,
 			source.Keyspace, source.Name, want)
 	}
 	for _, c := range source.PartitionKey {
@@ -303,7 +303,7 @@ func newLayout(source, target *cql.TableMetadata, cfg Config) (*layout, error) {
 		case other == nil:
 			return nil, fmt.Errorf("table %s.%s has no column %q", target.Keyspace, target.Name, name)
 		case other.Validator != c.Validator:
-			return nil, fmt.Errorf("column %q of %s.%s is %s, that of %s.%s is %s", name, target.Keyspace, target.Name,
+			return nil, fmt.Errorf("column %q of %s.%s is %s, in %s.%s it is %s", name, target.Keyspace, target.Name,
 				other.Validator, source.Keyspace, source.Name, c.Validator)
 		}
 		l.columns = append(l.columns, c)

@@ -319,8 +319,8 @@ func TestRefused(t *testing.T) {
 		CREATE TABLE c (id int PRIMARY KEY, name int); CREATE TABLE d (id int PRIMARY KEY)`)
 	a := tableOf(t, session, "a")
 	for other, want := range map[string]string{
-		"b": "the primary key of shop.b is ((id bigint), ), that of shop.a is ((id int), )",
-		"c": `column "name" of shop.c is int, that of shop.a is text`,
+		"b": "the primary key of shop.b is ((id bigint), ), in shop.a it is ((id int), )",
+		"c": `column "name" of shop.c is int, in shop.a it is text`,
 		"d": `table shop.d has no column "name"`,
 	} {
 		_, err := New(t.Context(), a, tableOf(t, session, other), Config{})

@@ -191,7 +191,7 @@ func (e *env) noteLists(p *tablecopy.Plan) {
 	if p == nil || len(p.Lists()) == 0 {
 		return
 	}
-	fmt.Fprintf(e.err, "note: CQL cannot write the elements of a list one by one: where their times differ, those of %s "+
+	fmt.Fprintf(e.err, "note: CQL cannot write the elements of a list one by one: where their times differ, the elements of %s "+
 		"get the latest write time and the longest time to live of their list\n", strings.Join(p.Lists(), ", "))
 }
 

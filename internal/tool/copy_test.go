@@ -193,7 +193,7 @@ func TestCopyRefused(t *testing.T) {
 		"copy shop.items shop.small --resume":                            "2 --resume needs --checkpoint; see vecql copy --help",
 		"copy shop.items shop.small --checkpoint-every 0s":               "2 --checkpoint-every is 0s, must be positive; see vecql copy --help",
 		"copy shop.items":                                                "2 accepts 2 arg(s), received 1; see vecql copy --help",
-		"verify shop.items shop.other":                                   "1 the primary key of shop.other is ((id text), ), that of shop.items is ((id int), )",
+		"verify shop.items shop.other":                                   "1 the primary key of shop.other is ((id text), ), in shop.items it is ((id int), )",
 		"verify shop.items shop.small --shown 0":                         "2 --shown is 0, want at least 1; see vecql verify --help",
 		"verify shop.items shop.small --workers -1":                      "2 --workers is -1, want at least 1; see vecql verify --help",
 		"verify shop.items shop.small --tolerance -1":                    "2 --tolerance is -1, want at least 0; see vecql verify --help",

@@ -50,7 +50,7 @@ func TestDoctorFindsProblems(t *testing.T) {
 	require.Equal(t, exitFailed, code)
 	require.Equal(t, "vecql doctor: 3 problems\n", errOut)
 	require.Contains(t, out, "problem: the nodes disagree on the schema")
-	require.Regexp(t, `problem: the clock of 127.0.0.1:\d+ is 1m0s ahead of that of this machine
+	require.Regexp(t, `problem: the clock of 127.0.0.1:\d+ is 1m0s ahead of this machine's
   synchronize the clocks`, out)
 	code, out, _ = x.run("doctor", "--probes", "2", "--output", "json")
 	require.Equal(t, exitFailed, code)

@@ -50,7 +50,7 @@ func (f *fileFlags) add(c *cobra.Command, reading bool) {
 	set.StringVar(&f.binary, "blobs", "hex", "`encoding` of blobs: hex, with 0x, or base64")
 	if reading {
 		set.StringVar(&f.comment, "comment", "", "`character` at the start of lines of CSV that are no records")
-		set.StringSliceVar(&f.fields, "fields", nil, "`names` of the fields of CSV; default those of the header")
+		set.StringSliceVar(&f.fields, "fields", nil, "`names` of the fields of CSV; default the names in the header")
 		set.IntVar(&f.skipLines, "skip-lines", 0, "`lines` of CSV before the header")
 		set.StringVar(&f.thousands, "thousands", "", "`character` between groups of digits in CSV")
 	}

@@ -60,7 +60,7 @@ func (p *inputPrint) read(ctx context.Context) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return usagef("--checkpoint: %s is not a regular file, and cannot be compared with that of another run", p.Name)
+		return usagef("--checkpoint: %s is not a regular file, and cannot be compared with the input of another run", p.Name)
 	}
 	f, err := os.Open(p.Name)
 	if err != nil {
@@ -173,7 +173,7 @@ const (
 )
 
 // errOtherStream means that standard input differs from the input of the run that is resumed.
-var errOtherStream = errors.New("standard input is not that of the first run")
+var errOtherStream = errors.New("standard input differs from the first run")
 
 // openInputLog returns the reader of a stream. path is the file of its hashes.
 func openInputLog(in io.Reader, path string, resumes bool) (*inputLog, error) {

@@ -111,7 +111,7 @@ func TestResumeNeedsTheSameStream(t *testing.T) {
 		strings.Replace(text.String(), "\n7,7\n", "\n7,8\n", 1), text.String()[:1000], "id,n\n1,2\n", "",
 	} {
 		x.in = other
-		x.requireFailureContains("standard input is not that of the first run: it differs after byte 0", args...)
+		x.requireFailureContains("standard input differs from the first run: it differs after byte 0", args...)
 		require.Equal(t, before, x.requireRun("count", "shop.many"))
 	}
 	x.in = text.String() + "50000,5\n"

@@ -341,7 +341,7 @@ func TestLoadTimes(t *testing.T) {
 		noted := func(args ...string) string {
 			code, out, note := x.run(args...)
 			require.Zero(t, code)
-			require.Equal(t, "note: CQL cannot write the elements of a list one by one: where their times differ, those of l "+
+			require.Equal(t, "note: CQL cannot write the elements of a list one by one: where their times differ, the elements of l "+
 				"get the latest write time and the longest time to live of their list\n", note)
 			return out
 		}

@@ -191,7 +191,7 @@ func (x *verifyJob) inputOf(ctx context.Context, files []string) (string, error)
 	case x.checkpoint.path == "":
 		return names, nil
 	case slices.Contains(files, rowfile.Stdin):
-		return "", usageError{errors.New("--checkpoint needs files: standard input cannot be compared with that of another run")}
+		return "", usageError{errors.New("--checkpoint needs files: standard input cannot be compared with the input of another run")}
 	}
 	prints, err := printInput(ctx, files)
 	if err != nil {

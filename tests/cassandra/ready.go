@@ -67,7 +67,7 @@ func (c *Cluster) agree(ctx context.Context) (*Node, error) {
 			return n, err
 		}
 		if schema != nil && !bytes.Equal(got, schema) {
-			return n, fmt.Errorf("schema version is %x, that of the node before is %x", got, schema)
+			return n, fmt.Errorf("schema version is %x, the node before has %x", got, schema)
 		}
 		schema = got
 	}
