@@ -12,11 +12,13 @@
 //
 //	go run ./tests/mutate [-match regexp] [-file list] [-list] [-separate] [-timeout duration]
 //	go run ./tests/mutate -nodes 'bulk Writer.Close'
+//	go run ./tests/mutate -renumber HEAD
 //
 // A mutation names a declaration, a node of its syntax tree by kind and number, and the text that replaces the node;
 // list.go has the format. Moves of a declaration to another file, formatting, and new names of variables do not matter.
 // A change of the number of nodes of that kind makes the mutation fail to be planted, in TestList too: -nodes prints
-// the new numbers.
+// the new numbers, and -renumber finds the nodes of a revision again by their text. A mutation whose declaration has a
+// new name or package needs it in its first line.
 //
 // # The syntax tree
 //
@@ -83,7 +85,7 @@ const jobs = 2
 // flags are the flags of the command.
 type flags struct {
 	match, file    string
-	nodes          string
+	nodes, since   string
 	list, separate bool
 	timeout        time.Duration
 }
@@ -106,14 +108,18 @@ func listMain(args []string) error {
 	set.StringVar(&f.match, "match", "", "plant only the mutations whose first `line` this regular expression matches")
 	set.StringVar(&f.file, "file", "tests/mutate/mutations.txt", "the `list` of mutations")
 	set.StringVar(&f.nodes, "nodes", "", "print the nodes of a `declaration`, \"PACKAGE NAME\", with their numbers, and run no test")
+	set.StringVar(&f.since, "renumber", "", "rewrite the numbers of the list, which are right for this `revision`, and run no test")
 	set.BoolVar(&f.list, "list", false, "print the mutations, check that each can be planted, and run no test")
 	set.BoolVar(&f.separate, "separate", false, "compile every mutation by itself, which takes hours for the whole list")
 	set.DurationVar(&f.timeout, "timeout", time.Minute, "limit of the tests of one package; a test that exceeds it fails")
 	if err := set.Parse(args); err != nil {
 		return err
 	}
-	if f.nodes != "" {
+	switch {
+	case f.nodes != "":
 		return printNodes(os.Stdout, f.nodes)
+	case f.since != "":
+		return renumber(f.file, f.since)
 	}
 	return run(&f)
 }

@@ -131,7 +131,7 @@ func parseEdit(line string) (edit, error) {
 func (e edit) find(d ast.Node) (ast.Node, error) {
 	list := nodesOf(d, e.kind)
 	if len(list) != e.of || e.nth < 1 || e.nth > e.of {
-		return nil, fmt.Errorf("%s %d/%d: there are %d; -nodes prints them", e.kind, e.nth, e.of, len(list))
+		return nil, fmt.Errorf("%s %d/%d: there are %d: go run ./tests/mutate -renumber HEAD mends that", e.kind, e.nth, e.of, len(list))
 	}
 	return list[e.nth-1], nil
 }
