@@ -169,7 +169,7 @@ func (w *bodyWriter) values(b Binder, n int) {
 	w.room(0)
 }
 
-// boundCount is b.count for a b that may be nil.
+// boundCount returns b.count for a b that may be nil.
 func boundCount(b Binder) (n int, named bool) {
 	if b == nil {
 		return 0, false
@@ -177,7 +177,8 @@ func boundCount(b Binder) (n int, named bool) {
 	return b.Count()
 }
 
-// queryFlags returns the flags of p, without those of its values, and ErrUnsupported for parameters that version lacks.
+// queryFlags returns the flags of p, without the flags of its values, and ErrUnsupported for parameters that version
+// lacks.
 func queryFlags(version byte, p *QueryParams) (flags int32, err error) {
 	if p.SerialConsistency != 0 {
 		flags |= queryFlagSerialConsistency
@@ -356,8 +357,8 @@ func AppendBatch(dst []byte, version byte, typ cql.BatchType, entries []BatchEnt
 	return w.finish(dst)
 }
 
-// AppendRowBatch is AppendBatch for an unlogged batch of one prepared statement with n values, whose rows are encoded:
-// row i ends at cells[ends[i]].
+// AppendRowBatch appends an unlogged batch of one prepared statement with n values, whose rows are encoded: row i
+// ends at cells[ends[i]].
 func AppendRowBatch(dst []byte, version byte, id []byte, n int, cells []byte, ends []int, p *QueryParams,
 ) ([]byte, error) {
 	w := newBodyWriter(dst)
@@ -426,9 +427,9 @@ func AppendCustomPayload(dst []byte, payload map[string][]byte) ([]byte, error) 
 
 // TranslateExecute converts the message of a v4 EXECUTE for a connection with other ScyllaDB extensions (scylladb
 // docs/dev/protocol-extensions.md): it removes the result metadata id or inserts an empty one. message was written by
-// AppendExecute. hasID reports whether message has an id, wantID whether the result needs one. Without an id the server
-// cannot report a change of metadata, so the flag to skip metadata is cleared. An empty id never equals that of the
-// server's metadata, so the server sends the metadata with their id.
+// AppendExecute. hasID reports whether message has an id, wantID whether the result needs one. Without an id the
+// server cannot report a change of metadata, so the flag to skip metadata is cleared. An empty id never equals the id
+// of the server's metadata, so the server sends the metadata with their id.
 func TranslateExecute(dst, message []byte, hasID, wantID bool) ([]byte, error) {
 	r := wire.NewReader(message)
 	id := r.ShortBytes()

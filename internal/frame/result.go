@@ -93,7 +93,7 @@ func ParseResult(r *wire.Reader, version byte, hasMetadataID bool, known *KnownC
 	return res, nil
 }
 
-// Parse is ParseResult into a zero result, which is so large that copies of it cost time.
+// Parse parses into a zero result, as ParseResult does, because a result is so large that copies of it cost time.
 func (res *Result) Parse(r *wire.Reader, version byte, hasMetadataID bool, known *KnownColumns) error {
 	hasMetadataID = hasMetadataID || version >= V5
 	switch res.Kind = resultKind(r.Int()); res.Kind {
@@ -149,7 +149,7 @@ func (m *Metadata) read(r *wire.Reader, hasMetadataID bool, known *KnownColumns)
 	}
 }
 
-// readColumns sets the columns; it reuses those of known if the bytes are equal.
+// readColumns sets the columns; it reuses the columns of known if the bytes are equal.
 func (m *Metadata) readColumns(r *wire.Reader, known *KnownColumns) {
 	ahead := r.Ahead()
 	if known != nil && len(known.Columns) == m.ColumnCount && known.global == (m.Flags&MetadataGlobalTablesSpec != 0) &&
