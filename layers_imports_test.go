@@ -102,11 +102,8 @@ var imports = map[string][]string{
 		"github.com/stretchr/testify",
 	},
 	// expressions, groups and scans as one chain
-	"pipe": {
-		module, module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/internal/codec",
-		module + "/internal/cqltext", module + "/parquetscan", module + "/tablescan",
-	},
-	"tablescan":       {module, module + "/stats", module + "/cql", module + "/column", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
+	"pipe":            {module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/parquetscan"},
+	"tablescan":       {module, module + "/stats", module + "/cql", module + "/column", module + "/expr", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
 	"tests/cassandra": nil, // independent of the driver, so that it can check the driver
 }
 

@@ -308,6 +308,30 @@ func allowed(imported, rule string) bool {
 		rule != "." && within(module+"/"+rule) || slices.ContainsFunc(imports[rule], within)
 }
 
+// TestEngineIsWithoutDriver checks that no package of the columnar engine needs the driver, or a package above it.
+func TestEngineIsWithoutDriver(t *testing.T) {
+	needed := map[string]bool{}
+	var visit func(imported string)
+	visit = func(imported string) {
+		if imported != module && !strings.HasPrefix(imported, module+"/") || needed[imported] {
+			return
+		}
+		needed[imported] = true
+		p, err := build.ImportDir(filepath.FromSlash("."+strings.TrimPrefix(imported, module)), 0)
+		require.NoError(t, err)
+		for _, next := range p.Imports {
+			visit(next)
+		}
+	}
+	for _, name := range []string{"column", "expr", "groupby", "parquetscan", "pipe"} {
+		visit(module + "/" + name)
+	}
+	require.True(t, needed[module+"/cql"])
+	for _, name := range []string{"", "/bulk", "/tablescan", "/cqltest", "/compat"} {
+		require.False(t, needed[module+name], "the columnar engine imports %s%s", module, name)
+	}
+}
+
 // TestNouns checks that the nouns of package cql have one name: this package declares no alias, and no name of package
 // cql again.
 func TestNouns(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/expr"
@@ -22,22 +21,10 @@ type step interface {
 	bind(b *binder) error
 }
 
-// A text is an expression as an argument of a verb.
-type text struct {
-	verb, text string
-	args       []any
-}
-
-func newText(verb, s string, args []any) text { return text{verb, s, slices.Clone(args)} }
-
-// quoted returns the text for errors: of "?" alone the expression that it stands for.
-func (t text) quoted() string {
-	if t.text == "?" && len(t.args) == 1 {
-		if e, ok := t.args[0].(expr.Expr); ok {
-			return fmt.Sprintf("%q", e.String())
-		}
-	}
-	return fmt.Sprintf("%q", t.text)
+// A chain is a source and the steps that follow.
+type chain struct {
+	source source
+	steps  []step
 }
 
 // A binder collects operations, and the columns after the last one.
@@ -52,17 +39,17 @@ type binder struct {
 	ordered bool
 }
 
-// bind opens the source of a Pipe and binds its steps.
-func bind(ctx context.Context, p Pipe, config Config) (*binder, error) {
-	if p.source == nil {
+// bind opens the source of a chain and binds its steps.
+func bind(ctx context.Context, c chain, config Config) (*binder, error) {
+	if c.source == nil {
 		return nil, &Error{Verb: "Pipe", Err: ErrNoSource}
 	}
-	source, err := p.source.open(ctx, config)
+	source, err := c.source.open(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	b := &binder{config: config, source: source, schema: source.schema(), ordered: source.ordered()}
-	for _, s := range p.steps {
+	for _, s := range c.steps {
 		if err := s.bind(b); err != nil {
 			return nil, errors.Join(err, source.close())
 		}
@@ -133,15 +120,6 @@ func (b *binder) keep(names []string) {
 	}
 	b.schema = kept
 	b.add(&selectOp{names: names})
-}
-
-// quoted returns names as the arguments of a call.
-func quoted(names []string) string {
-	parts := make([]string, len(names))
-	for i, name := range names {
-		parts[i] = fmt.Sprintf("%q", name)
-	}
-	return strings.Join(parts, ", ")
 }
 
 type whereStep struct{ text }
@@ -229,20 +207,20 @@ func (s *groupStep) bind(b *binder) error {
 	return nil
 }
 
-type orderStep struct{ orders []Order }
+type orderStep struct{ keys []sortKey }
 
 // bind computes columns that are expressions, and drops them after the sort.
 func (s *orderStep) bind(b *binder) error {
 	before := b.schema.Names()
 	op := &sortOp{window: window{limit: -1}}
-	for _, o := range s.orders {
-		if err := b.column("OrderBy", o.column); err != nil {
+	for _, k := range s.keys {
+		if err := b.column("OrderBy", k.name); err != nil {
 			return err
 		}
-		if t := b.schema[b.schema.Index(o.column)].Type; !hasOrder(t.Kind) {
-			return failed("OrderBy", fmt.Sprintf("%q", o.column), fmt.Errorf("%w: %v", ErrNoOrder, t))
+		if t := b.schema[b.schema.Index(k.name)].Type; !hasOrder(t.Kind) {
+			return failed("OrderBy", fmt.Sprintf("%q", k.name), fmt.Errorf("%w: %v", ErrNoOrder, t))
 		}
-		op.keys = append(op.keys, sortKey{name: o.column, desc: o.desc, nullsFirst: o.nullsFirst})
+		op.keys = append(op.keys, k)
 	}
 	op.orders = len(op.keys)
 	op.keys = append(op.keys, b.ties(before)...)

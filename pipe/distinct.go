@@ -15,28 +15,28 @@ import (
 
 // distinctArg returns the column if all aggregates are counts of the distinct values of one column that can be a key
 // and is none; else "". With a memory limit it returns "", since groups of groups would have the limit twice.
-func (op *groupOp) distinctArg(c groupby.Config) string {
-	if len(op.aggregates) == 0 || c.MemoryLimit > 0 || len(op.keys) >= maxKeys {
+func distinctArg(c groupby.Config, input column.Schema) string {
+	if len(c.Aggregates) == 0 || c.MemoryLimit > 0 || len(c.Keys) >= maxKeys {
 		return ""
 	}
 	arg := ""
-	for _, a := range op.aggregates {
+	for _, a := range c.Aggregates {
 		if a.Function() != "count_distinct" || arg != "" && a.Args[0] != arg {
 			return ""
 		}
 		arg = a.Args[0]
 	}
-	i := op.input.Index(arg)
-	if i < 0 || slices.Contains(op.keys, arg) {
+	i := input.Index(arg)
+	if i < 0 || slices.Contains(c.Keys, arg) {
 		return ""
 	}
 	// Groups of a text are found by the codes of its dictionary, which pairs do not have.
-	for _, key := range op.keys {
-		if k := op.input.Index(key); k < 0 || op.input[k].Type.Kind.IsText() {
+	for _, key := range c.Keys {
+		if k := input.Index(key); k < 0 || input[k].Type.Kind.IsText() {
 			return ""
 		}
 	}
-	switch kind := op.input[i].Type.Kind; {
+	switch kind := input[i].Type.Kind; {
 	case kind == column.Decimal, kind == column.Vector, kind.IsNested():
 		return ""
 	}
@@ -46,20 +46,21 @@ func (op *groupOp) distinctArg(c groupby.Config) string {
 // maxKeys is the number of keys that groupby accepts.
 const maxKeys = 32
 
-// pairs returns the configuration of the groups of the keys and arg.
-func (n *groupNode) pairs(arg string) groupby.Config {
-	c := n.config
+// pairsOf returns the configuration of the groups of the keys and arg.
+func pairsOf(c groupby.Config, arg string) groupby.Config {
 	c.Keys = append(slices.Clone(c.Keys), arg)
 	c.Aggregates, c.Order, c.Limit = nil, groupby.Unordered, 0
 	return c
 }
 
-// countPairs returns a Grouper that counts the groups of pairs. A pair whose value is NULL makes a group, but is not
-// counted.
-func (n *groupNode) countPairs(ctx context.Context, pairs *groupby.Grouper, arg string) (*groupby.Grouper, error) {
-	c := n.config
+// countPairs returns a Grouper of a configuration that counts the groups of pairs. A pair whose value is NULL makes a
+// group, but is not counted.
+func countPairs(
+	ctx context.Context, c groupby.Config, pairs *groupby.Grouper, arg string,
+) (*groupby.Grouper, error) {
+	aggregates := c.Aggregates
 	c.Aggregates = nil
-	for _, a := range n.op.aggregates {
+	for _, a := range aggregates {
 		c.Aggregates = append(c.Aggregates, groupby.CountOf(arg).As(a.Name))
 	}
 	g, err := c.New()

@@ -11,8 +11,9 @@
 //		OrderBy(pipe.Descending("c")).Offset(1000).Limit(10).
 //		Batch(ctx)
 //
-// A chain is a source ([Parquet], [Dataset], [Table], [Batches], [Union]) and verbs, which apply in their order: Where
-// after Limit keeps some of the limited rows. [Pipe.Batch] and [Pipe.Batches] run it, [Pipe.Explain] returns its plan.
+// A chain is a source and verbs, which apply in their order: Where after Limit keeps some of the limited rows. Sources
+// are [Parquet], [Dataset], [Batches], [Union], and with [From] those of other packages: tablescan.Source is a table.
+// [Pipe.Batch] and [Pipe.Batches] run the chain, [Pipe.Explain] returns its plan.
 //
 // # Expressions
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/expr"
 	"github.com/vecql/vecql/groupby"
 	"github.com/vecql/vecql/pipe"
+	"github.com/vecql/vecql/tablescan"
 )
 
 // visits are five rows.
@@ -104,8 +105,63 @@ func ExamplePipe_Batches() {
 	// 3 rows
 }
 
+// squares is a source: the squares of the numbers from 0, in batches.
+type squares struct{ count int64 }
+
+func (s squares) Label() (verb, text string) { return "Squares", fmt.Sprint(s.count) }
+
+func (s squares) Open(context.Context) (*squareRows, error) { return &squareRows{count: s.count}, nil }
+
+type squareRows struct{ count int64 }
+
+func (r *squareRows) Schema() column.Schema {
+	return column.Schema{{Name: "square", Type: column.TypeOf[int64]()}}
+}
+
+func (r *squareRows) Scan([]string, int) (line string, goroutines int, err error) {
+	return fmt.Sprintf("squares of %d numbers", r.count), 1, nil
+}
+
+func (r *squareRows) Run(ctx context.Context, f func(worker int, b *column.Batch) error) error {
+	for from := int64(0); from < r.count; from += 4 {
+		var values []int64
+		for n := from; n < min(from+4, r.count); n++ {
+			values = append(values, n*n)
+		}
+		if err := f(0, column.NewBatch(column.Of("square", values))); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (r *squareRows) Close() error { return nil }
+
+// A source of the program's own.
+func ExampleFrom() {
+	even := pipe.From(squares{10}).Where("square % 2 = 0").Aggregate(groupby.Count().As("even"), groupby.Max("square").As("greatest"))
+	plan, err := even.Explain(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(plan)
+	b, err := even.Batch(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(b)
+	// Output:
+	// squares of 10 numbers
+	// where square % 2 = 0
+	// aggregate: even, greatest
+	//  even  greatest
+	// int64     int64
+	//     5        64
+	// 1 row
+}
+
 // A table is read by token ranges. The condition states the partition key, so that one partition is read.
-func ExampleTable() {
+func ExampleFrom_table() {
 	cluster, err := cqltest.Start(cqltest.Config{})
 	if err != nil {
 		log.Fatal(err)
@@ -124,7 +180,7 @@ func ExampleTable() {
 		log.Fatal(err)
 	}
 	defer session.Close()
-	slowest, err := pipe.Table(session, "shop.visits").
+	slowest, err := pipe.From(tablescan.Source{Session: session, Table: "shop.visits"}).
 		Where("user = ?", "ann").
 		GroupBy("user").Aggregate(groupby.Count().As("visits"), groupby.Max("milliseconds").As("slowest")).
 		Batch(context.Background())

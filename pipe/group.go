@@ -24,8 +24,8 @@ type groupOp struct {
 	order      groupby.Order // of a limited result
 	limit      int           // 0 means all
 	few        int           // of the groups, any of them; 0 means all
-	narrow     narrower
-	narrows    []string // keys that narrow tests
+	source     narrower
+	narrows    []string // keys that narrow source
 }
 
 func (op *groupOp) config(c Config) groupby.Config {
@@ -52,26 +52,6 @@ func (op *groupOp) needs(columns map[string]bool) bool {
 	return true
 }
 
-// limitBy lets groupby return only the groups that a sort keeps. Columns computed between the two are computed for
-// these groups alone, so no value may fail.
-func (op *groupOp) limitBy(after []operation) {
-	computed := map[string]*computeOp{}
-	for _, next := range after {
-		switch next := next.(type) {
-		case *selectOp:
-			continue
-		case *computeOp:
-			if next.program.NeverFails() && computed[next.name] == nil && !slices.Contains(op.results(), next.name) {
-				computed[next.name] = next
-				continue
-			}
-		case *sortOp:
-			op.limitBySort(next, computed)
-		}
-		return
-	}
-}
-
 // results returns the names of the columns of the groups.
 func (op *groupOp) results() []string {
 	names := slices.Clone(op.keys)
@@ -80,41 +60,6 @@ func (op *groupOp) results() []string {
 	}
 	return names
 }
-
-// sameTies reports whether a sort orders equal groups by their keys, as groupby does: a computed column decides nothing
-// after the columns that it is computed from.
-func (op *groupOp) sameTies(s *sortOp, computed map[string]*computeOp) bool {
-	keys, seen := op.keys, map[string]bool{s.keys[0].name: true}
-	for _, k := range s.keys[1:] {
-		c := computed[k.name]
-		switch {
-		case len(keys) == 0:
-			return true
-		case c == nil && k.name == keys[0]:
-			keys = keys[1:]
-		case seen[k.name]:
-		case c == nil || slices.ContainsFunc(c.e.Columns(), func(name string) bool { return !seen[name] }):
-			return false
-		}
-		seen[k.name] = true
-	}
-	return len(keys) == 0
-}
-
-// limitBySort is limitBy for a sort behind some computed columns.
-func (op *groupOp) limitBySort(s *sortOp, computed map[string]*computeOp) {
-	if s.orders != 1 || s.keys[0].nullsFirst || s.limit < 1 || s.end() > maxGroups || computed[s.keys[0].name] != nil ||
-		!op.sameTies(s, computed) {
-		return
-	}
-	op.limit = int(s.end())
-	if op.order = groupby.Ascending(s.keys[0].name); s.keys[0].desc {
-		op.order = groupby.Descending(s.keys[0].name)
-	}
-}
-
-// maxGroups is the number of groups up to which groupby orders them.
-const maxGroups = 1 << 30
 
 // node checks the aggregates.
 func (op *groupOp) node(p *plan, in node) (node, error) {
@@ -155,9 +100,9 @@ func (n *groupNode) workers() int { return 1 }
 
 // run adds all rows to a Grouper, and passes the groups on.
 func (n *groupNode) run(ctx context.Context, f emit) error {
-	config, arg := n.config, n.op.distinctArg(n.config)
+	config, arg := n.config, distinctArg(n.config, n.op.input)
 	if arg != "" {
-		config = n.pairs(arg)
+		config = pairsOf(config, arg)
 	}
 	g, err := config.New()
 	if err != nil {
@@ -168,7 +113,7 @@ func (n *groupNode) run(ctx context.Context, f emit) error {
 	for i := range workers {
 		workers[i] = g.Worker()
 	}
-	picker, states := newGroupPicker(n.op, n.op.few), make([]pickState, len(workers))
+	picker, states := n.op.picker(), make([]pickState, len(workers))
 	err = n.in.run(ctx, func(worker int, p part) (err error) {
 		start := time.Now()
 		if n.op.few > 0 {
@@ -194,13 +139,21 @@ func (n *groupNode) run(ctx context.Context, f emit) error {
 		rows += b.Rows
 	}
 	n.meter.add(rows, start)
-	return (&memoryNode{batches: result, goroutines: 1}).run(ctx, f)
+	return (&memoryNode{batches: result}).run(ctx, f)
+}
+
+// picker returns a picker of any few groups.
+func (op *groupOp) picker() *groupPicker {
+	return &groupPicker{
+		keys: op.keys, narrows: op.narrows, source: op.source, most: op.few,
+		groups: map[string]struct{}{}, values: map[string][]any{},
+	}
 }
 
 // finish returns the groups of a Grouper, or, if arg is not empty, counts its pairs of keys and arg.
 func (n *groupNode) finish(ctx context.Context, g *groupby.Grouper, arg string) ([]*column.Batch, error) {
 	if arg != "" {
-		counts, err := n.countPairs(ctx, g, arg)
+		counts, err := countPairs(ctx, n.config, g, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -256,60 +209,4 @@ func nullColumn(c column.Column) column.Column {
 		c.Values = make([]byte, (c.Type.ValueWidth()+7)&^7)
 	}
 	return c
-}
-
-// deriveKeys lets keys that are expressions of other keys be computed once per group: of GROUP BY x, x - 1 the second.
-// Floats are no such other keys, because -0 and 0 are one group.
-func (b *binder) deriveKeys() {
-	for i, op := range b.ops {
-		if g, ok := op.(*groupOp); ok {
-			if derived := b.derivedKeys(b.ops[:i], g); len(derived) > 0 && len(derived) < len(g.keys) {
-				b.derive(i, g, derived)
-				return // of one group; the positions of the others have changed
-			}
-		}
-	}
-}
-
-// derivedKeys returns the keys that are expressions of keys without an expression, among the operations before.
-func (b *binder) derivedKeys(before []operation, g *groupOp) (derived []*computeOp) {
-	computed := computedBefore(before)
-	isBase := func(name string) bool {
-		i := g.input.Index(name)
-		return computed[name] == nil && slices.Contains(g.keys, name) && !g.input[i].Type.Kind.IsFloat()
-	}
-	used := func(name string) bool {
-		for _, c := range computed {
-			if slices.Contains(c.e.Columns(), name) {
-				return true
-			}
-		}
-		return slices.ContainsFunc(g.aggregates, func(a groupby.Aggregate) bool { return slices.Contains(a.Args, name) })
-	}
-	for _, key := range g.keys {
-		c := computed[key]
-		if c == nil || used(key) || slices.ContainsFunc(c.e.Columns(), func(name string) bool { return !isBase(name) }) {
-			continue
-		}
-		derived = append(derived, c)
-	}
-	return derived
-}
-
-// derive moves the computation of keys behind the groups, operation i.
-func (b *binder) derive(i int, g *groupOp, derived []*computeOp) {
-	names := g.results()
-	group := *g
-	group.keys = slices.DeleteFunc(slices.Clone(g.keys), func(key string) bool {
-		return slices.ContainsFunc(derived, func(c *computeOp) bool { return c.name == key })
-	})
-	ops := slices.DeleteFunc(slices.Clone(b.ops[:i]), func(op operation) bool {
-		c, ok := op.(*computeOp)
-		return ok && slices.Contains(derived, c)
-	})
-	ops = append(ops, &group)
-	for _, c := range derived {
-		ops = append(ops, c)
-	}
-	b.ops = append(append(ops, &selectOp{names: names}), b.ops[i+1:]...)
 }

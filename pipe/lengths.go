@@ -4,28 +4,24 @@ package pipe
 
 import "github.com/vecql/vecql/column"
 
-// Lengths: files are asked for the lengths of texts of which groups need strlen alone, so that no text is copied.
+// Lengths: sources are asked for the lengths of texts of which groups need strlen alone, so that no text is copied.
 
 // readLengths asks the source for lengths in place of columns of which nothing before the first groups needs the texts.
 // Conditions that the source evaluates as a filter do not need them.
-func (b *binder) readLengths(ops []operation) {
-	o, ok := b.source.(*openedParquet)
+func readLengths(source opened, ops []operation) {
+	m, ok := able[measurer](source)
 	if !ok {
 		return
 	}
 	lengths, texts, replaced := map[string][]*computeOp{}, map[string]bool{}, map[string]bool{}
-	for _, c := range o.selected {
-		add(texts, c.e.Columns())
-	}
+	add(texts, columnsOf(source.input().selected))
 	for _, op := range ops {
 		switch op := op.(type) {
 		case *selectOp:
 		case *filterOp:
-			for _, c := range op.conjuncts {
-				add(texts, c.e.Columns())
-			}
+			add(texts, columnsOf(op.conjuncts))
 		case *computeOp:
-			if name := op.lengthOf(o.fields); name != "" && !replaced[name] {
+			if name := op.lengthOf(source.schema()); name != "" && !replaced[name] {
 				lengths[name] = append(lengths[name], op)
 			} else {
 				add(texts, op.e.Columns())
@@ -36,7 +32,7 @@ func (b *binder) readLengths(ops []operation) {
 			for _, a := range op.aggregates {
 				add(texts, a.Args)
 			}
-			o.readLengths(lengths, texts)
+			replaceTexts(m, lengths, texts)
 			return
 		default:
 			return
@@ -62,13 +58,13 @@ func (op *computeOp) lengthOf(fields column.Schema) string {
 	return ""
 }
 
-// readLengths makes columns of lengths those of the source.
-func (o *openedParquet) readLengths(lengths map[string][]*computeOp, texts map[string]bool) {
+// replaceTexts makes columns of lengths columns of the source, unless their texts are needed.
+func replaceTexts(m measurer, lengths map[string][]*computeOp, texts map[string]bool) {
 	for name, ops := range lengths {
 		if texts[name] {
 			continue
 		}
-		o.lengths = append(o.lengths, name)
+		m.ReadLengths([]string{name})
 		for _, op := range ops {
 			op.from = name
 		}

@@ -32,7 +32,7 @@ func (s *memorySource) open(context.Context, Config) (opened, error) {
 		}
 		batches[i] = same
 	}
-	return &openedMemory{batches}, nil
+	return &input{rows: &memoryRows{batches: batches}, verb: "Batches"}, nil
 }
 
 // alike returns a batch with the columns of another one.
@@ -62,58 +62,78 @@ func sameType(c, first *column.Column) error {
 	return nil
 }
 
-type openedMemory struct{ batches []*column.Batch }
-
-func (s *openedMemory) schema() column.Schema          { return s.batches[0].Schema() }
-func (s *openedMemory) ordered() bool                  { return true }
-func (s *openedMemory) push(all []conjunct) []conjunct { return all }
-func (s *openedMemory) close() error                   { return nil }
-
-func (s *openedMemory) scan(p *plan, columns []string) (node, error) {
-	batches := make([]*column.Batch, len(s.batches))
-	rows := 0
-	for i, b := range s.batches {
-		batches[i], _ = b.Select(columns...)
-		rows += b.Rows
-	}
-	n := &memoryNode{batches: batches, goroutines: p.workers()}
-	n.meter = p.describe("batches: %s in %s, columns %s", counted(rows, "row"), counted(len(batches), "batch"), list(columns))
-	return n, nil
+// memoryRows are the rows of batches.
+type memoryRows struct {
+	batches    []*column.Batch
+	scanned    []*column.Batch // with the columns that are read
+	goroutines int
 }
 
-// workers returns the number of goroutines of a run.
-func (p *plan) workers() int {
-	if p.config.Workers > 0 {
-		return p.config.Workers
+func (r *memoryRows) Schema() column.Schema { return r.batches[0].Schema() }
+func (r *memoryRows) Close() error          { return nil }
+
+func (r *memoryRows) NumRows() int64 {
+	rows := int64(0)
+	for _, b := range r.batches {
+		rows += int64(b.Rows)
 	}
-	return runtime.GOMAXPROCS(0)
+	return rows
+}
+
+func (r *memoryRows) Scan(columns []string, workers int) (line string, goroutines int, err error) {
+	r.scanned = make([]*column.Batch, len(r.batches))
+	for i, b := range r.batches {
+		if r.scanned[i], err = b.Select(columns...); err != nil {
+			return "", 0, err
+		}
+	}
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	r.goroutines = workers
+	rows, batches := counted(r.NumRows(), "row"), counted(len(r.batches), "batch")
+	return fmt.Sprintf("batches: %s in %s, columns %s", rows, batches, list(columns)), workers, nil
+}
+
+func (r *memoryRows) Run(ctx context.Context, f func(worker int, b *column.Batch) error) error {
+	return share(ctx, r.scanned, r.goroutines, f)
+}
+
+// A memoryNode passes batches on in parts, in their order.
+type memoryNode struct {
+	batches []*column.Batch
+	meter   *meter // nil means none
+}
+
+func (n *memoryNode) workers() int { return 1 }
+
+func (n *memoryNode) run(ctx context.Context, f emit) error {
+	return share(ctx, n.batches, 1, func(worker int, b *column.Batch) error {
+		if n.meter != nil {
+			n.meter.rows.Add(int64(b.Rows))
+		}
+		return f(worker, part{b: b})
+	})
 }
 
 // morselRows is the maximum number of rows of a part of a batch in memory.
 const morselRows = 16384
 
-// A memoryNode passes batches on in parts, in their order if there is one goroutine.
-type memoryNode struct {
-	batches    []*column.Batch
-	goroutines int
-	meter      *meter // nil means none
-}
-
-func (n *memoryNode) workers() int { return n.goroutines }
-
-// run shares the batches among the goroutines in morsels.
-func (n *memoryNode) run(ctx context.Context, f emit) error {
+// share passes batches to f in morsels, on some goroutines.
+func share(
+	ctx context.Context, batches []*column.Batch, goroutines int, f func(worker int, b *column.Batch) error,
+) error {
 	type morsel struct{ batch, from, to, first int }
 	var morsels []morsel
 	first := 0
-	for i, b := range n.batches {
+	for i, b := range batches {
 		for from := 0; from < b.Rows; from += morselRows {
 			morsels = append(morsels, morsel{i, from, min(from+morselRows, b.Rows), first + from})
 		}
 		first += b.Rows
 	}
 	var next atomic.Int64
-	return parallel(ctx, min(n.goroutines, len(morsels)), func(ctx context.Context, worker int) error {
+	return parallel(ctx, min(goroutines, len(morsels)), func(ctx context.Context, worker int) error {
 		for {
 			i := int(next.Add(1)) - 1
 			if i >= len(morsels) {
@@ -123,12 +143,9 @@ func (n *memoryNode) run(ctx context.Context, f emit) error {
 				return err
 			}
 			m := morsels[i]
-			b := n.batches[m.batch].Slice(m.from, m.to)
+			b := batches[m.batch].Slice(m.from, m.to)
 			b.Source = column.Source{FirstRow: int64(m.first)}
-			if n.meter != nil {
-				n.meter.rows.Add(int64(b.Rows))
-			}
-			if err := f(worker, part{b: b}); err != nil {
+			if err := f(worker, b); err != nil {
 				return err
 			}
 		}

@@ -27,7 +27,7 @@ func TestRowGroupIsShared(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.parquet")
 	require.NoError(t, parquetscan.WriteFile(t.Context(), path, column.NewBatch(column.Of("i", values))))
 
-	p, err := newPlan(t.Context(), Parquet(path).Configure(Config{Workers: 2}))
+	p, err := newPlan(t.Context(), Parquet(path).chain, Config{Workers: 2})
 	require.NoError(t, err)
 	defer p.end()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, errors.New("one goroutine reads all rows"))

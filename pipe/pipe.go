@@ -5,7 +5,6 @@ package pipe
 import (
 	"slices"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/groupby"
 	"github.com/vecql/vecql/parquetscan"
@@ -18,57 +17,48 @@ import (
 // holds no resources. [Pipe.Batch], [Pipe.Batches] and [Pipe.Explain] check and run it, and report errors as an
 // [*Error].
 type Pipe struct {
-	source source
-	steps  []step
+	chain  chain
 	config Config
-}
-
-// A Config has the options of a run. The zero value of each field is valid.
-type Config struct {
-	// Workers is the number of goroutines. Default: GOMAXPROCS. A table is read by tablescan.Config.Workers goroutines.
-	Workers int
-	// MemoryLimit, SpillDir and SpillCodec bound the memory of each Aggregate and Distinct, as in groupby.Config.
-	MemoryLimit int64
-	SpillDir    string
-	SpillCodec  groupby.Codec
-	// AllowFiltering lets the server of a table evaluate conditions that CQL permits only with ALLOW FILTERING. Without
-	// it such conditions are evaluated on the rows that are read.
-	AllowFiltering bool
-	// Stats is set when a run ends; nil means none. It must not be shared by runs at the same time.
-	Stats *Stats
-
-	lists []string // columns of files that are read as lists, after a run that read them as vectors at first
 }
 
 // Parquet reads Parquet files: paths, or patterns as in parquetscan.Open. A run opens the files and closes them.
 func Parquet(patterns ...string) Pipe {
-	return Pipe{source: &parquetSource{patterns: slices.Clone(patterns)}}
+	return sourced(&parquetSource{patterns: slices.Clone(patterns)})
 }
 
 // Dataset reads open Parquet files, which stay open.
-func Dataset(files *parquetscan.Dataset) Pipe { return Pipe{source: &parquetSource{files: files}} }
+func Dataset(files *parquetscan.Dataset) Pipe { return sourced(&parquetSource{files: files}) }
 
-// Table reads a table or a materialized view, named as in CQL: "shop.items", or "items" in the keyspace of the session.
-// If conditions state the partition key, it reads these partitions, otherwise all ranges of tokens (package tablescan).
-func Table(session *vecql.Session, name string) Pipe {
-	return Pipe{source: &tableSource{session: session, name: name}}
-}
+// From reads a source of another package, such as the tables of package tablescan:
+//
+//	pipe.From(tablescan.Source{Session: session, Table: "shop.items"})
+//
+// Its rows have no order before OrderBy.
+func From[R Rows](source Source[R]) Pipe { return sourced(foreignSource[R]{source}) }
 
 // Batches reads batches in memory, which must not change during a run. All have the columns of the first, found by
 // name.
 func Batches(batches ...*column.Batch) Pipe {
-	return Pipe{source: &memorySource{batches: slices.Clone(batches)}}
+	return sourced(&memorySource{batches: slices.Clone(batches)})
 }
 
 // Union has the rows of all pipes, with the columns of the first; the others have columns of the same names and types.
-func Union(pipes ...Pipe) Pipe { return Pipe{source: &unionSource{pipes: slices.Clone(pipes)}} }
+func Union(pipes ...Pipe) Pipe {
+	members := make([]chain, len(pipes))
+	for i, p := range pipes {
+		members[i] = p.chain
+	}
+	return sourced(&unionSource{members})
+}
+
+func sourced(s source) Pipe { return Pipe{chain: chain{source: s}} }
 
 // Configure sets the options of a run, in place of earlier ones. The options of the pipes within a Union have no
 // effect.
 func (p Pipe) Configure(c Config) Pipe { p.config = c; return p }
 
 func (p Pipe) add(s step) Pipe {
-	p.steps = append(slices.Clip(p.steps), s)
+	p.chain.steps = append(slices.Clip(p.chain.steps), s)
 	return p
 }
 
@@ -119,24 +109,26 @@ func (p Pipe) Having(condition string, args ...any) Pipe {
 // OrderBy sorts rows by columns, the first one first. Rows that are equal in all of them stay in their order if they
 // come from files, batches or an earlier OrderBy; groups are ordered by their keys, and rows of tables by all columns.
 // OrderBy holds all rows in memory, unless Limit follows: then it holds the first rows only.
-func (p Pipe) OrderBy(by ...Order) Pipe { return p.add(&orderStep{slices.Clone(by)}) }
+func (p Pipe) OrderBy(by ...Order) Pipe {
+	keys := make([]sortKey, len(by))
+	for i, o := range by {
+		keys[i] = o.key
+	}
+	return p.add(&orderStep{keys})
+}
 
 // An Order is a column to order by. [Ascending] and [Descending] return orders.
-type Order struct {
-	column     string
-	desc       bool
-	nullsFirst bool
-}
+type Order struct{ key sortKey }
 
 // Ascending orders by a column, the least value first, NULL last. Floats have the order of groupby: NaN is greater than
 // all numbers, -0 equals 0. Texts are ordered by their bytes.
-func Ascending(column string) Order { return Order{column: column} }
+func Ascending(column string) Order { return Order{sortKey{name: column}} }
 
 // Descending orders by a column, the greatest value first, NULL last.
-func Descending(column string) Order { return Order{column: column, desc: true} }
+func Descending(column string) Order { return Order{sortKey{name: column, desc: true}} }
 
 // NullsFirst returns the order with NULL first.
-func (o Order) NullsFirst() Order { o.nullsFirst = true; return o }
+func (o Order) NullsFirst() Order { o.key.nullsFirst = true; return o }
 
 // Limit keeps the first n rows. Without an order these are any n rows, and reading stops when there are n.
 func (p Pipe) Limit(n int64) Pipe { return p.add(&windowStep{verb: "Limit", n: n}) }

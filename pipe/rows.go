@@ -4,6 +4,7 @@ package pipe
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/vecql/vecql/column"
@@ -12,36 +13,17 @@ import (
 
 // Operations on each part by itself: conditions, computed columns, selected columns.
 
-// A rowOperation changes parts one by one.
-type rowOperation interface {
-	apply(s *state, p part) (part, error)
-}
-
-// A state is the memory of an operation in one goroutine, used again for each part.
-type state struct {
-	rows   []int32
-	header column.Batch  // columns of other batches
-	value  column.Column // a computed column
-	taken  column.Batch
-}
-
-// with returns the rows of p with other columns.
-func (s *state) with(p part, columns []column.Column) part {
-	s.header = column.Batch{Columns: columns, Rows: p.b.Rows, Source: p.b.Source}
-	return part{&s.header, p.rows}
-}
-
-// chain is a row operation on the parts of a node.
-type chain struct {
+// A rowNode is a row operation on the parts of a node.
+type rowNode struct {
 	in    node
 	op    rowOperation
 	meter *meter
 	err   func(error, column.Source) error // wraps errors of op
 }
 
-func (c *chain) workers() int { return c.in.workers() }
+func (c *rowNode) workers() int { return c.in.workers() }
 
-func (c *chain) run(ctx context.Context, f emit) error {
+func (c *rowNode) run(ctx context.Context, f emit) error {
 	states := make([]state, c.in.workers())
 	return c.in.run(ctx, func(worker int, p part) error {
 		start := time.Now()
@@ -58,13 +40,6 @@ func (c *chain) run(ctx context.Context, f emit) error {
 	})
 }
 
-// wrapper returns a function that wraps errors of rows.
-func (t text) wrapper() func(error, column.Source) error {
-	return func(err error, s column.Source) error {
-		return &Error{Verb: t.verb, Text: t.quoted(), Source: s, Err: err}
-	}
-}
-
 // A filterOp keeps the rows for which its conjuncts are true.
 type filterOp struct {
 	text
@@ -79,11 +54,7 @@ func (op *filterOp) needs(columns map[string]bool) bool {
 	for name := range columns {
 		op.keep[name] = true
 	}
-	for _, c := range op.conjuncts {
-		for _, name := range c.e.Columns() {
-			columns[name] = true
-		}
-	}
+	add(columns, columnsOf(op.conjuncts))
 	return len(op.conjuncts) > 0
 }
 
@@ -96,7 +67,7 @@ func (op *filterOp) node(p *plan, in node) (node, error) {
 	if op.program, err = expr.Compile(all, op.schema); err != nil {
 		return nil, failed(op.verb, op.quoted(), err)
 	}
-	return &chain{in, op, p.describe("where %v", all), op.wrapper()}, nil
+	return &rowNode{in, op, p.describe("where %v", all), op.wrapper()}, nil
 }
 
 // apply selects rows, and leaves out columns that only the conditions need.
@@ -140,14 +111,12 @@ func (op *computeOp) needs(columns map[string]bool) bool {
 		return false
 	}
 	delete(columns, op.name)
-	for _, name := range op.e.Columns() {
-		columns[name] = true
-	}
+	add(columns, op.e.Columns())
 	return true
 }
 
 func (op *computeOp) node(p *plan, in node) (node, error) {
-	return &chain{in, op, p.describe("with %s = %v", op.name, op.e), op.wrapper()}, nil
+	return &rowNode{in, op, p.describe("with %s = %v", op.name, op.e), op.wrapper()}, nil
 }
 
 // apply evaluates the expression on rows that are left only, so that others cannot fail.
@@ -173,6 +142,22 @@ func (op *computeOp) apply(s *state, p part) (part, error) {
 	return s.with(p, columns), nil
 }
 
+// computedBefore returns the computed columns directly before an operation, none if one is computed twice.
+func computedBefore(ops []operation) map[string]*computeOp {
+	computed := map[string]*computeOp{}
+	for _, op := range slices.Backward(ops) {
+		c, ok := op.(*computeOp)
+		if !ok {
+			break
+		}
+		if computed[c.name] != nil {
+			return nil
+		}
+		computed[c.name] = c
+	}
+	return computed
+}
+
 // A selectOp keeps some columns in an order.
 type selectOp struct {
 	names []string
@@ -190,7 +175,7 @@ func (op *selectOp) needs(columns map[string]bool) bool {
 
 func (op *selectOp) node(p *plan, in node) (node, error) {
 	wrap := func(err error, _ column.Source) error { return failed("Select", quoted(op.keep), err) }
-	return &chain{in, op, p.describe("select %s", list(op.keep)), wrap}, nil
+	return &rowNode{in, op, p.describe("select %s", list(op.keep)), wrap}, nil
 }
 
 func (op *selectOp) apply(s *state, p part) (part, error) {

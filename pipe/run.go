@@ -38,7 +38,7 @@ func (p Pipe) withLists(names []string) Pipe {
 
 // batch is Batch, unless it returns columns for withLists.
 func (p Pipe) batch(ctx context.Context) (_ *column.Batch, ragged []string, _ error) {
-	pl, err := newPlan(ctx, p)
+	pl, err := newPlan(ctx, p.chain, p.config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +105,7 @@ func (p Pipe) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 
 // batches is Batches, unless it has yielded nothing and returns columns for withLists.
 func (p Pipe) batches(ctx context.Context, yield func(*column.Batch, error) bool) (ragged []string) {
-	pl, err := newPlan(ctx, p)
+	pl, err := newPlan(ctx, p.chain, p.config)
 	if err != nil {
 		yield(nil, err)
 		return nil
@@ -166,7 +166,7 @@ func (p *plan) stream(ctx context.Context, yield func(*column.Batch, error) bool
 // Explain checks the pipe and returns its plan as text, one line a step: the source with the columns that it reads and
 // the conditions that it evaluates, then the other steps. It opens the source and reads no rows.
 func (p Pipe) Explain(ctx context.Context) (string, error) {
-	pl, err := newPlan(ctx, p)
+	pl, err := newPlan(ctx, p.chain, p.config)
 	if err != nil {
 		return "", err
 	}
@@ -177,55 +177,9 @@ func (p Pipe) Explain(ctx context.Context) (string, error) {
 // Schema checks the pipe and returns the columns of its result. It opens the source and reads no rows. The dimension of
 // a vector is 0 if it depends on the rows.
 func (p Pipe) Schema(ctx context.Context) (column.Schema, error) {
-	b, err := bind(ctx, p, p.config)
+	b, err := bind(ctx, p.chain, p.config)
 	if err != nil {
 		return nil, err
 	}
 	return slices.Clone(b.schema), b.source.close()
-}
-
-// Stats are the numbers of a run.
-type Stats struct {
-	Elapsed time.Duration
-	// Bytes are the compressed bytes of the columns of Parquet files that were read, before row groups and pages were
-	// skipped. Columns that are read late, for the rows of a result alone, count in the row groups of these rows.
-	Bytes int64
-	Steps []StepStats
-}
-
-// StepStats are the numbers of a step.
-type StepStats struct {
-	Step string        // as in Explain
-	Rows int64         // that the step passed on
-	Time time.Duration // of all goroutines
-}
-
-// String returns the numbers, one line a step.
-func (s *Stats) String() string {
-	b := &column.Batch{Rows: len(s.Steps)}
-	var steps []string
-	var rows, micros []int64
-	for _, step := range s.Steps {
-		steps, rows = append(steps, step.Step), append(rows, step.Rows)
-		micros = append(micros, step.Time.Microseconds())
-	}
-	b.Columns = []column.Column{
-		column.Of("rows", rows), column.Of("microseconds", micros), column.Strings("step", steps),
-	}
-	return b.Table(200, len(steps))
-}
-
-// end closes the sources, which were only read.
-func (p *plan) end() { _ = p.close() }
-
-// report stores the numbers of the run.
-func (p *plan) report(start time.Time) {
-	if p.config.Stats == nil {
-		return
-	}
-	s := Stats{Elapsed: time.Since(start), Bytes: p.bytes.Load()}
-	for _, m := range p.meters {
-		s.Steps = append(s.Steps, StepStats{m.step, m.rows.Load(), time.Duration(m.nanos.Load())})
-	}
-	*p.config.Stats = s
 }

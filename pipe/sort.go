@@ -8,9 +8,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/expr"
 )
 
 // Sorts: each goroutine keeps its first rows, or all rows; at the end they are merged.
@@ -76,7 +78,7 @@ func (n *sortNode) run(ctx context.Context, f emit) error {
 		return n.failed(err)
 	}
 	n.meter.add(b.Rows, start)
-	return (&memoryNode{batches: []*column.Batch{b}, goroutines: 1}).run(ctx, f)
+	return (&memoryNode{batches: []*column.Batch{b}}).run(ctx, f)
 }
 
 func (n *sortNode) failed(err error) error {
@@ -109,6 +111,53 @@ func (n *sortNode) merge(sorters []sorter) (*column.Batch, error) {
 	}
 	all.rows = all.rows[from:max(from, to)]
 	return all.gather()
+}
+
+// A bound is the last row that a sort with a limit keeps, so far and among all goroutines.
+type bound struct {
+	source narrower
+	mu     sync.Mutex
+	key    []byte // of the first column; nil means none
+}
+
+// lower narrows the scan to rows that are not after row i of a batch by a key.
+func (d *bound) lower(k sortKey, b *column.Batch, i int) error {
+	c, err := keyColumnOf(k, b)
+	if err != nil {
+		return err
+	}
+	key := c.append(nil, i)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.key != nil && bytes.Compare(key, d.key) >= 0 {
+		return nil
+	}
+	d.key = key
+	if bounds := k.upTo(c.c.Value(i)); bounds != nil {
+		return d.source.Narrow([][]expr.Bound{bounds})
+	}
+	return nil
+}
+
+// upTo returns the conditions one of which is true for values that are not after v, which is nil for NULL; nil if these
+// are all values.
+func (k sortKey) upTo(v any) (bounds []expr.Bound) {
+	null := expr.Bound{Column: k.name, Op: expr.OpIsNull}
+	switch {
+	case v == nil && k.nullsFirst:
+		return []expr.Bound{null}
+	case v == nil:
+		return nil
+	}
+	op := expr.OpLe
+	if k.desc {
+		op = expr.OpGe
+	}
+	bounds = []expr.Bound{{Column: k.name, Op: op, Values: []any{v}}}
+	if k.nullsFirst {
+		bounds = append(bounds, null)
+	}
+	return bounds
 }
 
 // A sorter keeps the first limit rows of those that are added, with their keys; -1 means all.

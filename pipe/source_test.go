@@ -25,7 +25,7 @@ var errBroken = errors.New("broken")
 
 // A faultySource is a source of batches that fails at one point.
 type faultySource struct {
-	openedMemory
+	memoryRows
 	fails  string // the method that fails
 	opens  int
 	closes int
@@ -33,7 +33,7 @@ type faultySource struct {
 
 func newFaulty(fails string) *faultySource {
 	b := column.NewBatch(column.Of("v", []int64{1, 2, 3}), column.Of("w", []int64{1, 1, 2}))
-	return &faultySource{openedMemory: openedMemory{[]*column.Batch{b}}, fails: fails}
+	return &faultySource{memoryRows: memoryRows{batches: []*column.Batch{b}}, fails: fails}
 }
 
 // failure returns an error if a method is the one that fails.
@@ -49,30 +49,25 @@ func (s *faultySource) open(context.Context, Config) (opened, error) {
 		return nil, err
 	}
 	s.opens++
-	return s, nil
+	return &input{rows: s}, nil
 }
 
-func (s *faultySource) close() error {
+func (s *faultySource) Close() error {
 	s.closes++
 	return s.failure("close")
 }
 
-func (s *faultySource) scan(p *plan, columns []string) (node, error) {
-	n, _ := s.openedMemory.scan(p, columns)
-	return &faultyNode{n, s}, s.failure("scan")
+func (s *faultySource) Scan(columns []string, workers int) (line string, goroutines int, err error) {
+	line, goroutines, _ = s.memoryRows.Scan(columns, workers)
+	return line, goroutines, s.failure("scan")
 }
 
-// A faultyNode fails after its rows.
-type faultyNode struct {
-	node
-	source *faultySource
-}
-
-func (n *faultyNode) run(ctx context.Context, f emit) error {
-	if err := n.node.run(ctx, f); err != nil {
+// Run fails after its rows.
+func (s *faultySource) Run(ctx context.Context, f func(worker int, b *column.Batch) error) error {
+	if err := s.memoryRows.Run(ctx, f); err != nil {
 		return err
 	}
-	return n.source.failure("run")
+	return s.failure("run")
 }
 
 // runs are the methods that open a source.
@@ -117,9 +112,9 @@ func TestSourcesAreClosedOnce(t *testing.T) {
 			for run, call := range runs {
 				note := run + " of " + name + ", " + fails + " fails"
 				one := newFaulty(fails)
-				requireClosed(t, call(t, chain(Pipe{source: one})), run, name, note, one)
+				requireClosed(t, call(t, chain(sourced(one))), run, name, note, one)
 				first, second := newFaulty(""), newFaulty(fails)
-				union := Union(Pipe{source: first}, Pipe{source: second})
+				union := Union(sourced(first), sourced(second))
 				requireClosed(t, call(t, chain(union)), run, name, note+" in a union", first, second)
 			}
 		}
@@ -154,35 +149,41 @@ func requireClosed(t *testing.T, err error, run, chain, note string, sources ...
 // TestUnionsCloseWhatTheyOpened has a member that cannot be opened, one of other columns, and a zero Pipe.
 func TestUnionsCloseWhatTheyOpened(t *testing.T) {
 	for name, member := range map[string]Pipe{
-		"not opened":    {source: newFaulty("open")},
-		"other columns": Pipe{source: newFaulty("")}.Select("v"),
+		"not opened":    sourced(newFaulty("open")),
+		"other columns": sourced(newFaulty("")).Select("v"),
 		"no source":     {},
-		"wrong":         Pipe{source: newFaulty("")}.Where("missing"),
+		"wrong":         sourced(newFaulty("")).Where("missing"),
 	} {
 		first := newFaulty("")
-		_, err := Union(Pipe{source: first}, member).Batch(t.Context())
+		_, err := Union(sourced(first), member).Batch(t.Context())
 		require.Error(t, err, name)
 		require.Equal(t, 1, first.closes, name)
-		if s, ok := member.source.(*faultySource); ok {
+		if s, ok := member.chain.source.(*faultySource); ok {
 			require.Equal(t, s.opens, s.closes, name)
 		}
 	}
 }
 
-// A narrowSource passes on batches without the columns that it is asked for.
-type narrowSource struct {
+// A lackingSource passes on batches without the columns that it is asked for.
+type lackingSource struct {
 	*faultySource
 	unordered bool
 }
 
-func (s narrowSource) ordered() bool { return !s.unordered }
+func (s lackingSource) open(context.Context, Config) (opened, error) {
+	if s.unordered {
+		return &input{rows: struct{ Rows }{s}}, nil
+	}
+	return &input{rows: s}, nil
+}
 
-func (s narrowSource) open(context.Context, Config) (opened, error) { return s, nil }
-func (s narrowSource) scan(p *plan, _ []string) (node, error)       { return s.openedMemory.scan(p, nil) }
+func (s lackingSource) Scan(_ []string, workers int) (line string, goroutines int, err error) {
+	return s.memoryRows.Scan(nil, workers)
+}
 
 // TestMissingColumnsAreErrors has a source whose batches lack columns: the first verb that needs one fails.
 func TestMissingColumnsAreErrors(t *testing.T) {
-	p, unordered := Pipe{source: narrowSource{newFaulty(""), false}}, Pipe{source: narrowSource{newFaulty(""), true}}
+	p, unordered := sourced(lackingSource{newFaulty(""), false}), sourced(lackingSource{newFaulty(""), true})
 	for want, p := range map[string]Pipe{
 		`column: no such column: "v"`:               p,
 		`pipe: Where("v > 1"): `:                    p.Where("v > 1"),
@@ -203,30 +204,23 @@ func TestMissingColumnsAreErrors(t *testing.T) {
 	}
 }
 
-// A leavingNode passes on two parts, and ends the context before the second.
-type leavingNode struct {
-	node
-	b      *column.Batch
+// A leavingSource passes on two batches, and ends the context before the second.
+type leavingSource struct {
+	memoryRows
 	cancel context.CancelCauseFunc
-	passed chan struct{} // closed when f has returned for the second part
+	passed chan struct{} // closed when f has returned for the second batch
 }
 
-func (n *leavingNode) run(_ context.Context, f emit) error {
-	if err := f(0, part{b: n.b}); err != nil {
+func (s *leavingSource) open(context.Context, Config) (opened, error) { return &input{rows: s}, nil }
+
+func (s *leavingSource) Run(_ context.Context, f func(worker int, b *column.Batch) error) error {
+	if err := f(0, s.batches[0]); err != nil {
 		return err
 	}
-	n.cancel(errBroken)
-	defer close(n.passed)
-	return f(0, part{b: n.b})
+	s.cancel(errBroken)
+	defer close(s.passed)
+	return f(0, s.batches[0])
 }
-
-type leavingSource struct {
-	openedMemory
-	node *leavingNode
-}
-
-func (s *leavingSource) open(context.Context, Config) (opened, error) { return s, nil }
-func (s *leavingSource) scan(*plan, []string) (node, error)           { return s.node, nil }
 
 // TestBatchesAfterTheContext has a context that ends while a batch waits for the loop: the batch is not dropped without
 // an error.
@@ -234,14 +228,14 @@ func TestBatchesAfterTheContext(t *testing.T) {
 	b := column.NewBatch(column.Of("v", []int64{1, 2}))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	n := &leavingNode{b: b, cancel: cancel, passed: make(chan struct{})}
+	s := &leavingSource{memoryRows{batches: []*column.Batch{b}}, cancel, make(chan struct{})}
 	var batches int
 	var last error
-	for b, err := range (Pipe{source: &leavingSource{openedMemory{[]*column.Batch{b}}, n}}).Batches(ctx) {
+	for b, err := range sourced(s).Batches(ctx) {
 		if last = err; err == nil {
 			require.Equal(t, 2, b.Rows)
 			batches++
-			<-n.passed
+			<-s.passed
 		}
 	}
 	require.Equal(t, 1, batches)
@@ -258,7 +252,7 @@ func TestWorkersBoundGoroutines(t *testing.T) {
 		Batches(b).Limit(9), Parquet(path).OrderBy(Ascending("v")),
 	} {
 		for _, workers := range []int{3, 0} {
-			pl, err := newPlan(t.Context(), p.Configure(Config{Workers: workers}))
+			pl, err := newPlan(t.Context(), p.chain, Config{Workers: workers})
 			require.NoError(t, err)
 			want := cmp.Or(workers, runtime.GOMAXPROCS(0))
 			if _, sorts := pl.root.(*sortNode); sorts {
@@ -276,13 +270,6 @@ func TestWorkersBoundGoroutines(t *testing.T) {
 	}
 }
 
-// TestWorkersOfTables requires that partitions are read by one goroutine, token ranges by those of the Config.
-func TestWorkersOfTables(t *testing.T) {
-	require.Equal(t, 8, (&tableNode{openedTable: &openedTable{}}).workers())
-	require.Equal(t, 3, (&tableNode{openedTable: &openedTable{config: Config{Workers: 3}}}).workers())
-	require.Equal(t, 1, (&tableNode{openedTable: &openedTable{config: Config{Workers: 3}, partitions: true}}).workers())
-}
-
 // TestFilesClosedBeforeThePlan requires an error for a Dataset that is closed while a pipe is planned.
 func TestFilesClosedBeforeThePlan(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.parquet")
@@ -296,7 +283,7 @@ func TestFilesClosedBeforeThePlan(t *testing.T) {
 		files, err := parquetscan.Open(t.Context(), path)
 		require.NoError(t, err)
 		p := chain(Dataset(files))
-		b, err := bind(t.Context(), p, Config{})
+		b, err := bind(t.Context(), p.chain, Config{})
 		require.NoError(t, err)
 		require.NoError(t, files.Close())
 		pl := &plan{}
@@ -321,7 +308,7 @@ func TestFilesAreClosed(t *testing.T) {
 		if closed {
 			p = Parquet(path)
 		}
-		pl, err := newPlan(t.Context(), p)
+		pl, err := newPlan(t.Context(), p.chain, p.config)
 		require.NoError(t, err)
 		require.NoError(t, pl.root.run(t.Context(), pass))
 		pl.end()
@@ -377,24 +364,6 @@ func TestSortOfTooManyRows(t *testing.T) {
 	require.Equal(t, 1, b.Rows)
 }
 
-// TestVectorsWithinColumnsBecomeLists too.
-func TestVectorsWithinColumnsBecomeLists(t *testing.T) {
-	vector, list := column.VectorOf(column.Float32, 2), column.Type{Kind: column.List}
-	within := func(types ...column.Type) (f column.Field) {
-		f.Type.Kind = column.Struct
-		for _, t := range types {
-			f.Fields = append(f.Fields, column.Field{Type: t})
-		}
-		return f
-	}
-	require.True(t, becameList(column.Field{Type: vector}, column.Field{Type: list}))
-	require.False(t, becameList(column.Field{Type: vector}, column.Field{Type: vector}))
-	require.False(t, becameList(column.Field{Type: list}, column.Field{Type: list}))
-	require.True(t, becameList(within(vector, vector), within(vector, list)))
-	require.True(t, becameList(within(vector, vector), within(list, vector)))
-	require.False(t, becameList(within(vector, list), within(vector, list)))
-}
-
 // TestErrorOfASortNamesItsOrders, not the columns that make the order total.
 func TestErrorOfASortNamesItsOrders(t *testing.T) {
 	n := &sortNode{sortOp: &sortOp{keys: []sortKey{{name: "a"}, {name: "b"}, {name: "total"}}, orders: 2}}
@@ -410,7 +379,7 @@ func TestShiftedSumsOfMissingColumns(t *testing.T) {
 	for _, columns := range [][]column.Column{
 		{column.Of("count", []int64{1})}, {column.Of("sum", []int64{1})}, {column.Of("sum", []float64{1}), column.Of("count", []int64{1})},
 	} {
-		n, err := op.node(&plan{}, &memoryNode{batches: []*column.Batch{column.NewBatch(columns...)}, goroutines: 1})
+		n, err := op.node(&plan{}, &memoryNode{batches: []*column.Batch{column.NewBatch(columns...)}})
 		require.NoError(t, err)
 		err = n.run(t.Context(), func(int, part) error { return nil })
 		require.ErrorContains(t, err, "pipe: Aggregate(): column: ")

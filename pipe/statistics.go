@@ -3,57 +3,50 @@
 package pipe
 
 import (
-	"slices"
-
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
-	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql/groupby"
 )
 
-// Aggregates from the statistics in footers.
+// Aggregates from the statistics of a source.
 
-// fromStatistics returns a node with the aggregates of all rows of files if footers have them exactly: counts, minimums
-// and maximums; otherwise nil.
-func (op *groupOp) fromStatistics(p *plan, source opened) node {
-	o, ok := source.(*openedParquet)
-	if !ok || len(op.keys) > 0 || len(op.aggregates) == 0 || len(o.filter)+len(o.selected) > 0 {
-		return nil
-	}
-	scan, err := o.files.Scan(parquetscan.Options{Columns: []string{}, NumberNames: true})
-	if err != nil {
+// fromStatistics returns a node with the aggregates of all rows if the source has them exactly: counts, minimums and
+// maximums; otherwise nil.
+func fromStatistics(p *plan, source opened, op *groupOp) node {
+	s, ok := able[summarized](source)
+	if !ok || len(op.keys) > 0 || len(op.aggregates) == 0 || source.input().evaluates() {
 		return nil
 	}
 	b := &column.Batch{Rows: 1}
 	for _, a := range op.aggregates {
-		var c column.Column
-		switch {
-		case a.Function() == "count" && len(a.Args) == 0:
-			c = column.Of(a.Name, []int64{o.files.NumRows()})
-		case !slices.Contains([]string{"count", "min", "max"}, a.Function()):
+		c, ok := op.summary(s, a)
+		if !ok {
 			return nil
-		default:
-			r, err := scan.Range(a.Args[0])
-			field := op.input[op.input.Index(a.Args[0])]
-			switch {
-			case err != nil || a.Function() == "count" && r.Nulls < 0 || a.Function() != "count" && !r.Exact:
-				return nil
-			case a.Function() == "count":
-				c = column.Of(a.Name, []int64{o.files.NumRows() - r.Nulls})
-			case a.Function() == "min":
-				c, ok = single(field, r.Min)
-			default:
-				c, ok = single(field, r.Max)
-			}
-			if !ok {
-				return nil
-			}
-			c.Name = a.Name
 		}
+		c.Name = a.Name
 		b.Columns = append(b.Columns, c)
 	}
-	n := &memoryNode{batches: []*column.Batch{b}, goroutines: 1}
-	n.meter = p.describe("statistics of parquet %s", files(o.files.Files()))
-	return n
+	return &memoryNode{[]*column.Batch{b}, p.describe("statistics of %v", s)}
+}
+
+// summary returns an aggregate from statistics.
+func (op *groupOp) summary(s summarized, a groupby.Aggregate) (c column.Column, ok bool) {
+	var v any
+	switch f := a.Function(); {
+	case f == "count" && len(a.Args) == 0:
+		return column.Of(a.Name, []int64{s.NumRows()}), true
+	case f == "count":
+		n, ok := s.Nulls(a.Args[0])
+		return column.Of(a.Name, []int64{s.NumRows() - n}), ok
+	case f == "min":
+		v, ok = s.Least(a.Args[0])
+	case f == "max":
+		v, ok = s.Greatest(a.Args[0])
+	}
+	if !ok {
+		return c, false
+	}
+	return single(op.input[op.input.Index(a.Args[0])], v)
 }
 
 // single returns a column of one value, nil for NULL; false if its Go type is not that of the field's kind.

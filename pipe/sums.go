@@ -27,31 +27,18 @@ type shiftedSum struct {
 	shift            int64
 }
 
-// A bounded source has at most a number of rows.
-type bounded interface{ maxRows() int64 }
-
-func (o *openedParquet) maxRows() int64 { return o.files.NumRows() }
-
-func (s *openedMemory) maxRows() int64 {
-	rows := int64(0)
-	for _, b := range s.batches {
-		rows += int64(b.Rows)
-	}
-	return rows
-}
-
-// shiftSums replaces the sums of a column plus constants among the aggregates of all rows.
-func (b *binder) shiftSums() {
-	i := slices.IndexFunc(b.ops, func(op operation) bool {
+// shiftSums returns operations with the sums of a column plus constants replaced among the aggregates of all rows.
+func shiftSums(source opened, ops []operation) []operation {
+	i := slices.IndexFunc(ops, func(op operation) bool {
 		_, ok := op.(*groupOp)
 		return ok
 	})
-	source, ok := b.source.(bounded)
-	if i < 0 || !ok || source.maxRows() > mostRows || len(b.ops[i].(*groupOp).keys) > 0 {
-		return
+	s, ok := able[numbered](source)
+	if i < 0 || !ok || s.NumRows() > mostRows || len(ops[i].(*groupOp).keys) > 0 {
+		return ops
 	}
-	group := *b.ops[i].(*groupOp)
-	computed := computedBefore(b.ops[:i])
+	group := *ops[i].(*groupOp)
+	computed := computedBefore(ops[:i])
 	op := &shiftOp{}
 	names := make([]string, len(group.aggregates))
 	var aggregates []groupby.Aggregate
@@ -73,26 +60,10 @@ func (b *binder) shiftSums() {
 		op.sums = append(op.sums, s)
 	}
 	if len(op.sums) < 3 {
-		return // two aggregates would take the place of two
+		return ops // two aggregates would take the place of two
 	}
 	group.aggregates = aggregates
-	b.ops = slices.Concat(b.ops[:i], []operation{&group, op, &selectOp{names: names}}, b.ops[i+1:])
-}
-
-// computedBefore returns the computed columns directly before an operation, none if one is computed twice.
-func computedBefore(ops []operation) map[string]*computeOp {
-	computed := map[string]*computeOp{}
-	for _, op := range slices.Backward(ops) {
-		c, ok := op.(*computeOp)
-		if !ok {
-			break
-		}
-		if computed[c.name] != nil {
-			return nil
-		}
-		computed[c.name] = c
-	}
-	return computed
+	return slices.Concat(ops[:i], []operation{&group, op, &selectOp{names: names}}, ops[i+1:])
 }
 
 // shiftOf returns x and c of an aggregate sum(x + c), of a column of integers of up to 32 bits.
@@ -145,7 +116,7 @@ func (op *shiftOp) needs(map[string]bool) bool { return true }
 
 func (op *shiftOp) node(p *plan, in node) (node, error) {
 	wrap := func(err error, _ column.Source) error { return failed("Aggregate", "", err) }
-	return &chain{in, op, p.describe("with %d sums of columns plus constants", len(op.sums)), wrap}, nil
+	return &rowNode{in, op, p.describe("with %d sums of columns plus constants", len(op.sums)), wrap}, nil
 }
 
 // apply adds the sums. A sum without values is NULL, as the sum of the column is.

@@ -20,6 +20,7 @@ import (
 	"github.com/vecql/vecql/groupby"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/pipe"
+	"github.com/vecql/vecql/tablescan"
 )
 
 // Tables, on cqltest in virtual time.
@@ -48,7 +49,7 @@ func onCluster(t *testing.T, f func(t *testing.T, cluster *cqltest.Cluster, sess
 			require.NoError(t, session.Query(`INSERT INTO "T" (shop, n, price, at) VALUES (?, ?, ?, ?)`, fmt.Sprint("s", i%7), i,
 				float64(i)/2, int64(i)).Idempotent(true).Exec(t.Context()))
 		}
-		source := pipe.Table(session, `ks."T"`)
+		source := pipe.From(tablescan.Source{Session: session, Table: `ks."T"`})
 		all, err := source.OrderBy(pipe.Ascending("n")).Batch(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 40, all.Rows)
@@ -107,8 +108,8 @@ func TestTableUUIDRange(t *testing.T) {
 		} {
 			require.NoError(t, session.Query("INSERT INTO ids (shop, id) VALUES (1, ?)", id).Idempotent(true).Exec(t.Context()))
 		}
-		source := pipe.Table(session, "ks.ids")
-		all, err := source.Batch(t.Context())
+		source := tablescan.Source{Session: session, Table: "ks.ids"}
+		all, err := pipe.From(source).Batch(t.Context())
 		require.NoError(t, err)
 		for _, op := range []string{"<", "<=", "=", ">=", ">"} {
 			for _, filtering := range []bool{false, true} {
@@ -117,16 +118,18 @@ func TestTableUUIDRange(t *testing.T) {
 				text := "shop = 1 and id " + op + " uuid '10000000-0000-1001-8000-000000000001'"
 				require.True(t, rows.where(text))
 				require.NotEmpty(t, rows.rows)
-				rows.require(source.Where(text).Configure(pipe.Config{AllowFiltering: filtering}), text)
+				source.AllowFiltering = filtering
+				rows.require(pipe.From(source).Where(text), text)
 			}
 		}
 	})
 }
 
 func TestTableAllowFiltering(t *testing.T) {
-	onTable(t, func(t *testing.T, _ *vecql.Session, source pipe.Pipe, rows *table) {
+	onTable(t, func(t *testing.T, session *vecql.Session, _ pipe.Pipe, rows *table) {
 		require.True(t, rows.where("n >= 5 and at < timestamp '1970-01-01T00:00:00.020Z'"))
-		p := source.Where("n >= 5 and at < timestamp '1970-01-01T00:00:00.020Z'").Configure(pipe.Config{AllowFiltering: true})
+		source := pipe.From(tablescan.Source{Session: session, Table: `ks."T"`, AllowFiltering: true})
+		p := source.Where("n >= 5 and at < timestamp '1970-01-01T00:00:00.020Z'")
 		rows.require(p, "filtering")
 		got, err := p.Explain(t.Context())
 		require.NoError(t, err)
@@ -149,9 +152,9 @@ func TestTableGroups(t *testing.T) {
 		rows.limit(3)
 		rows.require(source.GroupBy("shop").Aggregate(groupby.Max("price")).OrderBy(pipe.Descending("max(price)")).Limit(3), "")
 
-		_, err = pipe.Table(session, "ks.nothing").Batch(t.Context())
+		_, err = pipe.From(tablescan.Source{Session: session, Table: "ks.nothing"}).Batch(t.Context())
 		require.ErrorContains(t, err, `pipe: Table("ks.nothing"): `)
-		_, err = pipe.Table(session, "a.b.c").Batch(t.Context())
+		_, err = pipe.From(tablescan.Source{Session: session, Table: "a.b.c"}).Batch(t.Context())
 		require.ErrorContains(t, err, "want the name of a table")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -168,7 +171,9 @@ func TestTableFiltersByType(t *testing.T) {
 			at timestamp, uid uuid, txt text, d double, amount decimal, day date, f float, b blob)`).Exec(t.Context()))
 		require.NoError(t, session.Query(`INSERT INTO types (id, tiny, small, big, flag, at, uid, txt, d, day, f) VALUES (1, 127, 32767,
 			9223372036854775807, true, '1970-01-01T00:00:00.001Z', 00000000-0000-1000-8000-000000000001, 'a', 1, '1970-01-01', 1)`).Exec(t.Context()))
-		source := pipe.Table(session, "types") // of the session's keyspace
+		source := tablescan.Source{Session: session, Table: "types"} // of the session's keyspace
+		filtering := source
+		filtering.AllowFiltering = true
 		for text, where := range map[string]string{
 			"tiny = 127":                         `WHERE "tiny" = ?`,
 			"tiny = -128":                        `WHERE "tiny" = ?`,
@@ -198,7 +203,7 @@ func TestTableFiltersByType(t *testing.T) {
 			"id = 1 and txt = 'a'":                                    `WHERE "id" = ?`,
 			"txt = 'a' and small between 1 and 32767 and not (d = 2)": `WHERE "small" >= ? AND "small" <= ? AND "txt" = ?`,
 		} {
-			p := source.Where(text).Select("id").Configure(pipe.Config{AllowFiltering: true})
+			p := pipe.From(filtering).Where(text).Select("id")
 			got, plan := explained(t, p)
 			if where == "" {
 				require.NotContains(t, plan, "WHERE", text)
@@ -206,7 +211,7 @@ func TestTableFiltersByType(t *testing.T) {
 			}
 			require.Contains(t, plan, ` "ks"."types" `+where, text)
 			require.Equal(t, where != `WHERE "id" = ?`, strings.Contains(plan, where+" ALLOW FILTERING\n"), plan)
-			want, err := source.Where(text).Select("id").Batch(t.Context())
+			want, err := pipe.From(source).Where(text).Select("id").Batch(t.Context())
 			require.NoError(t, err)
 			require.Empty(t, column.Diff(got, want), text)
 		}
@@ -267,12 +272,12 @@ func TestPartitionsAreReadByPages(t *testing.T) {
 		defer session.Close()
 		ranges := cluster.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "token("})
 		for text, rows := range map[string]int{"shop = 's1'": 6, "shop in ('s1', 's2', 's5')": 17, "shop = 's1' and n > 8": 4, "shop = 'none'": 0} {
-			got, err := pipe.Table(session, `ks."T"`).Where(text).Batch(t.Context())
+			got, err := pipe.From(tablescan.Source{Session: session, Table: `ks."T"`}).Where(text).Batch(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, rows, got.Rows, text)
 		}
 		require.Zero(t, ranges.Hits())
-		_, err = pipe.Table(session, `ks."T"`).Batch(t.Context())
+		_, err = pipe.From(tablescan.Source{Session: session, Table: `ks."T"`}).Batch(t.Context())
 		require.NoError(t, err)
 		require.Positive(t, ranges.Hits())
 	})
@@ -292,11 +297,11 @@ func TestViewsHaveColumnsAndKeysOfTheirOwn(t *testing.T) {
 	session, err := vecql.NewSession(t.Context(), conf)
 	require.NoError(t, err)
 	defer session.Close()
-	view := pipe.Table(session, "ks.by_b")
+	view := pipe.From(tablescan.Source{Session: session, Table: "ks.by_b"})
 	schema, err := view.Schema(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"b", "a"}, schema.Names())
 	require.Contains(t, planOf(t, view.Where("b = 'x' and a > 3")), `by partitions: SELECT "b", "a" FROM "ks"."by_b" WHERE "b" = ? AND "a" > ?`)
 	require.Contains(t, planOf(t, view.Where("a = 3")), "by token ranges")
-	require.Contains(t, planOf(t, pipe.Table(session, "ks.t").Where("a = 3")), `by partitions: SELECT "a", "b", "c" FROM "ks"."t" WHERE "a" = ?`)
+	require.Contains(t, planOf(t, pipe.From(tablescan.Source{Session: session, Table: "ks.t"}).Where("a = 3")), `by partitions: SELECT "a", "b", "c" FROM "ks"."t" WHERE "a" = ?`)
 }

@@ -14,15 +14,15 @@ import (
 
 // Unions: the rows of several pipes, one pipe after the other.
 
-type unionSource struct{ pipes []Pipe }
+type unionSource struct{ members []chain }
 
 func (s *unionSource) open(ctx context.Context, config Config) (opened, error) {
-	if len(s.pipes) == 0 {
+	if len(s.members) == 0 {
 		return nil, &Error{Verb: "Union", Err: ErrNoSource}
 	}
 	u := &openedUnion{}
-	for i, pipe := range s.pipes {
-		b, err := bind(ctx, pipe, config)
+	for i, c := range s.members {
+		b, err := bind(ctx, c, config)
 		if err != nil {
 			return nil, errors.Join(err, u.close())
 		}
@@ -43,6 +43,7 @@ func (u *openedUnion) check(b *binder) error {
 }
 
 func (u *openedUnion) schema() column.Schema { return u.members[0].schema }
+func (u *openedUnion) input() *input         { return nil }
 
 func (u *openedUnion) ordered() bool {
 	for _, b := range u.members {

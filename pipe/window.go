@@ -97,16 +97,3 @@ func (n *windowNode) run(ctx context.Context, f emit) error {
 	}
 	return nil
 }
-
-// slice returns rows [from, to) of the part.
-func (p part) slice(from, to int) part {
-	if p.rows != nil {
-		return part{p.b, p.rows[from:to]}
-	}
-	if from == 0 && to == p.b.Rows {
-		return p
-	}
-	b := p.b.Slice(from, to)
-	b.Source.FirstRow += int64(from)
-	return part{b: b}
-}

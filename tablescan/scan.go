@@ -19,6 +19,8 @@ import (
 
 // The scan: its configuration and its state.
 
+const defaultWorkers = 8
+
 // A Config configures a scan. The zero value reads the whole table.
 type Config struct {
 	// Workers is the number of ranges that are read at a time. Default 8.
@@ -130,7 +132,7 @@ func Tokens(ctx context.Context, session *vecql.Session, table string, cfg Confi
 
 // newScan prepares the scan of a parsed statement. statement is its text in checkpoints.
 func newScan(ctx context.Context, session *vecql.Session, src *source, statement string, cfg Config) (*Scan, error) {
-	cfg.Workers, cfg.PageBytes = cmp.Or(max(cfg.Workers, 0), 8), cmp.Or(max(cfg.PageBytes, 0), 1<<20)
+	cfg.Workers, cfg.PageBytes = cmp.Or(max(cfg.Workers, 0), defaultWorkers), cmp.Or(max(cfg.PageBytes, 0), 1<<20)
 	if cfg.Ordered {
 		cfg.Workers = 1
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql/internal/sql"
 	"github.com/vecql/vecql/parquetscan"
 	"github.com/vecql/vecql/pipe"
+	"github.com/vecql/vecql/tablescan"
 )
 
 // The verb sql: SELECT statements on files and tables.
@@ -182,7 +183,8 @@ func (e *env) openSource(
 	if err != nil {
 		return p, nil, advise(err, "a file is read('file.parquet')")
 	}
-	return pipe.Table(session, from.Name()), func() error { session.Close(); return nil }, nil
+	table := tablescan.Source{Session: session, Table: from.Name()}
+	return pipe.From(table), func() error { session.Close(); return nil }, nil
 }
 
 // A placedError is an error with the line of the statement that it is about, and a caret below its place.
