@@ -66,8 +66,7 @@ type selecter interface {
 type summarized interface {
 	numbered
 	Nulls(column string) (n int64, ok bool)
-	Least(column string) (v any, ok bool) // nil if all values are NULL
-	Greatest(column string) (v any, ok bool)
+	Range(column string) (least, greatest any, ok bool) // nil if all values are NULL
 	String() string // the source, for Explain
 }
 

@@ -39,9 +39,9 @@ func (op *groupOp) summary(s summarized, a groupby.Aggregate) (c column.Column, 
 		n, ok := s.Nulls(a.Args[0])
 		return column.Of(a.Name, []int64{s.NumRows() - n}), ok
 	case f == "min":
-		v, ok = s.Least(a.Args[0])
+		v, _, ok = s.Range(a.Args[0])
 	case f == "max":
-		v, ok = s.Greatest(a.Args[0])
+		_, v, ok = s.Range(a.Args[0])
 	}
 	if !ok {
 		return c, false

@@ -18,16 +18,10 @@ func (r *Rows) Nulls(column string) (n int64, ok bool) {
 	return s.Nulls, err == nil && s.Nulls >= 0
 }
 
-// Least returns the least value, if footers have it exactly.
-func (r *Rows) Least(column string) (v any, ok bool) {
+// Range returns the least and the greatest value, if footers have them exactly.
+func (r *Rows) Range(column string) (least, greatest any, ok bool) {
 	s, err := r.all.Range(column)
-	return s.Min, err == nil && s.Exact
-}
-
-// Greatest returns the greatest value, if footers have it exactly.
-func (r *Rows) Greatest(column string) (v any, ok bool) {
-	s, err := r.all.Range(column)
-	return s.Max, err == nil && s.Exact
+	return s.Min, s.Max, err == nil && s.Exact
 }
 
 // ReadRows reads columns of the rows with ascending numbers.
