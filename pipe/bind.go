@@ -11,6 +11,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/expr"
 	"github.com/vecql/vecql/groupby"
+	"github.com/vecql/vecql/pipe/internal/order"
 )
 
 // Binding: from the steps of a Pipe, which are names and texts, to operations on columns with types.
@@ -207,18 +208,18 @@ func (s *groupStep) bind(b *binder) error {
 	return nil
 }
 
-type orderStep struct{ keys []sortKey }
+type orderStep struct{ keys []order.Key }
 
 // bind computes columns that are expressions, and drops them after the sort.
 func (s *orderStep) bind(b *binder) error {
 	before := b.schema.Names()
 	op := &sortOp{window: window{limit: -1}}
 	for _, k := range s.keys {
-		if err := b.column("OrderBy", k.name); err != nil {
+		if err := b.column("OrderBy", k.Name); err != nil {
 			return err
 		}
-		if t := b.schema[b.schema.Index(k.name)].Type; !hasOrder(t.Kind) {
-			return failed("OrderBy", fmt.Sprintf("%q", k.name), fmt.Errorf("%w: %v", ErrNoOrder, t))
+		if t := b.schema[b.schema.Index(k.Name)].Type; !order.Has(t.Kind) {
+			return failed("OrderBy", fmt.Sprintf("%q", k.Name), fmt.Errorf("%w: %v", ErrNoOrder, t))
 		}
 		op.keys = append(op.keys, k)
 	}
@@ -233,7 +234,7 @@ func (s *orderStep) bind(b *binder) error {
 }
 
 // ties returns the keys that order rows that are equal otherwise, so that the result does not depend on the goroutines.
-func (b *binder) ties(names []string) (keys []sortKey) {
+func (b *binder) ties(names []string) (keys []order.Key) {
 	if b.ordered {
 		return nil // their positions
 	}
@@ -242,7 +243,7 @@ func (b *binder) ties(names []string) (keys []sortKey) {
 	}
 	for _, name := range names {
 		if k := b.schema[b.schema.Index(name)].Type.Kind; !k.IsNested() && k != column.Vector {
-			keys = append(keys, sortKey{name: name})
+			keys = append(keys, order.Key{Name: name})
 		}
 	}
 	return keys

@@ -33,7 +33,7 @@ func late(p *plan, source opened, columns []string, ops []operation) (node, []op
 	}
 	early := map[string]bool{}
 	for _, k := range sort.keys {
-		early[k.name] = true
+		early[k.Name] = true
 	}
 	var before []operation
 	for _, op := range ops[:i] {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/pipe/internal/order"
 )
 
 // Narrowing: a sort with a limit, and groups with a limit and no order, need fewer rows of a source the more rows they
@@ -23,7 +24,7 @@ func narrow(source opened, ops []operation) {
 	switch op := ops[i].(type) {
 	case *sortOp:
 		if op.limit > 0 && op.orders > 0 {
-			names = []string{op.keys[0].name}
+			names = []string{op.keys[0].Name}
 		}
 	case *groupOp:
 		if op.few > 0 {
@@ -66,5 +67,5 @@ func canNarrow(k column.Kind) bool {
 	case column.Decimal64, column.Decimal128, column.Decimal256, column.Float16:
 		return false
 	}
-	return hasOrder(k) && k != column.Inet
+	return order.Has(k) && k != column.Inet
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/pipe/internal/order"
 )
 
 // Any few groups: rows of all other groups are left out.
@@ -27,7 +28,7 @@ type groupPicker struct {
 
 // A pickState is the memory of a groupPicker in one goroutine.
 type pickState struct {
-	columns []keyColumn
+	columns []order.Column
 	rows    []int32
 	key     []byte
 }
@@ -36,7 +37,7 @@ type pickState struct {
 func (g *groupPicker) pick(s *pickState, p part) (part, error) {
 	s.columns = s.columns[:0]
 	for _, name := range g.keys {
-		c, err := keyColumnOf(sortKey{name: name}, p.b)
+		c, err := order.ColumnOf(order.Key{Name: name}, p.b)
 		if err != nil {
 			return p, err
 		}
@@ -57,7 +58,7 @@ func (g *groupPicker) pick(s *pickState, p part) (part, error) {
 		}
 		s.key = s.key[:0]
 		for k := range s.columns {
-			s.key = s.columns[k].append(s.key, row)
+			s.key = s.columns[k].Append(s.key, row)
 		}
 		_, ok := g.groups[string(s.key)]
 		if !ok && len(g.groups) < g.most {
@@ -77,8 +78,8 @@ func (g *groupPicker) pick(s *pickState, p part) (part, error) {
 func (g *groupPicker) add(s *pickState, row int) error {
 	g.groups[string(s.key)] = struct{}{}
 	for k := range s.columns {
-		if name := s.columns[k].name; slices.Contains(g.narrows, name) {
-			g.values[name] = append(g.values[name], s.columns[k].c.Value(row))
+		if name := s.columns[k].Name; slices.Contains(g.narrows, name) {
+			g.values[name] = append(g.values[name], s.columns[k].Value(row))
 		}
 	}
 	if len(g.groups) < g.most {

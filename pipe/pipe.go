@@ -8,6 +8,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/groupby"
 	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql/pipe/internal/order"
 )
 
 // The chain: sources and verbs.
@@ -110,7 +111,7 @@ func (p Pipe) Having(condition string, args ...any) Pipe {
 // come from files, batches or an earlier OrderBy; groups are ordered by their keys, and rows of tables by all columns.
 // OrderBy holds all rows in memory, unless Limit follows: then it holds the first rows only.
 func (p Pipe) OrderBy(by ...Order) Pipe {
-	keys := make([]sortKey, len(by))
+	keys := make([]order.Key, len(by))
 	for i, o := range by {
 		keys[i] = o.key
 	}
@@ -118,17 +119,17 @@ func (p Pipe) OrderBy(by ...Order) Pipe {
 }
 
 // An Order is a column to order by. [Ascending] and [Descending] return orders.
-type Order struct{ key sortKey }
+type Order struct{ key order.Key }
 
 // Ascending orders by a column, the least value first, NULL last. Floats have the order of groupby: NaN is greater than
 // all numbers, -0 equals 0. Texts are ordered by their bytes.
-func Ascending(column string) Order { return Order{sortKey{name: column}} }
+func Ascending(column string) Order { return Order{order.Key{Name: column}} }
 
 // Descending orders by a column, the greatest value first, NULL last.
-func Descending(column string) Order { return Order{sortKey{name: column, desc: true}} }
+func Descending(column string) Order { return Order{order.Key{Name: column, Desc: true}} }
 
 // NullsFirst returns the order with NULL first.
-func (o Order) NullsFirst() Order { o.key.nullsFirst = true; return o }
+func (o Order) NullsFirst() Order { o.key.NullsFirst = true; return o }
 
 // Limit keeps the first n rows. Without an order these are any n rows, and reading stops when there are n.
 func (p Pipe) Limit(n int64) Pipe { return p.add(&windowStep{verb: "Limit", n: n}) }

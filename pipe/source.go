@@ -67,7 +67,7 @@ type summarized interface {
 	numbered
 	Nulls(column string) (n int64, ok bool)
 	Range(column string) (least, greatest any, ok bool) // nil if all values are NULL
-	String() string // the source, for Explain
+	String() string                                     // the source, for Explain
 }
 
 // A measurer reads the lengths of texts.

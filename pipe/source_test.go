@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql/groupby"
 	"github.com/vecql/vecql/internal/columntest"
 	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql/pipe/internal/order"
 )
 
 // Sources that fail. Each run closes its source once, whatever fails.
@@ -353,20 +354,9 @@ func TestSingleValues(t *testing.T) {
 	}
 }
 
-// TestSortOfTooManyRows has more rows than an int32 counts.
-func TestSortOfTooManyRows(t *testing.T) {
-	half := &column.Batch{Rows: 1 << 30}
-	_, err := (&sorter{batches: []*column.Batch{half, half}}).gather()
-	require.ErrorIs(t, err, column.ErrTooLarge)
-	require.ErrorContains(t, err, "2147483648 rows")
-	b, err := (&sorter{batches: []*column.Batch{half}, rows: []sortRow{{row: 5}}}).gather()
-	require.NoError(t, err)
-	require.Equal(t, 1, b.Rows)
-}
-
 // TestErrorOfASortNamesItsOrders, not the columns that make the order total.
 func TestErrorOfASortNamesItsOrders(t *testing.T) {
-	n := &sortNode{sortOp: &sortOp{keys: []sortKey{{name: "a"}, {name: "b"}, {name: "total"}}, orders: 2}}
+	n := &sortNode{sortOp: &sortOp{keys: []order.Key{{Name: "a"}, {Name: "b"}, {Name: "total"}}, orders: 2}}
 	require.NoError(t, n.failed(nil))
 	err := n.failed(column.ErrTooLarge)
 	require.ErrorIs(t, err, column.ErrTooLarge)

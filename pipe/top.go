@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/groupby"
+	"github.com/vecql/vecql/pipe/internal/order"
 )
 
 // The first groups: what groups learn from the sort or the window that follows.
@@ -43,32 +44,32 @@ func (op *groupOp) limitBy(after []operation) {
 // sameTies reports whether a sort orders equal groups by their keys, as groupby does: a computed column decides nothing
 // after the columns that it is computed from.
 func (op *groupOp) sameTies(s *sortOp, computed map[string]*computeOp) bool {
-	keys, seen := op.keys, map[string]bool{s.keys[0].name: true}
+	keys, seen := op.keys, map[string]bool{s.keys[0].Name: true}
 	for _, k := range s.keys[1:] {
-		c := computed[k.name]
+		c := computed[k.Name]
 		switch {
 		case len(keys) == 0:
 			return true
-		case c == nil && k.name == keys[0]:
+		case c == nil && k.Name == keys[0]:
 			keys = keys[1:]
-		case seen[k.name]:
+		case seen[k.Name]:
 		case c == nil || slices.ContainsFunc(c.e.Columns(), func(name string) bool { return !seen[name] }):
 			return false
 		}
-		seen[k.name] = true
+		seen[k.Name] = true
 	}
 	return len(keys) == 0
 }
 
 // limitBySort is limitBy for a sort behind some computed columns.
 func (op *groupOp) limitBySort(s *sortOp, computed map[string]*computeOp) {
-	if s.orders != 1 || s.keys[0].nullsFirst || s.limit < 1 || s.end() > maxGroups || computed[s.keys[0].name] != nil ||
+	if s.orders != 1 || s.keys[0].NullsFirst || s.limit < 1 || s.end() > maxGroups || computed[s.keys[0].Name] != nil ||
 		!op.sameTies(s, computed) {
 		return
 	}
 	op.limit = int(s.end())
-	if op.order = groupby.Ascending(s.keys[0].name); s.keys[0].desc {
-		op.order = groupby.Descending(s.keys[0].name)
+	if op.order = groupby.Ascending(s.keys[0].Name); s.keys[0].Desc {
+		op.order = groupby.Descending(s.keys[0].Name)
 	}
 }
 
@@ -89,7 +90,7 @@ func (op *groupOp) anyOf(after []operation) int {
 				return 0
 			}
 			for _, name := range op.keys {
-				if !hasOrder(op.input[op.input.Index(name)].Type.Kind) {
+				if !order.Has(op.input[op.input.Index(name)].Type.Kind) {
 					return 0
 				}
 			}

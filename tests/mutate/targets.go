@@ -49,6 +49,7 @@ var targets = []target{
 	{"groupby", "groupby", nil, []string{"groupby"}, []string{"pipe"}},
 	{"expr", "expr", nil, []string{"expr"}, []string{"pipe", "parquetscan"}},
 	{"pipe", "pipe", nil, []string{"pipe"}, nil},
+	{"order", "pipe/internal/order", nil, []string{"pipe/internal/order", "pipe"}, nil},
 	{"parquet", "pipe/internal/parquet", nil, []string{"pipe/internal/parquet", "pipe"}, nil},
 	{"rowfile", "internal/rowfile", nil, []string{"internal/rowfile"}, []string{"internal/tool"}},
 	{"compat", "compat", nil, []string{"compat", "compat/tests/values"}, []string{"compat/gocqlv2", "compat/tests/gocql"}},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pipe
+// Package order has sort keys and the first rows of an order.
+package order
 
 import (
 	"encoding/binary"
@@ -11,14 +12,14 @@ import (
 
 // Sort keys: values as bytes whose order is that of the values. A word of their first 8 bytes decides most comparisons.
 
-// A sortKey is a column of an order.
-type sortKey struct {
-	name             string
-	desc, nullsFirst bool
+// A Key is a column of an order.
+type Key struct {
+	Name             string
+	Desc, NullsFirst bool
 }
 
-// hasOrder reports whether OrderBy takes columns of a kind.
-func hasOrder(k column.Kind) bool {
+// Has reports whether the values of a kind have an order.
+func Has(k column.Kind) bool {
 	switch k {
 	case column.Duration, column.Varint, column.Decimal, column.Vector:
 		return false
@@ -33,22 +34,22 @@ const (
 	keyNullLast
 )
 
-// A keyColumn is a column of a batch as a sort key.
-type keyColumn struct {
-	sortKey
+// A Column is the column of a key in a batch.
+type Column struct {
+	Key
 	c     *column.Column
 	text  column.TextView
 	word  func(i int) uint64 // of kinds of at most 64 bits
 	width int                // of other kinds of one width
 }
 
-// keyColumnOf returns the key of a batch that has its column.
-func keyColumnOf(k sortKey, b *column.Batch) (keyColumn, error) {
-	c := b.Column(k.name)
+// ColumnOf returns the key of a batch that has its column.
+func ColumnOf(k Key, b *column.Batch) (Column, error) {
+	c := b.Column(k.Name)
 	if err := c.Err(); err != nil {
-		return keyColumn{}, err
+		return Column{}, err
 	}
-	kc := keyColumn{sortKey: k, c: c, word: wordOf(c), width: c.Type.ValueWidth()}
+	kc := Column{Key: k, c: c, word: wordOf(c), width: c.Type.ValueWidth()}
 	var err error
 	if c.Type.Kind.IsText() {
 		kc.text, err = c.Text()
@@ -122,10 +123,13 @@ func halfValue(h uint16) float64 {
 	return f
 }
 
+// Value returns the value of row i, nil for NULL.
+func (k *Column) Value(i int) any { return k.c.Value(i) }
+
 // prefix returns a word in the order of the keys; rows with equal prefixes may differ.
-func (k *keyColumn) prefix(i int) uint64 {
+func (k *Column) prefix(i int) uint64 {
 	if k.c.Null(i) {
-		if k.nullsFirst {
+		if k.NullsFirst {
 			return 0
 		}
 		return math.MaxUint64
@@ -140,7 +144,7 @@ func (k *keyColumn) prefix(i int) uint64 {
 		var buf [32]byte
 		w = prefixOf(k.appendFixed(buf[:0], i))
 	}
-	if k.desc {
+	if k.Desc {
 		w = ^w
 	}
 	return w
@@ -158,10 +162,10 @@ func prefixOf(b []byte) uint64 {
 	return w
 }
 
-// append appends the key of row i. Keys of one order have the order of their bytes, and no key is the start of another.
-func (k *keyColumn) append(dst []byte, i int) []byte {
+// Append appends the key of row i. Keys of one order have the order of their bytes, and no key is the start of another.
+func (k *Column) Append(dst []byte, i int) []byte {
 	if k.c.Null(i) {
-		if k.nullsFirst {
+		if k.NullsFirst {
 			return append(dst, keyNullFirst)
 		}
 		return append(dst, keyNullLast)
@@ -181,7 +185,7 @@ func (k *keyColumn) append(dst []byte, i int) []byte {
 	default:
 		dst = k.appendFixed(dst, i)
 	}
-	if k.desc {
+	if k.Desc {
 		for j := range dst[from:] {
 			dst[from+j] = ^dst[from+j]
 		}
@@ -191,7 +195,7 @@ func (k *keyColumn) append(dst []byte, i int) []byte {
 
 // appendFixed appends a value of more than 64 bits: integers with the most significant word first, other kinds as they
 // are.
-func (k *keyColumn) appendFixed(dst []byte, i int) []byte {
+func (k *Column) appendFixed(dst []byte, i int) []byte {
 	v := k.c.Values[i*k.width : (i+1)*k.width]
 	if kind := k.c.Type.Kind; kind != column.Decimal128 && kind != column.Decimal256 {
 		return append(dst, v...)
