@@ -28,17 +28,19 @@ import (
 )
 
 // The structure of the project (ARCHITECTURE.md) as a test: which file of this package may use the declarations of
-// which other file, which package may import which, and that a noun of package cql has no second name in this package.
+// which other file, likewise in package pipe, which package may import which, and that a noun of package cql has no
+// second name in this package.
 
 const module = "github.com/vecql/vecql"
 
-// A layer is a set of files of this package, selected by the first word of their names.
+// A layer is a set of files of a package, selected by the first word of their names.
 type layer struct {
 	name  string
 	words []string
 }
 
-// layers lists the layers from the lowest up. A file may use the declarations of its own layer and of lower ones.
+// layers lists the layers of this package from the lowest up. A file may use the declarations of its own layer and of
+// lower ones.
 var layers = []layer{
 	{"errors", []string{"doc", "errors"}},
 	{"marshal", []string{"marshal"}},
@@ -48,23 +50,40 @@ var layers = []layer{
 	{"session", []string{"config", "session", "query", "batch", "request", "iter", "rows", "columns", "observe"}},
 }
 
+// pipeLayers lists the layers of package pipe.
+var pipeLayers = []layer{
+	{"nouns", []string{"doc", "errors", "text", "config", "source"}},
+	{"plan", []string{"part", "plan", "input"}},
+	{"operations", []string{"memory", "rows", "window", "sort", "pick", "distinct", "group"}},
+	{"rules", []string{"rewrite", "top", "narrow", "lengths", "late", "statistics"}},
+	{"planner", []string{"bind", "planner", "union", "from", "parquet"}},
+	{"chain", []string{"pipe", "run"}},
+}
+
 // layerOf returns the layer of the file, or -1.
-func layerOf(file string) int {
+func layerOf(layers []layer, file string) int {
 	word, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".go"), "_")
 	return slices.IndexFunc(layers, func(l layer) bool { return slices.Contains(l.words, word) })
 }
 
 func TestLayers(t *testing.T) {
+	im := newSourceImporter(t)
+	requireLayers(t, im, ".", layers)
+	requireLayers(t, im, "pipe", pipeLayers)
+}
+
+// requireLayers checks the files of the package in a folder.
+func requireLayers(t *testing.T, im *sourceImporter, folder string, layers []layer) {
+	t.Helper()
 	for _, l := range layers {
 		for _, word := range l.words {
-			alone, err := filepath.Glob(word + ".go")
+			alone, err := filepath.Glob(filepath.Join(folder, word+".go"))
 			require.NoError(t, err)
-			several, err := filepath.Glob(word + "_*.go")
+			several, err := filepath.Glob(filepath.Join(folder, word+"_*.go"))
 			require.NoError(t, err)
 			require.NotEmpty(t, append(alone, several...), "no file of the layer %s begins with %s", l.name, word)
 		}
 	}
-	im := newSourceImporter(t)
 	seen := map[string]bool{}
 	// Each file is part of at least one of these builds.
 	builds := [][]string{{"amd64"}, {"arm64", "purego"}}
@@ -74,9 +93,9 @@ func TestLayers(t *testing.T) {
 	for _, tags := range builds {
 		ctx := im.ctx
 		ctx.GOARCH, ctx.BuildTags = tags[0], tags[1:]
-		files, err := im.parse(&ctx, ".")
+		files, err := im.parse(&ctx, folder)
 		require.NoError(t, err)
-		for _, fault := range layerFaults(im.fset, files, im) {
+		for _, fault := range layerFaults(layers, path.Join(module, folder), im.fset, files, im) {
 			if !seen[fault] {
 				t.Error(fault)
 			}
@@ -87,14 +106,16 @@ func TestLayers(t *testing.T) {
 
 // layerFaults type-checks one package. It returns "file:line: fault" for each use of a name declared in a higher layer,
 // each file without a layer, and each error of the type checker: an unresolved name would escape the check.
-func layerFaults(fset *token.FileSet, files []*ast.File, im types.Importer) []string {
+func layerFaults(
+	layers []layer, name string, fset *token.FileSet, files []*ast.File, im types.Importer,
+) []string {
 	type fault struct {
 		at   token.Position
 		text string
 	}
 	var faults []fault
 	for _, f := range files {
-		if at := fset.Position(f.Package); layerOf(at.Filename) < 0 {
+		if at := fset.Position(f.Package); layerOf(layers, at.Filename) < 0 {
 			faults = append(faults, fault{at, "the first word of the file's name selects no layer"})
 		}
 	}
@@ -106,13 +127,13 @@ func layerFaults(fset *token.FileSet, files []*ast.File, im types.Importer) []st
 		faults = append(faults, fault{fset.Position(e.Pos), e.Msg})
 	}}
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
-	pkg, _ := config.Check(module, fset, files, &info) // errors are passed to config.Error
+	pkg, _ := config.Check(name, fset, files, &info) // errors are passed to config.Error
 	for id, obj := range info.Uses {
 		if obj.Pkg() != pkg || !obj.Pos().IsValid() {
 			continue
 		}
 		use, decl := fset.Position(id.Pos()), fset.Position(obj.Pos())
-		from, to := layerOf(use.Filename), layerOf(decl.Filename)
+		from, to := layerOf(layers, use.Filename), layerOf(layers, decl.Filename)
 		if from >= 0 && to > from {
 			faults = append(faults, fault{use, fmt.Sprintf("%s (layer %d, %s) uses %s, which %s (layer %d, %s) declares",
 				filepath.Base(use.Filename), from, layers[from].name, id.Name, filepath.Base(decl.Filename), to, layers[to].name)})
@@ -493,7 +514,7 @@ func TestLayersPlanted(t *testing.T) {
 			if test.file != "" {
 				add(test.file, test.source)
 			}
-			require.Equal(t, append([]string{}, test.want...), layerFaults(im.fset, files, im))
+			require.Equal(t, append([]string{}, test.want...), layerFaults(layers, module, im.fset, files, im))
 		})
 	}
 }
