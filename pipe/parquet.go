@@ -41,7 +41,7 @@ func openParquet(files *parquetscan.Dataset, lists []string, done func() error) 
 	return &input{rows: rows, verb: "Parquet", text: quoted(files.Files())}, nil
 }
 
-// What parquet.Rows can.
+// Without one of these methods, files would be read without that ability.
 var _ interface {
 	Filterer
 	selecter

@@ -57,8 +57,8 @@ type numbered interface {
 
 // A selecter evaluates conditions while it reads, before it reads further columns of the rows.
 type selecter interface {
-	// Select leaves out rows: a function that newSelect returns appends the positions of those to keep, in batches that
-	// have the columns. One goroutine at a time calls a function, several call newSelect. Run returns its errors.
+	// Select leaves out rows: a function that newSelect returns appends the positions of the rows to keep, of a batch with
+	// the columns. Each goroutine calls newSelect for a function of its own. Run returns an error of the function.
 	Select(columns []string, newSelect func() func(b *column.Batch, rows []int32) ([]int32, error))
 }
 
@@ -80,9 +80,8 @@ type measurer interface {
 type narrower interface {
 	// NarrowBy prepares Narrow, for conditions on these columns.
 	NarrowBy(columns []string)
-	// Narrow leaves out rows from now on, in place of an earlier call: those that have no true condition in one of the
-	// lists. Rows that are being read may still come. Values are those of column.Column.Value. Any goroutine calls Narrow
-	// during Run.
+	// Narrow keeps the rows for which each list has a condition that is true, from now on and in place of an earlier call.
+	// Other rows may still come. Values are those of column.Column.Value. Any goroutine calls Narrow during Run.
 	Narrow(all [][]expr.Bound) error
 }
 

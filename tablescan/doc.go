@@ -16,7 +16,8 @@
 //
 // While the program has a page, its worker requests the next one, within half of the session's memory budget. Run
 // passes batches to a function on several goroutines, Batches yields them in a loop, and [Rows] yields the rows as
-// values of a Go type. [Tokens] reads the tokens only, for counts by range, node and partition.
+// values of a Go type. [Tokens] reads the tokens only, for counts by range, node and partition. A [Source] is a table
+// at the start of a chain of package pipe.
 //
 // # Resume
 //
