@@ -78,7 +78,5 @@ func becameList(was, is column.Field) bool {
 
 // Ragged returns the columns of Run and of ReadRows that became lists.
 func (r *Rows) Ragged() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	return slices.Concat(r.ragged, r.scanned.Ragged())
 }

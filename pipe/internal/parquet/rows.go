@@ -36,7 +36,7 @@ type Rows struct {
 	bytes    atomic.Int64
 
 	mu     sync.Mutex
-	ragged []string // columns of ReadRows that are lists, but vectors in the schema; guarded by mu
+	ragged []string // columns of ReadRows that are lists, but vectors in the schema; guarded by mu during Run
 }
 
 // New returns the rows of files, whose columns named in lists are read as lists, if the files have them. Close calls
@@ -188,12 +188,8 @@ func filterOf(b expr.Bound) parquetscan.Filter {
 	case expr.OpNotContains:
 		return parquetscan.Not(parquetscan.Contains(b.Column, b.Values[0]))
 	}
-	compare := map[expr.Op]func(string, any) parquetscan.Filter{
+	return map[expr.Op]func(string, any) parquetscan.Filter{
 		expr.OpEq: parquetscan.Eq, expr.OpNe: parquetscan.Ne, expr.OpLt: parquetscan.Lt, expr.OpLe: parquetscan.Le,
 		expr.OpGt: parquetscan.Gt, expr.OpGe: parquetscan.Ge, expr.OpContains: parquetscan.Contains,
-	}[b.Op]
-	if compare == nil {
-		return parquetscan.Filter{}
-	}
-	return compare(b.Column, b.Values[0])
+	}[b.Op](b.Column, b.Values[0])
 }
