@@ -166,6 +166,10 @@ func compareGolden(t *testing.T, path string, golden map[string]string) {
 func exportedErrors(t *testing.T, packages map[string]string) (names []string, aliases map[string]string) {
 	t.Helper()
 	aliases = map[string]string{}
+	public := map[string]bool{}
+	for _, pkg := range packages {
+		public[pkg] = true
+	}
 	for folder, pkg := range packages {
 		paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
 		require.NoError(t, err)
@@ -210,8 +214,11 @@ func exportedErrors(t *testing.T, packages map[string]string) (names []string, a
 		}, func(spec *ast.ValueSpec) {
 			for i, name := range spec.Names {
 				alias := ""
-				if i < len(spec.Values) && namesError(selector(spec.Values[i])) { // not a variable of an internal package
+				if i < len(spec.Values) {
 					alias = selector(spec.Values[i])
+				}
+				if pkg, _, _ := strings.Cut(alias, "."); !public[pkg] { // such as a variable of internal/conn
+					alias = ""
 				}
 				constant, _ := spec.Type.(*ast.Ident)
 				switch {
