@@ -14,15 +14,15 @@ import (
 // RESULT bodies (native_protocol_v5.spec, section 4.2.5). Only RowsBody.cells and the metadata.spec of rows are parts
 // of the body; all else is copied.
 
-// resultKind is the [int] at the start of a RESULT.
-type resultKind int32
+// ResultKind is the [int] at the start of a RESULT.
+type ResultKind int32
 
 const (
-	ResultVoid         resultKind = 1
-	ResultRows         resultKind = 2
-	ResultSetKeyspace  resultKind = 3
-	ResultPrepared     resultKind = 4
-	ResultSchemaChange resultKind = 5
+	ResultVoid         ResultKind = 1
+	ResultRows         ResultKind = 2
+	ResultSetKeyspace  ResultKind = 3
+	ResultPrepared     ResultKind = 4
+	ResultSchemaChange ResultKind = 5
 )
 
 // The flags of metadata (section 4.2.5.2).
@@ -64,7 +64,7 @@ type RowsBody struct {
 
 // Result is a RESULT; kind determines which of the other fields is set.
 type Result struct {
-	Kind     resultKind
+	Kind     ResultKind
 	Prepared *PreparedResult
 	Change   *SchemaEvent
 	Rows     RowsBody
@@ -96,7 +96,7 @@ func ParseResult(r *wire.Reader, version byte, hasMetadataID bool, known *KnownC
 // Parse parses into a zero result, as ParseResult does, because a result is so large that copies of it cost time.
 func (res *Result) Parse(r *wire.Reader, version byte, hasMetadataID bool, known *KnownColumns) error {
 	hasMetadataID = hasMetadataID || version >= V5
-	switch res.Kind = resultKind(r.Int()); res.Kind {
+	switch res.Kind = ResultKind(r.Int()); res.Kind {
 	case ResultVoid:
 	case ResultRows:
 		res.Rows.read(r, hasMetadataID, known)
