@@ -181,7 +181,7 @@ func (c *call) startBody(op frame.Opcode, o *options, size int) (err error) {
 // answer is a parsed response. Its rows refer to body, which the receiver releases. The fields of an answer without
 // rows come first.
 type answer struct {
-	resp conn.Response
+	resp     conn.Response
 	env      *frame.Envelope // nil before parse
 	node     *node
 	attempts int
