@@ -202,7 +202,7 @@ func exportedErrors(t *testing.T, packages map[string]string) (names []string, a
 		}
 		add := func(name, alias string) {
 			names = append(names, pkg+"."+name)
-			if alias != "" {
+			if of, _, _ := strings.Cut(alias, "."); prefixes[of] != nil { // users cannot name a package under internal
 				aliases[pkg+"."+name] = alias
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
+
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Pages that arrow-go reads, and pages that it decodes.
@@ -24,7 +26,7 @@ type arrowPages struct {
 
 // newArrowPages returns the pages of a column chunk of a file that has a decrypting reader.
 func newArrowPages(f *dataFile, group, leaf int, meta *chunkMeta, limit int) (_ *arrowPages, err error) {
-	defer guard(&err)
+	defer failure.Guard(&err)
 	f.keys.Lock()
 	defer f.keys.Unlock()
 	// arrow-go reads the whole chunk without checking its range.
@@ -33,7 +35,7 @@ func newArrowPages(f *dataFile, group, leaf int, meta *chunkMeta, limit int) (_ 
 	}
 	r, err := f.decrypting.RowGroup(group).GetColumnPageReader(leaf)
 	if err != nil {
-		return nil, corrupt("%w", err)
+		return nil, failure.Corrupt("%w", err)
 	}
 	return &arrowPages{file: f, r: r, limit: min(limit, maxPageBytes)}, nil
 }
@@ -49,12 +51,12 @@ func (p *arrowPages) skip() error {
 
 // next implements pages.
 func (p *arrowPages) next() (_ *page, err error) {
-	defer guard(&err)
+	defer failure.Guard(&err)
 	p.file.keys.Lock()
 	defer p.file.keys.Unlock()
 	if !p.r.Next() {
 		if err := p.r.Err(); err != nil {
-			return nil, corrupt("%w", err)
+			return nil, failure.Corrupt("%w", err)
 		}
 		return nil, io.EOF
 	}
@@ -70,15 +72,15 @@ func (p *arrowPages) next() (_ *page, err error) {
 		p.page.defLength, p.page.repLength = pg.DefinitionLevelByteLen(), pg.RepetitionLevelByteLen()
 		if p.page.defLength < 0 || p.page.repLength < 0 ||
 			int64(p.page.defLength)+int64(p.page.repLength) > int64(len(p.page.data)) {
-			return nil, corrupt("levels are longer than their page")
+			return nil, failure.Corrupt("levels are longer than their page")
 		}
 	case *file.DictionaryPage:
 		p.page.typ = dictionaryPage
 	default:
-		return nil, fmt.Errorf("%w: page %T", ErrUnsupported, pg)
+		return nil, fmt.Errorf("%w: page %T", failure.ErrUnsupported, pg)
 	}
 	if len(p.page.data) > p.limit {
-		return nil, fmt.Errorf("%w: page of %d bytes", ErrTooLarge, len(p.page.data))
+		return nil, fmt.Errorf("%w: page of %d bytes", failure.ErrTooLarge, len(p.page.data))
 	}
 	return &p.page, nil
 }
@@ -105,6 +107,8 @@ func (p *onePage) Reset(parquet.BufferedReader, int64, compress.Compression, *fi
 
 func (p *onePage) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
 
-func (p *onePage) SeekToPageWithRow(int64) error { return fmt.Errorf("%w: seeking", ErrUnsupported) }
+func (p *onePage) SeekToPageWithRow(int64) error {
+	return fmt.Errorf("%w: seeking", failure.ErrUnsupported)
+}
 
 func (p *onePage) Close() error { return nil }

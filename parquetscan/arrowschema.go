@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Arrow's schema in a footer: the types of columns that the Parquet schema cannot express (Columnar Format, "Extension
@@ -106,7 +107,7 @@ func applyArrowSchema(nodes []*node, encoded string) {
 	if binary.LittleEndian.Uint32(b) == 0xffffffff { // a continuation marker, which old writers omit
 		b = b[4:]
 	}
-	guarded(func() {
+	failure.Guarded(func() {
 		b = b[4:] // the length
 		message := flatTable{b, int(binary.LittleEndian.Uint32(b))}
 		if message.byteAt(messageHeaderType) != headerSchema {

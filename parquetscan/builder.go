@@ -5,6 +5,7 @@ package parquetscan
 import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/bitmap"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Columns that grow while they are read: values, NULLs, capacity.
@@ -48,7 +49,7 @@ func (c *builder) growValidity() {
 	if need <= have {
 		return
 	}
-	c.Validity = grow(c.Validity, need)
+	c.Validity = buffer.Grow(c.Validity, need)
 	for i := have; i < need; i++ {
 		c.Validity[i] = 0xff
 	}
@@ -78,14 +79,14 @@ func (c *builder) appendZeros(n int) {
 	if c.Type.Kind.IsText() && c.Dict == nil {
 		at := len(c.Offsets)
 		last := c.Offsets[at-1]
-		c.Offsets = grow(c.Offsets, at+n)
+		c.Offsets = buffer.Grow(c.Offsets, at+n)
 		for i := range n {
 			c.Offsets[at+i] = last
 		}
 		return
 	}
 	at := len(c.Values)
-	c.Values = growBytes(c.Values, at+n*c.width())
+	c.Values = buffer.GrowBytes(c.Values, at+n*c.width())
 	clear(c.Values[at:])
 }
 
@@ -107,22 +108,22 @@ func (c *builder) spread(n, ones int, valid []byte, bit int) {
 	c.growValidity()
 	bitmap.Copy(c.Validity, from, valid, bit, n)
 	if c.Type.Kind.IsText() && c.Dict == nil {
-		c.Offsets = grow(c.Offsets, from+n+1)
+		c.Offsets = buffer.Grow(c.Offsets, from+n+1)
 		spreadOffsets(c.Offsets[from:], n, ones, valid, bit)
 		return
 	}
 	w := c.width()
-	c.Values = growBytes(c.Values, (from+n)*w)
+	c.Values = buffer.GrowBytes(c.Values, (from+n)*w)
 	v := c.Values[from*w:]
 	switch w {
 	case 1:
-		spread(sliceOf[uint8](v, n), ones, valid, bit)
+		spread(buffer.SliceOf[uint8](v, n), ones, valid, bit)
 	case 2:
-		spread(sliceOf[uint16](v, n), ones, valid, bit)
+		spread(buffer.SliceOf[uint16](v, n), ones, valid, bit)
 	case 4:
-		spread(sliceOf[uint32](v, n), ones, valid, bit)
+		spread(buffer.SliceOf[uint32](v, n), ones, valid, bit)
 	case 8:
-		spread(sliceOf[uint64](v, n), ones, valid, bit)
+		spread(buffer.SliceOf[uint64](v, n), ones, valid, bit)
 	default:
 		spreadWide(v, w, n, ones, valid, bit)
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/bitmap"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Reading a column chunk page by page into a column: the current page, its levels, its dictionary. decode.go turns
@@ -82,7 +84,7 @@ func (c *chunk) load() error {
 func (c *chunk) must() error {
 	err := c.load()
 	if errors.Is(err, io.EOF) {
-		return corrupt("column chunk ends %d rows too early", c.rows)
+		return failure.Corrupt("column chunk ends %d rows too early", c.rows)
 	}
 	return err
 }
@@ -110,7 +112,7 @@ func (c *chunk) startPage(p *page) error {
 	switch {
 	case p.dictionaryCoded():
 		if c.dictLen < 0 {
-			return corrupt("codes without a dictionary")
+			return failure.Corrupt("codes without a dictionary")
 		}
 		if len(data) == 0 {
 			return c.startCodes(nil, 1) // all values are NULL; reading a code is an error
@@ -119,7 +121,7 @@ func (c *chunk) startPage(p *page) error {
 	case p.encoding == encodingPlain:
 	case p.encoding == encodingRLE && c.leaf.typ.Kind == column.Bool:
 		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
-			return corrupt("page of booleans without its length")
+			return failure.Corrupt("page of booleans without its length")
 		}
 		c.bools = true
 		return c.codes.start(data[4:4+binary.LittleEndian.Uint32(data)], 1)
@@ -152,7 +154,7 @@ func (h *hybrid) startV1(data []byte, encoding int32, most, n int) (rest []byte,
 	switch encoding {
 	case encodingRLE:
 		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
-			return nil, corrupt("levels are longer than their page")
+			return nil, failure.Corrupt("levels are longer than their page")
 		}
 		length := int(binary.LittleEndian.Uint32(data))
 		return data[4+length:], h.start(data[4:4+length:4+length], width)
@@ -162,14 +164,14 @@ func (h *hybrid) startV1(data []byte, encoding int32, most, n int) (rest []byte,
 		}
 		return data[(n*int(width)+7)/8:], nil
 	default:
-		return nil, fmt.Errorf("%w: levels of encoding %d", ErrUnsupported, encoding)
+		return nil, fmt.Errorf("%w: levels of encoding %d", failure.ErrUnsupported, encoding)
 	}
 }
 
 // countPresent returns how many of the next n definition levels are the maximum, without consuming them.
 func (c *chunk) countPresent(n int) (int, error) {
 	h, present := c.def, 0
-	c.defBuf = grow(c.defBuf[:0], min(n, levelBlock))
+	c.defBuf = buffer.Grow(c.defBuf[:0], min(n, levelBlock))
 	for n > 0 {
 		part := c.defBuf[:min(n, len(c.defBuf))]
 		if err := h.decode(part); err != nil {
@@ -226,7 +228,7 @@ func (c *chunk) mostText(n int) int {
 // readFlat appends n rows of a column that is not repeated. dst has the leaf's type.
 func (c *chunk) readFlat(dst *builder, n int) error {
 	if int64(n) > c.rows {
-		return corrupt("%d rows beyond the row group's end", n)
+		return failure.Corrupt("%d rows beyond the row group's end", n)
 	}
 	for n > 0 {
 		if c.left == 0 {
@@ -260,7 +262,7 @@ func (c *chunk) readFlat(dst *builder, n int) error {
 // present appends n values.
 func (c *chunk) present(dst *builder, n int) error {
 	if err := c.appendValues(dst, n); err != nil {
-		return moved(err, func(value int) int { return dst.Len + value })
+		return failure.Moved(err, func(value int) int { return dst.Len + value })
 	}
 	dst.Len += n
 	if dst.Nulls > 0 {
@@ -298,14 +300,14 @@ func (c *chunk) optional(dst *builder, n int) error {
 // levels appends n values or NULLs according to wider definition levels.
 func (c *chunk) levels(dst *builder, n int) error {
 	for n > 0 {
-		c.defBuf = grow(c.defBuf[:0], min(n, levelBlock))
+		c.defBuf = buffer.Grow(c.defBuf[:0], min(n, levelBlock))
 		if err := c.def.decode(c.defBuf); err != nil {
 			return err
 		}
 		var valid [levelBlock / 8]byte
 		for i, d := range c.defBuf {
 			if int(d) > c.leaf.maxDef {
-				return corrupt("definition level %d, want at most %d", d, c.leaf.maxDef)
+				return failure.Corrupt("definition level %d, want at most %d", d, c.leaf.maxDef)
 			}
 			if int(d) == c.leaf.maxDef {
 				valid[i>>3] |= 1 << (i & 7)
@@ -330,7 +332,7 @@ func (c *chunk) spaced(dst *builder, n int, valid []byte, bit int) error {
 		return nil
 	}
 	if err := c.appendValues(dst, ones); err != nil {
-		return moved(err, func(value int) int {
+		return failure.Moved(err, func(value int) int {
 			i := 0
 			for ; value > 0 || valid[(bit+i)>>3]>>((bit+i)&7)&1 == 0; i++ {
 				value -= int(valid[(bit+i)>>3] >> ((bit + i) & 7) & 1)
@@ -345,10 +347,10 @@ func (c *chunk) spaced(dst *builder, n int, valid []byte, bit int) error {
 // loadDictionary reads a dictionary page, whose values are plain.
 func (c *chunk) loadDictionary(p *page) error {
 	if c.dictLen >= 0 {
-		return corrupt("second dictionary in a column chunk")
+		return failure.Corrupt("second dictionary in a column chunk")
 	}
 	if p.encoding != encodingPlain && p.encoding != encodingPlainDictionary {
-		return fmt.Errorf("%w: dictionary of encoding %d", ErrUnsupported, p.encoding)
+		return fmt.Errorf("%w: dictionary of encoding %d", failure.ErrUnsupported, p.encoding)
 	}
 	n := int(p.numValues)
 	least := (int64(n) + 7) / 8 // bytes of n booleans
@@ -356,7 +358,7 @@ func (c *chunk) loadDictionary(p *page) error {
 		least = int64(n) * 4
 	}
 	if least > int64(len(p.data)) {
-		return corrupt("dictionary of %d values in %d bytes", n, len(p.data))
+		return failure.Corrupt("dictionary of %d values in %d bytes", n, len(p.data))
 	}
 	c.data, c.bit, c.coded, c.bools, c.foundIn = p.data, 0, false, false, -1
 	// Columns keep a dictionary of strings, so it has its own memory.
@@ -365,9 +367,9 @@ func (c *chunk) loadDictionary(p *page) error {
 		dst.Values, dst.Offsets = nil, make([]int32, 1, n+1)
 	}
 	if err := c.appendValues(&dst, n); err != nil {
-		var e *rowError
+		var e *failure.RowError
 		if errors.As(err, &e) { // an entry, not a row
-			err = fmt.Errorf("value %d of the dictionary: %w", e.row, e.err)
+			err = fmt.Errorf("value %d of the dictionary: %w", e.Row, e.Err)
 		}
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // codedRows returns columns with few values of several types, in runs and mixed, with and without NULLs.
@@ -177,4 +178,4 @@ func FuzzLookUp(f *testing.F) {
 	})
 }
 
-var errBeyond = corrupt("a code beyond the dictionary")
+var errBeyond = failure.Corrupt("a code beyond the dictionary")

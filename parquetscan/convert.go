@@ -5,6 +5,9 @@ package parquetscan
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Conversion of values whose Go type differs from the stored type: narrow integers, wide times, INT96, decimals.
@@ -15,12 +18,12 @@ type conversion func(dst, src []byte, n int) error
 // narrow converts INT32 to integers of 1 or 2 bytes. Values out of range are errors: no known writer uses the upper
 // bits.
 func narrow[T int8 | int16 | uint8 | uint16](dst, src []byte, n int) error {
-	out := sliceOf[T](dst, n)
+	out := buffer.SliceOf[T](dst, n)
 	for i := range out {
 		v := int32(binary.LittleEndian.Uint32(src[4*i:]))
 		out[i] = T(v)
 		if int32(out[i]) != v {
-			return &rowError{i, fmt.Errorf("%w: %d in a column of %T", ErrOutOfRange, v, out[i])}
+			return failure.AtRow(i, fmt.Errorf("%w: %d in a column of %T", failure.ErrOutOfRange, v, out[i]))
 		}
 	}
 	return nil
@@ -28,7 +31,7 @@ func narrow[T int8 | int16 | uint8 | uint16](dst, src []byte, n int) error {
 
 // widen converts INT32 to int64.
 func widen(dst, src []byte, n int) error {
-	out := sliceOf[int64](dst, n)
+	out := buffer.SliceOf[int64](dst, n)
 	for i := range out {
 		out[i] = int64(int32(binary.LittleEndian.Uint32(src[4*i:])))
 	}
@@ -63,15 +66,15 @@ const (
 // int96 converts nanoseconds of the day and Julian day to nanoseconds since 1970-01-01 (parquet-format,
 // LogicalTypes.md, INT96).
 func int96(dst, src []byte, n int) error {
-	out := sliceOf[int64](dst, n)
+	out := buffer.SliceOf[int64](dst, n)
 	for i := range out {
 		nanos := int64(binary.LittleEndian.Uint64(src[12*i:]))
 		day := int64(int32(binary.LittleEndian.Uint32(src[12*i+8:]))) - julianEpoch
 		v := day*dayNanos + nanos
 		// Days beyond 106,751 do not fit into int64, and nanoseconds should not exceed one day.
 		if day < -106_752 || day > 106_751 || nanos < 0 || nanos > 2*dayNanos || (day > 0 && v < 0) || (day < -1 && v > 0) {
-			return &rowError{i, fmt.Errorf("%w: Julian day %d and %d ns in nanoseconds since 1970", ErrOutOfRange,
-				day+julianEpoch, nanos)}
+			return failure.AtRow(i, fmt.Errorf("%w: Julian day %d and %d ns in nanoseconds since 1970", failure.ErrOutOfRange,
+				day+julianEpoch, nanos))
 		}
 		out[i] = v
 	}
@@ -83,7 +86,7 @@ func decimals(width, stored int) conversion {
 	return func(dst, src []byte, n int) error {
 		for i := range n {
 			if err := decimal(dst[i*width:(i+1)*width], src[i*stored:(i+1)*stored]); err != nil {
-				return &rowError{i, err}
+				return failure.AtRow(i, err)
 			}
 		}
 		return nil
@@ -98,7 +101,7 @@ func decimal(dst, src []byte) error {
 	}
 	for len(src) > len(dst) {
 		if src[0] != sign || src[1]&0x80 != sign&0x80 {
-			return fmt.Errorf("%w: decimal of %d bytes in %d", ErrOutOfRange, len(src), len(dst))
+			return fmt.Errorf("%w: decimal of %d bytes in %d", failure.ErrOutOfRange, len(src), len(dst))
 		}
 		src = src[1:]
 	}

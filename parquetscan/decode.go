@@ -15,6 +15,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/vecql/vecql/internal/bitpack"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Decoding the values of a page (parquet-format, Encodings.md). PLAIN, RLE_DICTIONARY and runs of booleans, the
@@ -29,7 +31,7 @@ func (c *chunk) appendValues(dst *builder, n int) error {
 		return nil
 	}
 	if int64(len(dst.Values))+int64(n)*int64(c.leaf.width) > int64(c.limit) {
-		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, c.limit)
+		return fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, c.limit)
 	}
 	text := dst.Type.Kind.IsText()
 	switch {
@@ -41,7 +43,7 @@ func (c *chunk) appendValues(dst *builder, n int) error {
 	case c.coded:
 		return c.gather(dst, n)
 	case dst.Dict != nil:
-		return corrupt("page without codes between pages with codes")
+		return failure.Corrupt("page without codes between pages with codes")
 	case c.bools:
 		return c.appendRuns(dst, n)
 	case text:
@@ -58,7 +60,7 @@ func (c *chunk) appendValues(dst *builder, n int) error {
 // take returns the next n bytes of the page.
 func (c *chunk) take(n int) ([]byte, error) {
 	if n > len(c.data) {
-		return nil, corrupt("page ends %d bytes too early", n-len(c.data))
+		return nil, failure.Corrupt("page ends %d bytes too early", n-len(c.data))
 	}
 	b := c.data[:n:n]
 	c.data = c.data[n:]
@@ -68,14 +70,14 @@ func (c *chunk) take(n int) ([]byte, error) {
 // appendFixed appends plain values of fixed width.
 func (c *chunk) appendFixed(dst *builder, n int) error {
 	if n > len(c.data)/max(1, c.leaf.stored) {
-		return corrupt("page ends %d bytes too early", n*c.leaf.stored-len(c.data))
+		return failure.Corrupt("page ends %d bytes too early", n*c.leaf.stored-len(c.data))
 	}
 	src, err := c.take(n * c.leaf.stored)
 	if err != nil {
 		return err
 	}
 	at := len(dst.Values)
-	dst.Values = growBytes(dst.Values, at+n*c.leaf.width)
+	dst.Values = buffer.GrowBytes(dst.Values, at+n*c.leaf.width)
 	if c.leaf.convert == nil {
 		copy(dst.Values[at:], src)
 		return nil
@@ -86,14 +88,14 @@ func (c *chunk) appendFixed(dst *builder, n int) error {
 // appendVariable appends values that are stored as byte arrays and read as numbers: decimals.
 func (c *chunk) appendVariable(dst *builder, n int) error {
 	at, w := len(dst.Values), c.leaf.width
-	dst.Values = growBytes(dst.Values, at+n*w)
+	dst.Values = buffer.GrowBytes(dst.Values, at+n*w)
 	for i := range n {
 		b, err := c.byteArray()
 		if err != nil {
 			return err
 		}
 		if err := decimal(dst.Values[at+i*w:at+(i+1)*w], b); err != nil {
-			return &rowError{i, err}
+			return failure.AtRow(i, err)
 		}
 	}
 	return nil
@@ -107,7 +109,7 @@ func (c *chunk) byteArray() ([]byte, error) {
 	}
 	n := binary.LittleEndian.Uint32(head)
 	if uint64(n) > uint64(len(c.data)) {
-		return nil, corrupt("string of %d bytes, but the page has %d left", n, len(c.data))
+		return nil, failure.Corrupt("string of %d bytes, but the page has %d left", n, len(c.data))
 	}
 	return c.take(int(n))
 }
@@ -115,10 +117,10 @@ func (c *chunk) byteArray() ([]byte, error) {
 // appendBools appends plain booleans of one bit each.
 func (c *chunk) appendBools(dst *builder, n int) error {
 	if c.bit+n > len(c.data)*8 {
-		return corrupt("page ends %d booleans too early", c.bit+n-len(c.data)*8)
+		return failure.Corrupt("page ends %d booleans too early", c.bit+n-len(c.data)*8)
 	}
 	at := len(dst.Values)
-	dst.Values = growBytes(dst.Values, at+n)
+	dst.Values = buffer.GrowBytes(dst.Values, at+n)
 	for i := range n {
 		dst.Values[at+i] = c.data[c.bit>>3] >> (c.bit & 7) & 1
 		c.bit++
@@ -129,9 +131,9 @@ func (c *chunk) appendBools(dst *builder, n int) error {
 // appendRuns appends booleans in runs.
 func (c *chunk) appendRuns(dst *builder, n int) error {
 	at := len(dst.Values)
-	dst.Values = growBytes(dst.Values, at+n)
+	dst.Values = buffer.GrowBytes(dst.Values, at+n)
 	for n > 0 {
-		c.scratch = grow(c.scratch[:0], min(n, gatherBlock))
+		c.scratch = buffer.Grow(c.scratch[:0], min(n, gatherBlock))
 		if err := c.codes.decode(c.scratch); err != nil {
 			return err
 		}
@@ -147,8 +149,8 @@ func (c *chunk) appendRuns(dst *builder, n int) error {
 // appendCodes appends codes.
 func (c *chunk) appendCodes(dst *builder, n int) error {
 	at := len(dst.Values)
-	dst.Values = growBytes(dst.Values, at+4*n)
-	codes := sliceOf[uint32](dst.Values[at:], n)
+	dst.Values = buffer.GrowBytes(dst.Values, at+4*n)
+	codes := buffer.SliceOf[uint32](dst.Values[at:], n)
 	if err := c.codes.decode(codes); err != nil {
 		return err
 	}
@@ -169,7 +171,7 @@ func (c *chunk) checkCodes(codes []uint32) error {
 
 // nextCodes decodes up to n codes to scratch, unchecked.
 func (c *chunk) nextCodes(n int) ([]uint32, error) {
-	c.scratch = grow(c.scratch[:0], min(n, gatherBlock))
+	c.scratch = buffer.Grow(c.scratch[:0], min(n, gatherBlock))
 	return c.scratch, c.codes.decode(c.scratch)
 }
 
@@ -177,7 +179,7 @@ func (c *chunk) nextCodes(n int) ([]uint32, error) {
 func (c *chunk) gather(dst *builder, n int) error {
 	w := c.leaf.width
 	at := len(dst.Values)
-	dst.Values = growBytes(dst.Values, at+n*w)
+	dst.Values = buffer.GrowBytes(dst.Values, at+n*w)
 	out := dst.Values[at:]
 	switch w {
 	case 1:
@@ -209,7 +211,7 @@ func (c *chunk) gather(dst *builder, n int) error {
 }
 
 func lookUpValues[T any](c *chunk, out []byte, n int) error {
-	return lookUp(&c.codes, sliceOf[T](out, n), sliceOf[T](c.dictValues, c.dictLen), &c.scratch)
+	return lookUp(&c.codes, buffer.SliceOf[T](out, n), buffer.SliceOf[T](c.dictValues, c.dictLen), &c.scratch)
 }
 
 // lookUp sets dst to the values of the next codes: of a run of equal codes at once, of others a block at a time. A code
@@ -224,7 +226,7 @@ func lookUp[T any](h *hybrid, dst, values []T, scratch *[]uint32) error {
 		n := min(h.left, len(dst))
 		if h.packed {
 			n = min(n, gatherBlock)
-			*scratch = grow((*scratch)[:0], n)
+			*scratch = buffer.Grow((*scratch)[:0], n)
 			codes := *scratch
 			bitpack.Unpack(codes, h.group(), h.bit, h.width)
 			if !gather(dst[:n], values, codes) {
@@ -244,7 +246,7 @@ func lookUp[T any](h *hybrid, dst, values []T, scratch *[]uint32) error {
 }
 
 func badCode(code uint32, entries int) error {
-	return corrupt("code %d of a dictionary of %d values", code, entries)
+	return failure.Corrupt("code %d of a dictionary of %d values", code, entries)
 }
 
 // gather sets dst to the values of codes. It returns false if a code is outside the values.
@@ -293,7 +295,7 @@ func (c *chunk) appendEntries(dst *builder, n int) error {
 func (c *chunk) appendStrings(dst *builder, data []byte, from []int32, codes []uint32) error {
 	total := int64(len(dst.Values))
 	at := len(dst.Offsets)
-	dst.Offsets = grow(dst.Offsets, at+len(codes))
+	dst.Offsets = buffer.Grow(dst.Offsets, at+len(codes))
 	for i, code := range codes {
 		total += int64(from[code+1] - from[code])
 		if total > int64(c.limit) {
@@ -302,8 +304,8 @@ func (c *chunk) appendStrings(dst *builder, data []byte, from []int32, codes []u
 		dst.Offsets[at+i] = int32(total)
 	}
 	pos := len(dst.Values)
-	dst.Values = growBytes(dst.Values, int(total))
-	room := dst.Values[:len(dst.Values)+slack]
+	dst.Values = buffer.GrowBytes(dst.Values, int(total))
+	room := dst.Values[:len(dst.Values)+buffer.Slack]
 	for _, code := range codes {
 		start, end := int(from[code]), int(from[code+1])
 		n := end - start
@@ -323,7 +325,7 @@ func copy16(dst, src []byte) {
 }
 
 func tooLong(limit int) error {
-	return fmt.Errorf("%w: strings of more than %d bytes in a batch", ErrTooLarge, limit)
+	return fmt.Errorf("%w: strings of more than %d bytes in a batch", failure.ErrTooLarge, limit)
 }
 
 // appendText appends plain strings.
@@ -338,9 +340,9 @@ func (c *chunk) appendText(dst *builder, n int) error {
 		return tooLong(c.limit)
 	}
 	at := len(dst.Offsets)
-	dst.Offsets = grow(dst.Offsets, at+n)
-	dst.Values = growBytes(dst.Values, int(total))
-	offsets, room := dst.Offsets[at:at+n], dst.Values[:int(total)+slack]
+	dst.Offsets = buffer.Grow(dst.Offsets, at+n)
+	dst.Values = buffer.GrowBytes(dst.Values, int(total))
+	offsets, room := dst.Offsets[at:at+n], dst.Values[:int(total)+buffer.Slack]
 	for i := range offsets {
 		to += t.copyText(room[to:], i)
 		offsets[i] = int32(to)
@@ -360,9 +362,9 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 	}
 	if encoding == encodingByteStreamSplit {
 		if c.leaf.stored == 0 || c.leaf.physical == parquet.Types.Boolean || len(data) != n*c.leaf.stored {
-			return nil, corrupt("%d values of %v in %d bytes split into streams", n, c.leaf.physical, len(data))
+			return nil, failure.Corrupt("%d values of %v in %d bytes split into streams", n, c.leaf.physical, len(data))
 		}
-		c.other = growBytes(c.other[:0], len(data))
+		c.other = buffer.GrowBytes(c.other[:0], len(data))
 		joinStreams(c.other, data, c.leaf.stored)
 		return c.other, nil
 	}
@@ -371,7 +373,7 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 		least = c.leaf.stored
 	}
 	if int64(n)*int64(least) > int64(c.limit) {
-		return nil, fmt.Errorf("%w: page of %d values", ErrTooLarge, n)
+		return nil, fmt.Errorf("%w: page of %d values", failure.ErrTooLarge, n)
 	}
 	text := c.leaf.physical == parquet.Types.ByteArray || c.leaf.physical == parquet.Types.FixedLenByteArray
 	switch {
@@ -383,11 +385,11 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 		if _, err := deltaEnd(data, n); err != nil {
 			return nil, err
 		}
-		c.other = growBytes(c.other[:0], n*c.leaf.stored)
+		c.other = buffer.GrowBytes(c.other[:0], n*c.leaf.stored)
 		if c.leaf.stored == 4 {
-			decodeDeltas(sliceOf[uint32](c.other, n), data)
+			decodeDeltas(buffer.SliceOf[uint32](c.other, n), data)
 		} else {
-			decodeDeltas(sliceOf[uint64](c.other, n), data)
+			decodeDeltas(buffer.SliceOf[uint64](c.other, n), data)
 		}
 		return c.other, nil
 	}
@@ -402,8 +404,8 @@ func readPage(out []byte, column *schema.Column, encoding int32, data []byte, n,
 		if r := recover(); r != nil { // arrow-go's decoders panic on some input
 			err = fmt.Errorf("%v", r)
 		}
-		if err != nil && !errors.Is(err, ErrTooLarge) {
-			err = corrupt("values of encoding %v: %w", parquet.Encoding(encoding), err)
+		if err != nil && !errors.Is(err, failure.ErrTooLarge) {
+			err = failure.Corrupt("values of encoding %v: %w", parquet.Encoding(encoding), err)
 		}
 	}()
 	buf := memory.NewBufferBytes(data)
@@ -465,7 +467,7 @@ func readOther[T any](dst []byte, n, limit int, read func(int64, []T, []int16, [
 		}
 		dst = plain(dst, values[:m], done)
 		if len(dst) > limit {
-			return dst, fmt.Errorf("%w: page of more than %d bytes", ErrTooLarge, limit)
+			return dst, fmt.Errorf("%w: page of more than %d bytes", failure.ErrTooLarge, limit)
 		}
 		done += m
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 
 	"github.com/vecql/vecql/internal/bitpack"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // The delta encodings, in which a few bytes can expand to many (parquet-format, Encodings.md, "Delta Encoding" and the
@@ -25,13 +27,13 @@ func deltaEnd(data []byte, n int) (int, error) {
 	block, minis, total := r.uvarint(), r.uvarint(), r.uvarint()
 	r.uvarint() // the first value
 	if block > maxDeltaBlock {
-		return 0, fmt.Errorf("%w: delta blocks of %d values", ErrUnsupported, block)
+		return 0, fmt.Errorf("%w: delta blocks of %d values", failure.ErrUnsupported, block)
 	}
 	if r.failed() || minis == 0 || block == 0 || block%minis != 0 || block/minis%32 != 0 || total > 1<<32 {
-		return 0, corrupt("%d delta-packed values in blocks of %d of %d", total, block, minis)
+		return 0, failure.Corrupt("%d delta-packed values in blocks of %d of %d", total, block, minis)
 	}
 	if total != uint64(n) {
-		return 0, corrupt("%d delta-packed values instead of %d", total, n)
+		return 0, failure.Corrupt("%d delta-packed values instead of %d", total, n)
 	}
 	per := int64(block / minis)
 	for left := int64(total) - 1; left > 0; {
@@ -41,13 +43,13 @@ func deltaEnd(data []byte, n int) (int, error) {
 		for i := 0; i < int(minis) && left > 0 && !r.failed(); i++ { // unused miniblocks may be absent
 			width := int64(data[widths+i])
 			if width > 64 {
-				return 0, corrupt("deltas of %d bits", width)
+				return 0, failure.Corrupt("deltas of %d bits", width)
 			}
 			r.advance(uint64(per * width / 8))
 			left -= per
 		}
 		if r.failed() {
-			return 0, corrupt("deltas end too early")
+			return 0, failure.Corrupt("deltas end too early")
 		}
 	}
 	return r.pos, nil
@@ -108,7 +110,7 @@ func addDeltas[T uint32 | uint64](dst []T, value, least T, packed []byte, width 
 // PLAIN. The result is valid until the next call.
 func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err error) {
 	if int64(n)*4 > int64(c.limit) {
-		return nil, fmt.Errorf("%w: page of %d values", ErrTooLarge, n)
+		return nil, fmt.Errorf("%w: page of %d values", failure.ErrTooLarge, n)
 	}
 	start := 0 // of the lengths of suffixes
 	if prefixed {
@@ -120,7 +122,7 @@ func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err 
 	if err != nil {
 		return nil, err
 	}
-	c.scratch = grow(c.scratch[:0], 2*n) // the page has as many lengths
+	c.scratch = buffer.Grow(c.scratch[:0], 2*n) // the page has as many lengths
 	prefixes, suffixes := c.scratch[:n], c.scratch[n:]
 	clear(prefixes)
 	if prefixed {
@@ -132,7 +134,7 @@ func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err 
 	if err != nil {
 		return nil, err
 	}
-	c.other = growBytes(c.other[:0], total)
+	c.other = buffer.GrowBytes(c.other[:0], total)
 	joinStrings(c.other, data, prefixes, suffixes, c.leaf.physical == parquet.Types.ByteArray)
 	return c.other, nil
 }
@@ -148,16 +150,16 @@ func (c *chunk) checkStrings(prefixes, suffixes []uint32, size int) (total int, 
 	for i, suffix := range suffixes {
 		prefix := uint64(prefixes[i])
 		if prefix > length || uint64(suffix) > uint64(size) {
-			return 0, corrupt("string of a prefix of %d bytes (the previous string has %d) and a suffix of %d (the page has %d)",
+			return 0, failure.Corrupt("string of a prefix of %d bytes (the previous string has %d) and a suffix of %d (the page has %d)",
 				int32(prefix), length, int32(suffix), size)
 		}
 		size -= int(suffix)
 		length = prefix + uint64(suffix)
 		if head == 0 && length != uint64(c.leaf.stored) {
-			return 0, corrupt("value of %d bytes instead of %d", length, c.leaf.stored)
+			return 0, failure.Corrupt("value of %d bytes instead of %d", length, c.leaf.stored)
 		}
 		if uint64(total)+uint64(head)+length > uint64(c.limit) {
-			return 0, fmt.Errorf("%w: page of more than %d bytes", ErrTooLarge, c.limit)
+			return 0, fmt.Errorf("%w: page of more than %d bytes", failure.ErrTooLarge, c.limit)
 		}
 		total += head + int(length)
 	}
@@ -167,7 +169,7 @@ func (c *chunk) checkStrings(prefixes, suffixes []uint32, size int) (total int, 
 // joinStrings stores strings in dst, each a prefix of the previous one and the next suffix in data, and before it its
 // length if strings are of variable length. The lengths are checked, and dst is a slice of growBytes.
 func joinStrings(dst, data []byte, prefixes, suffixes []uint32, variable bool) {
-	room, at, before := dst[:len(dst)+slack], 0, 0
+	room, at, before := dst[:len(dst)+buffer.Slack], 0, 0
 	for i, suffix := range suffixes {
 		prefix, n := int(prefixes[i]), int(suffix)
 		if variable {

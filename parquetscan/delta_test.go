@@ -17,6 +17,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // The delta encodings.
@@ -58,11 +60,11 @@ func wideDeltas(values []int64) []byte {
 func plainDeltas(t testing.TB, data []byte, n, size int) []byte {
 	_, err := deltaEnd(data, n)
 	require.NoError(t, err)
-	plain := growBytes(nil, n*size)
+	plain := buffer.GrowBytes(nil, n*size)
 	if size == 4 {
-		decodeDeltas(sliceOf[uint32](plain, n), data)
+		decodeDeltas(buffer.SliceOf[uint32](plain, n), data)
 	} else {
-		decodeDeltas(sliceOf[uint64](plain, n), data)
+		decodeDeltas(buffer.SliceOf[uint64](plain, n), data)
 	}
 	return plain
 }
@@ -219,15 +221,15 @@ func BenchmarkDeltas(b *testing.B) {
 				continue
 			}
 			data := packedDeltas(random, n, width, width, width, width)
-			out := growBytes(nil, n*size)
+			out := buffer.GrowBytes(nil, n*size)
 			decode := map[string]func(){
 				"arrow-go": func() { out, _ = readPage(out[:0], column, encodingDeltaPacked, data, n, 1<<30) },
 				"vecql": func() {
 					_, _ = deltaEnd(data, n)
 					if size == 4 {
-						decodeDeltas(sliceOf[uint32](out, n), data)
+						decodeDeltas(buffer.SliceOf[uint32](out, n), data)
 					} else {
-						decodeDeltas(sliceOf[uint64](out, n), data)
+						decodeDeltas(buffer.SliceOf[uint64](out, n), data)
 					}
 				},
 			}

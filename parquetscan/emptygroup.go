@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Groups without fields, which some writers make of structs without fields. They have no column chunks, so that a file
@@ -168,5 +169,5 @@ func (n *node) checkReadable() error {
 	if n.empty == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: group %s has no fields; read the other columns", ErrUnsupported, n.empty)
+	return fmt.Errorf("%w: group %s has no fields; read the other columns", failure.ErrUnsupported, n.empty)
 }

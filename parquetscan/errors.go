@@ -5,34 +5,34 @@ package parquetscan
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Errors of this package. An error of a file is wrapped in an [*Error], which locates it.
 var (
 	// ErrCorrupt means that a file does not follow the format.
-	ErrCorrupt = errors.New("corrupt file")
+	ErrCorrupt = failure.ErrCorrupt
 	// ErrUnsupported means that a file uses a part of the format that this package does not read: a codec or an
 	// encoding.
-	ErrUnsupported = errors.New("not supported")
+	ErrUnsupported = failure.ErrUnsupported
 	// ErrTooLarge means that a row, a batch or a page exceeds [Options].MaxBatchBytes.
-	ErrTooLarge = errors.New("too large")
+	ErrTooLarge = failure.ErrTooLarge
 	// ErrOutOfRange means that a value is beyond the range of its type: 300 in a column of int8, a time beyond the
 	// range of nanoseconds.
-	ErrOutOfRange = errors.New("value out of range")
+	ErrOutOfRange = failure.ErrOutOfRange
 	// ErrRagged means that a row of a column of vectors differs in length from the rows before it, or contains a NULL.
 	// A reader returns it only for columns in [Options].Vectors.
-	ErrRagged = errors.New("vectors of different length")
+	ErrRagged = failure.ErrRagged
 	// ErrNoColumn means that a file lacks a column, has it with another type than the other files, or has several
 	// columns of that name. It is column.ErrNoColumn.
 	ErrNoColumn = column.ErrNoColumn
 	// ErrChanged means that the file was modified since it was opened, or since a Bucket was made.
-	ErrChanged = errors.New("file has changed")
+	ErrChanged = failure.ErrChanged
 	// ErrEncrypted means that a file or a column is encrypted, and [Config].Decryption does not have the key.
-	ErrEncrypted = errors.New("encrypted: Config.Decryption is needed")
+	ErrEncrypted = failure.ErrEncrypted
 	// ErrClosed means that the Dataset is closed.
 	ErrClosed = errors.New("parquetscan: read: the Dataset is closed")
 )
@@ -64,30 +64,3 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
-
-// corrupt returns an error that wraps ErrCorrupt. It never wraps io.EOF, which means that all rows were read.
-func corrupt(format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: %s", ErrCorrupt, err.Error())
-	}
-	return fmt.Errorf("%w: %w", ErrCorrupt, err)
-}
-
-// A rowError is an error of one row, counted from the first row of a read. Reader.locate converts it into an Error.
-type rowError struct {
-	row int
-	err error
-}
-
-// moved returns err; if it is a rowError, its row becomes to(row).
-func moved(err error, to func(row int) int) error {
-	var e *rowError
-	if errors.As(err, &e) {
-		return &rowError{to(e.row), e.err}
-	}
-	return err
-}
-
-func (e *rowError) Error() string { return e.err.Error() }
-func (e *rowError) Unwrap() error { return e.err }

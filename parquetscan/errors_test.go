@@ -10,18 +10,20 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // TestCorruptKeepsItsCause wraps causes in ErrCorrupt: each but the end of a file, which would mean that all rows were
 // read.
 func TestCorruptKeepsItsCause(t *testing.T) {
 	for _, cause := range []error{io.ErrUnexpectedEOF, fs.ErrPermission, fmt.Errorf("%w: page", ErrTooLarge)} {
-		err := corrupt("page %d: %w", 3, cause)
+		err := failure.Corrupt("page %d: %w", 3, cause)
 		require.ErrorIs(t, err, ErrCorrupt)
 		require.ErrorIs(t, err, cause)
 		require.EqualError(t, err, "corrupt file: page 3: "+cause.Error())
 	}
-	err := corrupt("page %d: %w", 3, io.EOF)
+	err := failure.Corrupt("page %d: %w", 3, io.EOF)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.NotErrorIs(t, err, io.EOF)
 	require.EqualError(t, err, "corrupt file: page 3: EOF")

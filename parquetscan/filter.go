@@ -3,12 +3,12 @@
 package parquetscan
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Filters: expressions that select rows, and their compilation for the types of a file's columns. filter_value.go
@@ -16,7 +16,7 @@ import (
 
 // ErrFilter means that a filter does not fit its column: it compares with a value of another kind, or it compares a
 // list.
-var ErrFilter = errors.New("filter does not fit the column")
+var ErrFilter = failure.ErrFilter
 
 // A Filter selects rows. The zero Filter selects all rows. [Eq], [Ne], [Lt], [Le], [Gt], [Ge], [In], [Contains],
 // [IsNull], [NotNull], [And], [Or] and [Not] return filters. Filters are immutable and can be shared.

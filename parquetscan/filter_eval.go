@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Evaluation of predicates on columns: a bit per row.
@@ -149,18 +150,18 @@ func (state *leafState) ints(l *predicateLeaf, c *column.Column, n int, out []by
 	s := l.spans.ints[0]
 	switch l.typ.ValueWidth() {
 	case 1:
-		wordBits(sliceOf[uint8](c.Values, n), uint8(s.lo[0]), uint8(s.hi[0]), state.keys, out)
+		wordBits(buffer.SliceOf[uint8](c.Values, n), uint8(s.lo[0]), uint8(s.hi[0]), state.keys, out)
 	case 2:
-		wordBits(sliceOf[uint16](c.Values, n), uint16(s.lo[0]), uint16(s.hi[0]), state.keys, out)
+		wordBits(buffer.SliceOf[uint16](c.Values, n), uint16(s.lo[0]), uint16(s.hi[0]), state.keys, out)
 	case 4:
-		wordBits(sliceOf[uint32](c.Values, n), uint32(s.lo[0]), uint32(s.hi[0]), state.keys, out)
+		wordBits(buffer.SliceOf[uint32](c.Values, n), uint32(s.lo[0]), uint32(s.hi[0]), state.keys, out)
 	case 8:
-		wordBits(sliceOf[uint64](c.Values, n), s.lo[0], s.hi[0], state.keys, out)
+		wordBits(buffer.SliceOf[uint64](c.Values, n), s.lo[0], s.hi[0], state.keys, out)
 	case 16:
-		v := sliceOf[column.Int128](c.Values, n)
+		v := buffer.SliceOf[column.Int128](c.Values, n)
 		packBits(out, n, func(i int) bool { return l.spans.hasInt(wideOf128(v[i])) })
 	default:
-		v := sliceOf[wide](c.Values, n)
+		v := buffer.SliceOf[wide](c.Values, n)
 		packBits(out, n, func(i int) bool { return l.spans.hasInt(v[i]) })
 	}
 }
@@ -193,12 +194,12 @@ func wordBits[T uint8 | uint16 | uint32 | uint64](v []T, lo, hi T, keys []uint64
 func (l *predicateLeaf) floats(c *column.Column, n int, out []byte) {
 	switch l.typ.Kind {
 	case column.Float16:
-		v := sliceOf[uint16](c.Values, n)
+		v := buffer.SliceOf[uint16](c.Values, n)
 		packBits(out, n, func(i int) bool { return l.spans.hasFloat(float64(float16Value(v[i]))) })
 	case column.Float32:
-		floatBits(sliceOf[float32](c.Values, n), l, out)
+		floatBits(buffer.SliceOf[float32](c.Values, n), l, out)
 	default:
-		floatBits(sliceOf[float64](c.Values, n), l, out)
+		floatBits(buffer.SliceOf[float64](c.Values, n), l, out)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Pruning: skipping rows of a row group that cannot match, according to the file's footer, its bloom filters or its
@@ -108,7 +109,7 @@ func (r *pruner) ranges(node *predicateNode) []rowRange {
 	column := &r.columns[l.column]
 	if !column.read {
 		column.read = true
-		if !guarded(func() { r.readPages(column, l.typ) }) {
+		if !failure.Guarded(func() { r.readPages(column, l.typ) }) {
 			column.starts, column.pages = nil, nil
 		}
 	}

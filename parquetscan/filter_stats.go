@@ -271,14 +271,3 @@ func (v *boundValue) value(typ column.Type) (any, bool) {
 	}
 	return slices.Clone([]byte(v.text)), orderOf(typ.Kind) == orderTexts
 }
-
-// guarded calls fn, which reads metadata of a file, and returns false if fn panics.
-func guarded(fn func()) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	fn()
-	return true
-}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Evaluation of predicates on columns of bytes, and on the texts of a plain page.
@@ -37,7 +38,7 @@ func (e *evaluator) texts(l *predicateLeaf, c *column.Column, n int, out []byte)
 			}
 		}
 		// NULL rows have code 0, even if the dictionary is empty.
-		codeBits(sliceOf[uint32](c.Values, n), state.hits, out)
+		codeBits(buffer.SliceOf[uint32](c.Values, n), state.hits, out)
 	case c.Type.Kind.IsText():
 		t := &textRun{c.Values, c.Offsets[:n+1], e.gap}
 		switch {

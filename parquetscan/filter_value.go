@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Constants of filters: their conversion to the order of a column. A column has one of three orders: integers of up to
@@ -101,7 +102,7 @@ func sortPoints[V any](s []span[V], compare func(a, b V) int) []span[V] {
 // are any.
 func (l *predicateLeaf) add(op filterOp, v any) error {
 	if v == nil {
-		return fmt.Errorf("%w: nil does not compare with any value; use IsNull", ErrFilter)
+		return fmt.Errorf("%w: nil does not compare with any value; use IsNull", failure.ErrFilter)
 	}
 	fits := false
 	switch orderOf(l.typ.Kind) {
@@ -133,7 +134,7 @@ func (l *predicateLeaf) add(op filterOp, v any) error {
 		}
 	}
 	if !fits {
-		return fmt.Errorf("%w: %T %s does not compare with %v, which takes %s", ErrFilter, v, constantString(v), l.typ,
+		return fmt.Errorf("%w: %T %s does not compare with %v, which takes %s", failure.ErrFilter, v, constantString(v), l.typ,
 			accepts(l.typ.Kind))
 	}
 	return nil
@@ -143,7 +144,7 @@ func (l *predicateLeaf) add(op filterOp, v any) error {
 func (l *predicateLeaf) contain(v any) error {
 	part, fits := textOf(v, l.typ.Kind)
 	if !fits || l.typ.Kind != column.String && l.typ.Kind != column.Binary {
-		return fmt.Errorf("%w: %v does not contain %T %s; only strings and bytes contain others", ErrFilter, l.typ, v,
+		return fmt.Errorf("%w: %v does not contain %T %s; only strings and bytes contain others", failure.ErrFilter, l.typ, v,
 			constantString(v))
 	}
 	if part == "" {

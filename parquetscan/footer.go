@@ -2,6 +2,8 @@
 
 package parquetscan
 
+import "github.com/vecql/vecql/parquetscan/internal/failure"
+
 // Checks of a footer (parquet.thrift, FileMetaData) before arrow-go parses it. arrow-go's Thrift parser trusts the
 // lengths of lists and the types of their elements. Its schema builder recurses for each level, and allocates as many
 // fields as a group claims. These checks reject footers that would exhaust memory or the stack.
@@ -121,7 +123,7 @@ func checkFooter(b []byte) error {
 	r := thriftReader{b: b}
 	r.skipAs(thriftStruct, 0, &fileMetaData)
 	if r.failed() {
-		return corrupt("footer is not a valid FileMetaData (at byte %d of %d)", r.pos, len(b))
+		return failure.Corrupt("footer is not a valid FileMetaData (at byte %d of %d)", r.pos, len(b))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Fuzz targets of all parsers of bytes.
@@ -169,7 +170,7 @@ func hybridReference(data []byte, width uint, n int) ([]uint32, error) {
 		head, shift := uint64(0), 0
 		for {
 			if len(data) == 0 || shift > 63 {
-				return nil, corrupt("end")
+				return nil, failure.Corrupt("end")
 			}
 			head |= uint64(data[0]&0x7f) << shift
 			last := data[0] < 0x80
@@ -180,12 +181,12 @@ func hybridReference(data []byte, width uint, n int) ([]uint32, error) {
 			}
 		}
 		if head > 1<<32-1 {
-			return nil, corrupt("long")
+			return nil, failure.Corrupt("long")
 		}
 		if head&1 == 1 {
 			bits := int(min(uint64(len(data))*8, head>>1*8*uint64(width)))
 			if bits < int(width) {
-				return nil, corrupt("end")
+				return nil, failure.Corrupt("end")
 			}
 			for i := 0; i+int(width) <= bits; i += int(width) {
 				v := uint32(0)
@@ -202,14 +203,14 @@ func hybridReference(data []byte, width uint, n int) ([]uint32, error) {
 		}
 		size := int(width+7) / 8
 		if len(data) < size {
-			return nil, corrupt("end")
+			return nil, failure.Corrupt("end")
 		}
 		v := uint64(0)
 		for i := range size {
 			v |= uint64(data[i]) << (8 * i)
 		}
 		if v >= 1<<width {
-			return nil, corrupt("wide")
+			return nil, failure.Corrupt("wide")
 		}
 		data = data[size:]
 		for i := uint64(0); i < head>>1 && len(out) < n; i++ {

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/vecql/vecql/internal/bitpack"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // The RLE/bit-packing hybrid, the encoding of levels, dictionary codes and booleans (parquet-format, Encodings.md,
@@ -35,7 +36,7 @@ func (h *hybrid) group() []byte { return h.data[h.at:] }
 // start begins to decode. Widths beyond 32 are errors.
 func (h *hybrid) start(data []byte, width uint) error {
 	if width > 32 {
-		return corrupt("integers of %d bits", width)
+		return failure.Corrupt("integers of %d bits", width)
 	}
 	*h = hybrid{data: data, width: width}
 	return nil
@@ -46,7 +47,7 @@ func (h *hybrid) start(data []byte, width uint) error {
 func (h *hybrid) startPacked(data []byte, width uint, n int) error {
 	length := (int64(n)*int64(width) + 7) / 8
 	if width > 32 || length > int64(len(data)) {
-		return corrupt("%d levels of %d bits in %d bytes", n, width, len(data))
+		return failure.Corrupt("%d levels of %d bits in %d bytes", n, width, len(data))
 	}
 	turned := make([]byte, (n*int(width)+7)/8)
 	for i := range n {
@@ -72,21 +73,21 @@ func (h *hybrid) run() error {
 		rest := h.data[h.next:]
 		head, n := binary.Uvarint(rest)
 		if n <= 0 || head > math.MaxUint32 { // a run has at most 1<<31 - 1 values
-			return corrupt("runs end too early")
+			return failure.Corrupt("runs end too early")
 		}
 		rest = rest[n:]
 		h.next += n
 		if head&1 == 0 {
 			size := int(h.width+7) / 8
 			if len(rest) < size {
-				return corrupt("runs end too early")
+				return failure.Corrupt("runs end too early")
 			}
 			v := uint32(0)
 			for i, b := range rest[:size] {
 				v |= uint32(b) << (8 * i)
 			}
 			if bits.Len32(v) > int(h.width) {
-				return corrupt("value %d has more than %d bits", v, h.width)
+				return failure.Corrupt("value %d has more than %d bits", v, h.width)
 			}
 			h.next += size
 			h.left, h.value, h.packed = int(head>>1), v, false
@@ -96,7 +97,7 @@ func (h *hybrid) run() error {
 		size := min(int64(head>>1)*int64(h.width), int64(len(rest)))
 		h.left = int(min(int64(head>>1)*8, size*8/int64(h.width)))
 		if h.left == 0 {
-			return corrupt("runs end too early")
+			return failure.Corrupt("runs end too early")
 		}
 		h.packed, h.at, h.bit = true, h.next, 0
 		h.next += int(size)

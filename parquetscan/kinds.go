@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Kinds that Parquet does not have, converted from decoded columns: kinds stored as text, and vectors within other
@@ -63,7 +65,7 @@ func (n *node) convert(c *column.Column, vectors bool) error {
 	case n.leaf != nil && n.leaf.typ.Kind != n.field.Type.Kind:
 		parsed, err := column.ParseText(c, n.field.Type)
 		if err != nil {
-			return corrupt("%w", err)
+			return failure.Corrupt("%w", err)
 		}
 		*c = parsed
 		return nil
@@ -88,7 +90,7 @@ func (n *node) toVector(c *column.Column) {
 	}
 	if out.Values = element.Values; c.Nulls > 0 {
 		width := out.Type.ValueWidth()
-		out.Values = growBytes(nil, c.Len*width)
+		out.Values = buffer.GrowBytes(nil, c.Len*width)
 		from := 0
 		for i := range c.Len {
 			row := out.Values[i*width : (i+1)*width]

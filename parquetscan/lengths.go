@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Lengths of texts in place of the texts: those of plain texts are found within their page, and no text is copied.
@@ -41,9 +42,9 @@ func (r *Reader) readLengths(dst *column.Column, at, n, selected int) error {
 	c := &r.columns[at]
 	*dst = column.Column{
 		Name: r.scan.columns[at].name, Type: column.TypeOf[int64](), Len: selected, Validity: dst.Validity[:0],
-		Values: growBytes(dst.Values[:0], 8*selected),
+		Values: buffer.GrowBytes(dst.Values[:0], 8*selected),
 	}
-	out := sliceOf[int64](dst.Values, selected)
+	out := buffer.SliceOf[int64](dst.Values, selected)
 	if !r.got[at] {
 		if ok, err := c.atTexts(r.row, n); ok || err != nil {
 			if err == nil {
@@ -100,7 +101,7 @@ func lengthsOf(out []int64, c *column.Column) {
 		return
 	}
 	_, offsets := c.Dict.Buffers()
-	for i, code := range sliceOf[uint32](c.Values, len(out)) {
+	for i, code := range buffer.SliceOf[uint32](c.Values, len(out)) {
 		if out[i] = 0; c.Nulls == 0 || !c.Null(i) {
 			out[i] = int64(offsets[code+1] - offsets[code])
 		}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Nested columns: structs, lists and maps of anything (parquet-format, README.md, "Nested Encoding"; Melnik et al.,
@@ -58,11 +61,11 @@ func readNode(dst *builder, nd *node, path []place, chunks []*chunk, n int) ([]*
 // checkNested returns an error unless the columns within c have the lengths that c implies.
 func checkNested(c *builder, n int) error {
 	if c.Len != n {
-		return corrupt("columns of one list have %d and %d values", c.Len, n)
+		return failure.Corrupt("columns of one list have %d and %d values", c.Len, n)
 	}
 	if c.Type.Kind.IsList() {
 		if n = int(c.Offsets[len(c.Offsets)-1]); c.Offsets[0] != 0 {
-			return corrupt("elements of a list that is NULL")
+			return failure.Corrupt("elements of a list that is NULL")
 		}
 	}
 	for i := range c.Children {
@@ -77,7 +80,7 @@ func checkNested(c *builder, n int) error {
 // is.
 func (c *chunk) readLeaf(places []place, n int) error {
 	if int64(n) > c.rows {
-		return corrupt("%d rows beyond the row group's end", n)
+		return failure.Corrupt("%d rows beyond the row group's end", n)
 	}
 	started, entries := 0, int64(0)
 	for {
@@ -87,7 +90,7 @@ func (c *chunk) readLeaf(places []place, n int) error {
 				break
 			}
 			if errors.Is(err, io.EOF) {
-				err = corrupt("column chunk ends %d rows too early", n-started)
+				err = failure.Corrupt("column chunk ends %d rows too early", n-started)
 			}
 			if err != nil {
 				return err
@@ -103,14 +106,16 @@ func (c *chunk) readLeaf(places []place, n int) error {
 		}
 		entries += int64(len(reps))
 		if entries*int64(max(4, c.leaf.width)) > int64(c.limit) {
-			return &rowError{started - 1, fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, c.limit)}
+			return failure.AtRow(started-1, fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, c.limit))
 		}
 		for _, p := range places[:len(places)-1] {
 			p.structure(reps, defs)
 		}
 		filled := leaf.dst.Len
 		if err := c.slots(leaf, defs); err != nil {
-			return moved(err, func(value int) int { return before - 1 + rowOf(reps, defs, leaf.node.above, value-filled) })
+			return failure.Moved(err, func(value int) int {
+				return before - 1 + rowOf(reps, defs, leaf.node.above, value-filled)
+			})
 		}
 		c.left -= len(reps)
 	}
@@ -122,7 +127,7 @@ func (c *chunk) readLeaf(places []place, n int) error {
 // that have begun.
 func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err error) {
 	k := min(c.left, levelBlock)
-	c.repBuf, c.defBuf = grow(c.repBuf[:0], k), grow(c.defBuf[:0], k)
+	c.repBuf, c.defBuf = buffer.Grow(c.repBuf[:0], k), buffer.Grow(c.defBuf[:0], k)
 	if c.leaf.maxRep == 0 {
 		k = min(k, n-*started)
 		*started += k
@@ -134,11 +139,11 @@ func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err erro
 		return nil, nil, err
 	}
 	if *started == 0 && c.repBuf[0] != 0 {
-		return nil, nil, corrupt("page begins within a row")
+		return nil, nil, failure.Corrupt("page begins within a row")
 	}
 	for i, r := range c.repBuf {
 		if int(r) > c.leaf.maxRep {
-			return nil, nil, corrupt("repetition level %d, want at most %d", r, c.leaf.maxRep)
+			return nil, nil, failure.Corrupt("repetition level %d, want at most %d", r, c.leaf.maxRep)
 		}
 		if r != 0 {
 			continue
@@ -224,7 +229,7 @@ func (c *chunk) slots(p place, defs []uint32) error {
 			continue // neither a value nor a NULL
 		}
 		if d > most {
-			return corrupt("definition level %d, want at most %d", d, most)
+			return failure.Corrupt("definition level %d, want at most %d", d, most)
 		}
 		if d == most {
 			bitmap[n>>3] |= 1 << (n & 7)

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Opening files. Each footer is read once and parsed once (parquet-format, README.md, "File format").
@@ -75,7 +76,7 @@ func (f *dataFile) checkSize() error {
 		return err
 	}
 	if info.Size() < f.src.Size {
-		return fmt.Errorf("%w: it has %d bytes instead of %d", ErrChanged, info.Size(), f.src.Size)
+		return fmt.Errorf("%w: it has %d bytes instead of %d", failure.ErrChanged, info.Size(), f.src.Size)
 	}
 	return nil
 }
@@ -175,7 +176,7 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 // openAll opens the dataset's files, several at once, by calling open and reading the footer of what it returns.
 func (d *Dataset) openAll(ctx context.Context, open func(i int) (*dataFile, error)) error {
 	if !littleEndian {
-		return fmt.Errorf("parquetscan: %w: big-endian machines", ErrUnsupported)
+		return fmt.Errorf("parquetscan: %w: big-endian machines", failure.ErrUnsupported)
 	}
 	if len(d.files) == 0 {
 		return errors.New("parquetscan: no files")
@@ -203,7 +204,7 @@ func (d *Dataset) openAll(ctx context.Context, open func(i int) (*dataFile, erro
 		f.first = d.rows
 		if f.rows > math.MaxInt64-d.rows {
 			d.Close()
-			return &Error{f.src.Name, -1, "", -1, corrupt("the files have more than 2^63-1 rows")}
+			return &Error{f.src.Name, -1, "", -1, failure.Corrupt("the files have more than 2^63-1 rows")}
 		}
 		d.rows += f.rows
 		d.groups += len(f.groups)
@@ -304,20 +305,13 @@ func (f *dataFile) readFooter(d *Dataset) (err error) {
 	return nil
 }
 
-// guard converts a panic of arrow-go into an error: some malformed input makes it panic.
-func guard(err *error) {
-	if r := recover(); r != nil {
-		*err = corrupt("%v", r)
-	}
-}
-
 // parseFooter reads and parses the footer. Of a file that is not mapped, it reads footerGuess bytes first, and a second
 // time if the footer is longer. All lengths are checked against the size of the file before any allocation.
 func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	d.footerReads.Add(1)
 	size := f.src.Size
 	if size < 12 {
-		return nil, corrupt("not a Parquet file: %d bytes", size)
+		return nil, failure.Corrupt("not a Parquet file: %d bytes", size)
 	}
 	first := min(size, footerGuess)
 	if f.mapped != nil {
@@ -332,10 +326,10 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	length := int64(binary.LittleEndian.Uint32(end))
 	encrypted := string(end[4:]) == magicEncrypted
 	if string(end[4:]) != magic && !encrypted {
-		return nil, corrupt("not a Parquet file: footer magic is %q, want %q", end[4:], magic)
+		return nil, failure.Corrupt("not a Parquet file: footer magic is %q, want %q", end[4:], magic)
 	}
 	if length == 0 || length > size-12 {
-		return nil, corrupt("footer of %d bytes in a file of %d", length, size)
+		return nil, failure.Corrupt("footer of %d bytes in a file of %d", length, size)
 	}
 	if encrypted {
 		return f.parseEncrypted(d, length)
@@ -360,9 +354,9 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 // parseEncrypted parses the footer of an encrypted file, or of a file with encrypted columns. arrow-go decrypts it.
 func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err error) {
 	if d.cfg.Decryption == nil {
-		return nil, ErrEncrypted
+		return nil, failure.ErrEncrypted
 	}
-	defer guard(&err)
+	defer failure.Guard(&err)
 	props := parquet.NewReaderProperties(nil)
 	props.FileDecryptProps = d.cfg.Decryption.Clone("")
 	r, err := file.NewParquetReader(io.NewSectionReader(f.src.Reader, 0, f.src.Size), file.WithReadProps(props))
@@ -371,7 +365,7 @@ func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err erro
 	}
 	plain, err := r.MetaData().Serialize(context.Background())
 	if err != nil {
-		return nil, fmt.Errorf("%w: encrypted footer: %w", ErrUnsupported, err)
+		return nil, fmt.Errorf("%w: encrypted footer: %w", failure.ErrUnsupported, err)
 	}
 	out, err := newFooter(plain)
 	if err == nil {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/vecql/vecql/internal/literals"
 	"github.com/vecql/vecql/internal/snappy"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // The pages of a column chunk: header, bytes, checksum, decompression (parquet-format, README.md, "Data Pages").
@@ -79,12 +81,12 @@ func (w *pageWalker) peek() (pageHeader, error) {
 		}
 		if n == 0 {
 			if length >= w.end-w.off || length >= maxHeaderBytes {
-				return pageHeader{}, corrupt("page header is longer than its column chunk")
+				return pageHeader{}, failure.Corrupt("page header is longer than its column chunk")
 			}
 			continue
 		}
 		if int64(h.compressed) > w.end-w.off-int64(n) {
-			return pageHeader{}, corrupt("page of %d bytes, but its column chunk has %d left", h.compressed,
+			return pageHeader{}, failure.Corrupt("page of %d bytes, but its column chunk has %d left", h.compressed,
 				w.end-w.off-int64(n))
 		}
 		w.header, w.headerLen = h, n
@@ -118,14 +120,14 @@ func (w *pageWalker) next() (*page, error) {
 			continue // readers skip pages of unknown types (parquet.thrift, PageType)
 		}
 		if int(h.uncompressed) > w.limit {
-			return nil, fmt.Errorf("%w: page of %d bytes", ErrTooLarge, h.uncompressed)
+			return nil, fmt.Errorf("%w: page of %d bytes", failure.ErrTooLarge, h.uncompressed)
 		}
 		src, err := w.win.bytes(at, int(h.compressed), w.end)
 		if err != nil {
 			return nil, err
 		}
 		if w.verify && h.hasCRC && crc32.ChecksumIEEE(src) != h.crc {
-			return nil, corrupt("checksum of a page does not match")
+			return nil, failure.Corrupt("checksum of a page does not match")
 		}
 		data, err := w.decompress(&h, src)
 		if err != nil {
@@ -142,16 +144,16 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 	if h.typ == dataPageV2 {
 		if h.defLength < 0 || h.repLength < 0 ||
 			int64(h.defLength)+int64(h.repLength) > int64(min(h.compressed, h.uncompressed)) {
-			return nil, corrupt("levels of %d and %d bytes, but the page has %d", h.repLength, h.defLength, h.compressed)
+			return nil, failure.Corrupt("levels of %d and %d bytes, but the page has %d", h.repLength, h.defLength, h.compressed)
 		}
 		levels = int(h.defLength + h.repLength)
 	}
 	if w.kind == compress.Codecs.Uncompressed || (h.typ == dataPageV2 && h.plain && !w.notPlain) {
 		if h.compressed != h.uncompressed {
-			return nil, corrupt("uncompressed page has %d bytes, want %d", h.compressed, h.uncompressed)
+			return nil, failure.Corrupt("uncompressed page has %d bytes, want %d", h.compressed, h.uncompressed)
 		}
 		if w.win.mapped == nil { // peek at the next header may move the window
-			w.buf = growBytes(w.buf[:0], len(src))
+			w.buf = buffer.GrowBytes(w.buf[:0], len(src))
 			copy(w.buf, src)
 			src = w.buf
 		}
@@ -162,22 +164,22 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 		return w.decompressBrotli(src, levels, n)
 	}
 	if !plausible(w.kind, src[levels:], n-levels) {
-		return nil, corrupt("page of %d bytes of %v cannot decompress to %d", h.compressed, w.kind, n)
+		return nil, failure.Corrupt("page of %d bytes of %v cannot decompress to %d", h.compressed, w.kind, n)
 	}
-	w.buf = growBytes(w.buf[:0], n)
+	w.buf = buffer.GrowBytes(w.buf[:0], n)
 	copy(w.buf, src[:levels])
 	if n == levels {
 		return w.buf[:n], nil // no values: some writers compress nothing to some bytes, others to none
 	}
-	out, err := decompress(w.kind, w.codec, w.buf[levels:n:n+slack], src[levels:])
+	out, err := decompress(w.kind, w.codec, w.buf[levels:n:n+buffer.Slack], src[levels:])
 	if errors.Is(err, io.EOF) { // the end of a stream, not of the pages
-		err = corrupt("%v: %w", w.kind, io.ErrUnexpectedEOF)
+		err = failure.Corrupt("%v: %w", w.kind, io.ErrUnexpectedEOF)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(out) != n-levels {
-		return nil, corrupt("page decompresses to %d bytes, want %d", len(out), n-levels)
+		return nil, failure.Corrupt("page decompresses to %d bytes, want %d", len(out), n-levels)
 	}
 	if &out[0] != &w.buf[levels] { // the codec allocated its own memory
 		copy(w.buf[levels:n], out)
@@ -189,11 +191,11 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 // memory grows with the content that the stream has had so far.
 func (w *pageWalker) decompressBrotli(src []byte, levels, n int) ([]byte, error) {
 	stream := w.codec.(compress.StreamingCodec).NewReader(bytes.NewReader(src[levels:]))
-	w.buf = growBytes(w.buf[:0], levels)
+	w.buf = buffer.GrowBytes(w.buf[:0], levels)
 	copy(w.buf, src[:levels])
 	for have := levels; ; {
 		if have == len(w.buf) {
-			w.buf = growBytes(w.buf, min(n, max(2*have, 4*len(src), 4096)))
+			w.buf = buffer.GrowBytes(w.buf, min(n, max(2*have, 4*len(src), 4096)))
 		}
 		if have == n {
 			break
@@ -202,13 +204,13 @@ func (w *pageWalker) decompressBrotli(src []byte, levels, n int) ([]byte, error)
 		have += k
 		switch {
 		case errors.Is(err, io.EOF) && have < n:
-			return nil, corrupt("page decompresses to %d bytes, want %d", have-levels, n-levels)
+			return nil, failure.Corrupt("page decompresses to %d bytes, want %d", have-levels, n-levels)
 		case err != nil && !errors.Is(err, io.EOF):
-			return nil, corrupt("%v: %w", w.kind, err)
+			return nil, failure.Corrupt("%v: %w", w.kind, err)
 		}
 	}
 	if k, err := stream.Read(make([]byte, 1)); n > levels && (k != 0 || !errors.Is(err, io.EOF)) {
-		return nil, corrupt("page decompresses to more than %d bytes", n-levels)
+		return nil, failure.Corrupt("page decompresses to more than %d bytes", n-levels)
 	}
 	return w.buf, nil
 }
@@ -218,7 +220,7 @@ func (w *pageWalker) decompressBrotli(src []byte, levels, n int) ([]byte, error)
 func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte) (out []byte, err error) {
 	defer func() {
 		if err != nil {
-			err = corrupt("%v: %w", kind, err)
+			err = failure.Corrupt("%v: %w", kind, err)
 		}
 	}()
 	switch kind {
@@ -270,7 +272,7 @@ func codecOf(kind compress.Compression) (compress.Codec, error) {
 	}
 	codec, err := compress.GetCodec(from)
 	if err != nil {
-		return nil, fmt.Errorf("%w: codec %v", ErrUnsupported, kind)
+		return nil, fmt.Errorf("%w: codec %v", failure.ErrUnsupported, kind)
 	}
 	return codec, nil
 }

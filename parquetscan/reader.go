@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Reading a bucket, batch by batch.
@@ -223,7 +224,7 @@ func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, rows int64) 
 		return 0, fmt.Errorf("%w: column chunk is in another file (%s)", ErrUnsupported, meta.path)
 	}
 	if l.maxRep == 0 && meta.values != rows {
-		return 0, corrupt("column chunk has %d values for %d rows", meta.values, rows)
+		return 0, failure.Corrupt("column chunk has %d values for %d rows", meta.values, rows)
 	}
 	c.leaf, c.limit, c.text, c.dim = l, r.scan.o.MaxBatchBytes, r.scan.o.Text, &column.state.dim
 	var p pages
@@ -239,7 +240,7 @@ func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, rows int64) 
 	values := max(meta.values, rows)
 	width := int64(max(l.width, 4))
 	if values < 0 || values > (1<<62)/width {
-		return 0, corrupt("column chunk has %d values", values)
+		return 0, failure.Corrupt("column chunk has %d values", values)
 	}
 	return max(meta.uncompressed, values*width), nil
 }
@@ -254,7 +255,7 @@ func chunkRange(f *dataFile, meta *chunkMeta) (start, length int64, err error) {
 	length = meta.compressed
 	size := f.src.Size
 	if start < 0 || length < 0 || start > size || length > size-start {
-		return 0, 0, corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
+		return 0, 0, failure.Corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
 	}
 	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
 		// Their length omits the dictionary page's header (PARQUET-816).
@@ -302,9 +303,9 @@ func (r *Reader) locate(column int, err error) error {
 	if column >= 0 {
 		e.Column = r.scan.columns[column].name
 	}
-	var row *rowError
+	var row *failure.RowError
 	if errors.As(err, &row) {
-		e.Row, e.Err = r.row+int64(row.row), row.err
+		e.Row, e.Err = r.row+int64(row.Row), row.Err
 	}
 	return e
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // The reference for reading column chunks: slow and simple, with arrow-go where possible. Tests and fuzz targets
@@ -44,7 +45,7 @@ func (f *dataFile) arrow() (_ *file.Reader, err error) {
 
 // arrowFooter parses a FileMetaData with arrow-go.
 func arrowFooter(raw []byte) (_ *metadata.FileMetaData, err error) {
-	defer guard(&err)
+	defer failure.Guard(&err)
 	if err := checkFooter(raw); err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func arrowFooter(raw []byte) (_ *metadata.FileMetaData, err error) {
 
 // reference returns the entries of a column chunk.
 func reference(f *file.Reader, group int, l *leaf) (out []refValue, err error) {
-	defer guard(&err)
+	defer failure.Guard(&err)
 	column, err := f.RowGroup(group).Column(l.index)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
+
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // The row groups in a footer, and their column chunks (parquet.thrift: RowGroup, ColumnChunk, ColumnMetaData,
@@ -65,7 +67,7 @@ type statistics struct {
 
 // newFooter parses a FileMetaData and checks it. The footer keeps b.
 func newFooter(b []byte) (_ *footer, err error) {
-	defer guard(&err)
+	defer failure.Guard(&err)
 	out := &footer{size: int64(len(b))}
 	rest, err := out.index(b)
 	if err != nil {
@@ -74,7 +76,7 @@ func newFooter(b []byte) (_ *footer, err error) {
 	rest, empty := withoutEmptyGroups(rest)
 	hideUnknownTypes(rest)
 	if out.meta, err = metadata.NewFileMetaData(rest, nil); err != nil {
-		return nil, corrupt("footer: %w", err)
+		return nil, failure.Corrupt("footer: %w", err)
 	}
 	if out.nodes, err = nodesOf(out.meta.Schema); err != nil {
 		return nil, err
@@ -87,13 +89,13 @@ func newFooter(b []byte) (_ *footer, err error) {
 	for i := range out.groups {
 		g := &out.groups[i]
 		if g.rows < 0 || out.rows+g.rows < out.rows || len(g.chunks) != columns {
-			return nil, corrupt("row group %d has %d rows and %d of %d columns", i, g.rows, len(g.chunks), columns)
+			return nil, failure.Corrupt("row group %d has %d rows and %d of %d columns", i, g.rows, len(g.chunks), columns)
 		}
 		g.first = out.rows
 		out.rows += g.rows
 	}
 	if out.rows != out.meta.NumRows && out.meta.NumRows != 0 { // some old writers leave it 0
-		return nil, corrupt("footer with %d rows, but row groups with %d", out.meta.NumRows, out.rows)
+		return nil, failure.Corrupt("footer with %d rows, but row groups with %d", out.meta.NumRows, out.rows)
 	}
 	return out, nil
 }
@@ -113,7 +115,7 @@ func (f *footer) checkRows(size int64) error {
 			continue
 		}
 		if len(leaves) == 0 {
-			return corrupt("row group %d has %d rows, but no column chunks", i, f.groups[i].rows)
+			return failure.Corrupt("row group %d has %d rows, but no column chunks", i, f.groups[i].rows)
 		}
 		var first error
 		for _, l := range leaves {
@@ -144,11 +146,11 @@ func (m *chunkMeta) holds(l *leaf, rows, size int64) error {
 	case m.encrypted || m.path != "":
 		return nil
 	case !m.known:
-		return corrupt("column chunk metadata is missing, or lacks a required field")
+		return failure.Corrupt("column chunk metadata is missing, or lacks a required field")
 	case l.maxRep == 0 && m.values != rows, m.values < rows:
-		return corrupt("column chunk has %d values for %d rows", m.values, rows)
+		return failure.Corrupt("column chunk has %d values for %d rows", m.values, rows)
 	case (rows-1)/math.MaxInt32 >= pages:
-		return corrupt("column chunk of %d bytes in a file of %d cannot have %d rows", m.compressed, size, rows)
+		return failure.Corrupt("column chunk of %d bytes in a file of %d cannot have %d rows", m.compressed, size, rows)
 	}
 	return nil
 }
@@ -172,7 +174,7 @@ func (f *footer) index(b []byte) (rest []byte, err error) {
 		from = r.pos
 	}
 	if r.failed() {
-		return nil, corrupt("footer is not a valid FileMetaData (at byte %d of %d)", r.pos, len(b))
+		return nil, failure.Corrupt("footer is not a valid FileMetaData (at byte %d of %d)", r.pos, len(b))
 	}
 	return append(rest, b[from:r.pos]...), nil
 }
@@ -224,7 +226,7 @@ func (f *footer) chunkMeta(group, leaf int) (m chunkMeta, err error) {
 		}
 	}
 	if r.failed() {
-		return m, corrupt("invalid metadata of the column chunk")
+		return m, failure.Corrupt("invalid metadata of the column chunk")
 	}
 	return m, nil
 }
@@ -333,23 +335,23 @@ func chunkMetadata(f *dataFile, group, leaf int) (m chunkMeta, err error) {
 	case err != nil:
 		return m, err
 	case m.encrypted && f.decrypting == nil: // the footer is not encrypted
-		return m, ErrEncrypted
+		return m, failure.ErrEncrypted
 	case m.encrypted:
 		return f.decryptChunk(group, leaf)
 	case !m.known:
-		return m, corrupt("column chunk metadata is missing, or lacks a required field")
+		return m, failure.Corrupt("column chunk metadata is missing, or lacks a required field")
 	}
 	return m, nil
 }
 
 // decryptChunk returns the metadata of an encrypted column chunk.
 func (f *dataFile) decryptChunk(group, leaf int) (m chunkMeta, err error) {
-	defer guard(&err)
+	defer failure.Guard(&err)
 	f.keys.Lock()
 	defer f.keys.Unlock()
 	c, err := f.decrypting.MetaData().RowGroup(group).ColumnChunk(leaf)
 	if err != nil {
-		return m, corrupt("%w", err)
+		return m, failure.Corrupt("%w", err)
 	}
 	m.path, m.encrypted = c.FilePath(), true
 	m.columnMeta = columnMeta{

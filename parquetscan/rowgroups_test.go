@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // checkReference returns an error if newFooter must reject a footer that arrow-go parses.
@@ -23,12 +24,12 @@ func checkReference(md *metadata.FileMetaData) error {
 	rows := int64(0)
 	for i, g := range md.RowGroups {
 		if g.NumRows < 0 || rows+g.NumRows < rows || len(g.Columns) != md.Schema.NumColumns() {
-			return corrupt("row group %d", i)
+			return failure.Corrupt("row group %d", i)
 		}
 		rows += g.NumRows
 	}
 	if rows != md.NumRows && md.NumRows != 0 {
-		return corrupt("%d rows, not %d", rows, md.NumRows)
+		return failure.Corrupt("%d rows, not %d", rows, md.NumRows)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Scans: the columns and rows of a Dataset that are read, and the types of the columns.
@@ -85,7 +86,7 @@ const (
 	defaultBatchRows     = 8192
 	defaultBatchBytes    = 1 << 20
 	defaultMaxBatchBytes = 1 << 30
-	mostBatchBytes       = 1<<31 - 1 - slack
+	mostBatchBytes       = 1<<31 - 1 - buffer.Slack
 )
 
 // A Scan selects columns and rows of a Dataset. It is safe for concurrent use.
@@ -130,7 +131,7 @@ type columnState struct {
 // Scan checks the options against the files and returns a Scan. Every file must have the columns, with the same types
 // (ErrNoColumn).
 func (d *Dataset) Scan(o Options) (*Scan, error) {
-	if o.BatchRows < 0 || o.BatchBytes < 0 || o.MaxBatchBytes < 0 || o.MaxBatchBytes > mostBatchBytes+slack ||
+	if o.BatchRows < 0 || o.BatchBytes < 0 || o.MaxBatchBytes < 0 || o.MaxBatchBytes > mostBatchBytes+buffer.Slack ||
 		o.Workers < 0 {
 		return nil, fmt.Errorf("parquetscan: options out of range: BatchRows %d, BatchBytes %d, MaxBatchBytes %d, Workers %d",
 			o.BatchRows, o.BatchBytes, o.MaxBatchBytes, o.Workers)

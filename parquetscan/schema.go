@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // The tree of a file's fields, with their definition and repetition levels (parquet-format, README.md, "Nested
@@ -118,7 +119,7 @@ func nodesOf(s *schema.Schema) ([]*node, error) {
 		nodes = append(nodes, n)
 	}
 	if b.next != s.NumColumns() {
-		return nil, corrupt("schema of %d columns, but its fields have %d", s.NumColumns(), b.next)
+		return nil, failure.Corrupt("schema of %d columns, but its fields have %d", s.NumColumns(), b.next)
 	}
 	return nodes, nil
 }
@@ -170,7 +171,7 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 	out := &node{field: column.Field{Name: name, Nullable: nullable}, def: def, rep: rep, above: above}
 	switch {
 	case group.NumFields() == 0:
-		return nil, fmt.Errorf("%w: group %s without fields", ErrUnsupported, path) // withoutEmptyGroups removes them
+		return nil, fmt.Errorf("%w: group %s without fields", failure.ErrUnsupported, path) // withoutEmptyGroups removes them
 	case isList(group) || isSet(group):
 		out.field.Type.Kind = column.List
 		repeated := group.Field(0)
@@ -251,7 +252,7 @@ func entryFields(g *schema.GroupNode) int {
 // primitive returns the node of the next leaf.
 func (b *schemaBuilder) primitive(name string, def, above, rep int, path string, nullable bool) (*node, error) {
 	if b.next >= b.schema.NumColumns() {
-		return nil, corrupt("schema of %d columns has more fields", b.schema.NumColumns())
+		return nil, failure.Corrupt("schema of %d columns has more fields", b.schema.NumColumns())
 	}
 	desc := b.schema.Column(b.next)
 	l := &leaf{
@@ -260,7 +261,7 @@ func (b *schemaBuilder) primitive(name string, def, above, rep int, path string,
 	}
 	b.next++
 	if l.maxDef != def || l.maxRep != rep {
-		return nil, corrupt("column %s has levels %d and %d, want %d and %d", path, l.maxRep, l.maxDef, rep, def)
+		return nil, failure.Corrupt("column %s has levels %d and %d, want %d and %d", path, l.maxRep, l.maxDef, rep, def)
 	}
 	if err := l.setType(); err != nil {
 		return nil, err
@@ -292,11 +293,11 @@ func (l *leaf) setType() error {
 	case parquet.Types.FixedLenByteArray:
 		l.stored = l.desc.TypeLength()
 		if l.stored <= 0 {
-			return corrupt("column %s has values of %d bytes", l.path, l.stored)
+			return failure.Corrupt("column %s has values of %d bytes", l.path, l.stored)
 		}
 		l.typ = column.Type{Kind: column.Fixed, Width: l.stored}
 	default:
-		return fmt.Errorf("%w: physical type %v of column %s", ErrUnsupported, l.physical, l.path)
+		return fmt.Errorf("%w: physical type %v of column %s", failure.ErrUnsupported, l.physical, l.path)
 	}
 	logical := l.desc.LogicalType()
 	if !valid(logical) {

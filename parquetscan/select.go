@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Reading a batch: first the columns that select rows, then the selected rows of all other columns.
@@ -188,7 +189,7 @@ func (r *Reader) readRows(dst *builder, at, n, selected int) error {
 		before := dst.Len
 		c.row += int64(to - from)
 		if err = c.read(dst, to-from); err != nil {
-			err = moved(err, func(row int) int { return from + row - before })
+			err = failure.Moved(err, func(row int) int { return from + row - before })
 		}
 	})
 	return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Selectors: rows selected by the program while they are read, and rows selected by their numbers.
@@ -106,7 +107,7 @@ func (r *Reader) selectRows(b *column.Batch, n, selected int) (int, error) {
 		return 0, r.locate(-1, err)
 	}
 	r.kept = kept
-	r.some = grow(r.some[:0], (selected+7)/8)
+	r.some = buffer.Grow(r.some[:0], (selected+7)/8)
 	clear(r.some)
 	last := -1
 	for _, row := range kept {
@@ -145,9 +146,10 @@ func (r *Reader) keep(b *column.Batch, n, selected int) {
 // numberRows sets dst to the numbers of the selected rows among n rows from first on.
 func (r *Reader) numberRows(dst *column.Column, first int64, n, selected int) {
 	*dst = column.Column{
-		Name: r.scan.o.RowNumbers, Type: column.TypeOf[int64](), Len: selected, Values: growBytes(dst.Values[:0], 8*selected),
+		Name: r.scan.o.RowNumbers, Type: column.TypeOf[int64](), Len: selected,
+		Values: buffer.GrowBytes(dst.Values[:0], 8*selected),
 	}
-	out := sliceOf[int64](dst.Values, selected)
+	out := buffer.SliceOf[int64](dst.Values, selected)
 	if selected == n {
 		for i := range out {
 			out[i] = first + int64(i)

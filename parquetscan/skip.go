@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 
 	"github.com/vecql/vecql/internal/bitmap"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Skipping rows of a column chunk: pages are not decompressed, values not decoded.
@@ -94,7 +95,7 @@ func (c *chunk) takeDictionary() error {
 // returns the number of rows skipped.
 func (c *chunk) skipRows(n int) (int, error) {
 	if int64(n) > c.rows {
-		return 0, corrupt("%d rows beyond the row group's end", n)
+		return 0, failure.Corrupt("%d rows beyond the row group's end", n)
 	}
 	done := 0 // rows that have begun
 	for {
@@ -173,7 +174,7 @@ func (c *chunk) rowsEnd(begun bool) (bool, error) {
 	if begun {
 		return true, nil
 	}
-	return false, corrupt("column chunk ends %d rows too early", c.rows)
+	return false, failure.Corrupt("column chunk ends %d rows too early", c.rows)
 }
 
 // skipValues skips n values of the page, none of them NULL.
@@ -185,7 +186,7 @@ func (c *chunk) skipValues(n int) error {
 		return c.codes.skip(n)
 	case c.leaf.physical == parquet.Types.Boolean:
 		if c.bit+n > len(c.data)*8 {
-			return corrupt("page ends %d booleans too early", c.bit+n-len(c.data)*8)
+			return failure.Corrupt("page ends %d booleans too early", c.bit+n-len(c.data)*8)
 		}
 		c.bit += n
 		return nil
@@ -193,7 +194,7 @@ func (c *chunk) skipValues(n int) error {
 		return c.skipByteArrays(n)
 	default:
 		if n > len(c.data)/max(1, c.leaf.stored) {
-			return corrupt("page ends %d bytes too early", n*c.leaf.stored-len(c.data))
+			return failure.Corrupt("page ends %d bytes too early", n*c.leaf.stored-len(c.data))
 		}
 		c.data = c.data[n*c.leaf.stored:]
 		return nil
@@ -205,11 +206,11 @@ func (c *chunk) skipByteArrays(n int) error {
 	data := c.data
 	for range n {
 		if len(data) < 4 {
-			return corrupt("page ends within a string")
+			return failure.Corrupt("page ends within a string")
 		}
 		length := uint64(binary.LittleEndian.Uint32(data))
 		if length > uint64(len(data)-4) {
-			return corrupt("string of %d bytes, but the page has %d left", length, len(data)-4)
+			return failure.Corrupt("string of %d bytes, but the page has %d left", length, len(data)-4)
 		}
 		data = data[4+length:]
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Reading bytes of files: from a memory map, or through windows of an io.ReaderAt.
@@ -66,7 +68,7 @@ type window struct {
 // bytes returns n bytes at off, valid until the next call. They must lie before end, which bounds what is read ahead.
 func (w *window) bytes(off int64, n int, end int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > end || int64(n) > end-off || end > w.src.Size {
-		return nil, corrupt("bytes %d to %d lie beyond %d", off, off+int64(n), min(end, w.src.Size))
+		return nil, failure.Corrupt("bytes %d to %d lie beyond %d", off, off+int64(n), min(end, w.src.Size))
 	}
 	if w.mapped != nil {
 		if to := off + int64(n); to > w.loaded {
@@ -99,7 +101,7 @@ func (w *window) bytes(off int64, n int, end int64) ([]byte, error) {
 // shortRead returns the error for less than n bytes at off: ErrChanged where the file ends before its size.
 func shortRead(n int, off int64, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%w: %w", ErrChanged, io.ErrUnexpectedEOF)
+		err = fmt.Errorf("%w: %w", failure.ErrChanged, io.ErrUnexpectedEOF)
 	}
 	return fmt.Errorf("reading %d bytes at %d: %w", n, off, err)
 }
@@ -117,7 +119,7 @@ func faultError(recovered any) error {
 		error
 		Addr() uintptr
 	}); ok {
-		return fmt.Errorf("%w: %w", ErrChanged, fault)
+		return fmt.Errorf("%w: %w", failure.ErrChanged, fault)
 	}
 	panic(recovered)
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Stages: a filter column by column. If no row of a batch is left after a stage, the columns of later stages are not
@@ -110,7 +111,7 @@ func (e *evaluator) evalStage(st *stage, n int, sel []byte, all bool) int {
 func (r *Reader) filter(e *evaluator, columns []int, b *column.Batch, n, selected int) (int, error) {
 	all := selected == n
 	if all {
-		r.sel = grow(r.sel[:0], (n+7)/8)
+		r.sel = buffer.Grow(r.sel[:0], (n+7)/8)
 	}
 	for i := range e.p.stages {
 		st := &e.p.stages[i]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/bitmap"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Removal of rows that a filter does not select.
@@ -97,11 +98,11 @@ func (c *builder) takeFixed(sel []byte, n, selected int) {
 	case 1:
 		takeNumbers(c.Values[:n], sel)
 	case 2:
-		takeNumbers(sliceOf[uint16](c.Values, n), sel)
+		takeNumbers(buffer.SliceOf[uint16](c.Values, n), sel)
 	case 4:
-		takeNumbers(sliceOf[uint32](c.Values, n), sel)
+		takeNumbers(buffer.SliceOf[uint32](c.Values, n), sel)
 	case 8:
-		takeNumbers(sliceOf[uint64](c.Values, n), sel)
+		takeNumbers(buffer.SliceOf[uint64](c.Values, n), sel)
 	default:
 		at := 0
 		ones(sel, n, func(from, to int) {

@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Texts within a plain page: each follows its length, so that all of them are found before those that are selected are
@@ -35,10 +37,10 @@ func (c *chunk) within(n int) int {
 func (c *chunk) findTexts(n int) (textRun, error) {
 	data := c.data
 	if n > len(data)/4 {
-		return textRun{}, corrupt("page ends within %d strings", n)
+		return textRun{}, failure.Corrupt("page ends within %d strings", n)
 	}
 	if c.foundIn != len(data) || len(c.found) <= n {
-		c.found, c.foundIn = grow(c.found[:0], n+1), len(data)
+		c.found, c.foundIn = buffer.Grow(c.found[:0], n+1), len(data)
 		if err := findTexts(c.found, data); err != nil {
 			c.foundIn = -1
 			return textRun{}, err
@@ -53,11 +55,11 @@ func findTexts(at []int32, data []byte) error {
 	at[0] = 0
 	for i := range at[1:] {
 		if pos+4 > len(data) {
-			return corrupt("page ends within a string")
+			return failure.Corrupt("page ends within a string")
 		}
 		length := binary.LittleEndian.Uint32(data[pos:])
 		if pos += 4; uint64(length) > uint64(len(data)-pos) {
-			return corrupt("string of %d bytes, but the page has %d left", length, len(data)-pos)
+			return failure.Corrupt("string of %d bytes, but the page has %d left", length, len(data)-pos)
 		}
 		pos += int(length)
 		at[i+1] = int32(pos)
@@ -93,7 +95,7 @@ func (t *textRun) copyText(dst []byte, i int) int {
 // takeTexts returns the next n plain texts, and passes them.
 func (c *chunk) takeTexts(n int) (textRun, error) {
 	if int64(n) > c.rows {
-		return textRun{}, corrupt("%d rows beyond the row group's end", n)
+		return textRun{}, failure.Corrupt("%d rows beyond the row group's end", n)
 	}
 	t, err := c.findTexts(n)
 	if err != nil {
@@ -111,9 +113,9 @@ func (c *chunk) readTexts(dst *builder, sel []byte, n, selected int) error {
 	if err != nil {
 		return err
 	}
-	dst.Offsets = grow(dst.Offsets[:1], selected+1)
-	dst.Values = growBytes(dst.Values[:0], int(t.at[n]))
-	room, offsets, to, k := dst.Values[:len(dst.Values)+slack], dst.Offsets, 0, 0
+	dst.Offsets = buffer.Grow(dst.Offsets[:1], selected+1)
+	dst.Values = buffer.GrowBytes(dst.Values[:0], int(t.at[n]))
+	room, offsets, to, k := dst.Values[:len(dst.Values)+buffer.Slack], dst.Offsets, 0, 0
 	for i, b := range sel[:(n+7)/8] {
 		for ; b != 0; b &= b - 1 {
 			row := 8*i + bits.TrailingZeros8(b)

@@ -5,6 +5,8 @@ package parquetscan
 import (
 	"encoding/binary"
 	"iter"
+
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Thrift's compact protocol (thrift-compact-protocol.md), and page headers (parquet.thrift, PageHeader).
@@ -383,13 +385,13 @@ func parsePageHeader(b []byte) (h pageHeader, n int, err error) {
 	}
 	switch {
 	case r.bad:
-		return h, 0, corrupt("invalid page header")
+		return h, 0, failure.Corrupt("invalid page header")
 	case r.short:
 		return h, 0, nil
 	case h.uncompressed < 0 || h.compressed < 0 || h.numValues < 0:
-		return h, 0, corrupt("page header with a negative length")
+		return h, 0, failure.Corrupt("page header with a negative length")
 	case !h.detail && (h.typ == dataPage || h.typ == dictionaryPage || h.typ == dataPageV2):
-		return h, 0, corrupt("page header of type %d lacks the struct of that type", h.typ)
+		return h, 0, failure.Corrupt("page header of type %d lacks the struct of that type", h.typ)
 	}
 	return h, r.pos, nil
 }

@@ -10,6 +10,8 @@ import (
 	"math/bits"
 
 	"github.com/vecql/vecql/internal/bitpack"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Lists of one length, read as one matrix. Their levels are stored in long runs, so that a row of any length is checked
@@ -18,7 +20,7 @@ import (
 // readVectors appends n rows of the list node to dst, a Vector.
 func (c *chunk) readVectors(dst *builder, list *node, n int) error {
 	if int64(n) > c.rows {
-		return corrupt("%d rows beyond the row group's end", n)
+		return failure.Corrupt("%d rows beyond the row group's end", n)
 	}
 	r := vectorReader{chunk: c, dst: dst, list: list, first: dst.Len}
 	if dst.Len == 0 {
@@ -29,11 +31,11 @@ func (c *chunk) readVectors(dst *builder, list *node, n int) error {
 	}
 	for end := dst.Len + n; dst.Len < end; {
 		if err := r.row(); err != nil {
-			return &rowError{dst.Len, err}
+			return failure.AtRow(dst.Len, err)
 		}
 	}
 	if err := r.flush(); err != nil {
-		return &rowError{dst.Len - 1, err}
+		return failure.AtRow(dst.Len-1, err)
 	}
 	c.rows -= int64(n)
 	return nil
@@ -71,12 +73,12 @@ func (r *vectorReader) more() error {
 func (r *vectorReader) row() error {
 	if err := r.more(); err != nil {
 		if errors.Is(err, io.EOF) {
-			err = corrupt("column chunk ends %d rows too early", r.chunk.rows-int64(r.dst.Len-r.first))
+			err = failure.Corrupt("column chunk ends %d rows too early", r.chunk.rows-int64(r.dst.Len-r.first))
 		}
 		return err
 	}
 	if zero, err := r.rep.same(0, 1); err != nil || zero != 1 {
-		return errors.Join(err, corrupt("page begins within a row"))
+		return errors.Join(err, failure.Corrupt("page begins within a row"))
 	}
 	var def [1]uint32
 	if err := r.def.decode(def[:]); err != nil {
@@ -108,7 +110,7 @@ func (r *vectorReader) row() error {
 			if int(def[0]) > r.leaf.maxDef {
 				return badLevel(int(def[0]), r.leaf.maxDef)
 			}
-			return fmt.Errorf("%w: element %d is NULL", ErrRagged, length+there)
+			return fmt.Errorf("%w: element %d is NULL", failure.ErrRagged, length+there)
 		}
 		length += k
 		r.left -= k
@@ -131,7 +133,7 @@ func (r *vectorReader) row() error {
 	// The next level, if there is one, must begin a row.
 	if r.left > 0 {
 		if k, err := r.rep.peek(1); err != nil || k {
-			return errors.Join(err, fmt.Errorf("%w: more than %d elements", ErrRagged, length))
+			return errors.Join(err, fmt.Errorf("%w: more than %d elements", failure.ErrRagged, length))
 		}
 	}
 	r.dst.Len++
@@ -143,7 +145,7 @@ func (r *vectorReader) row() error {
 
 // badLevel returns the error for a definition level beyond the schema.
 func badLevel(level, most int) error {
-	return corrupt("definition level %d, want at most %d", level, most)
+	return failure.Corrupt("definition level %d, want at most %d", level, most)
 }
 
 // missing appends a row without elements, which must be NULL.
@@ -152,13 +154,13 @@ func (r *vectorReader) missing(def int) error {
 	case def > r.leaf.maxDef:
 		return badLevel(def, r.leaf.maxDef)
 	case def > r.list.def:
-		return fmt.Errorf("%w: element 0 is NULL", ErrRagged)
+		return fmt.Errorf("%w: element 0 is NULL", failure.ErrRagged)
 	case def == r.list.def:
-		return fmt.Errorf("%w: an empty list", ErrRagged)
+		return fmt.Errorf("%w: an empty list", failure.ErrRagged)
 	}
 	if r.left > 0 {
 		if k, err := r.rep.peek(1); err != nil || k {
-			return errors.Join(err, corrupt("elements of a list that is NULL"))
+			return errors.Join(err, failure.Corrupt("elements of a list that is NULL"))
 		}
 	}
 	if err := r.flush(); err != nil {
@@ -168,7 +170,7 @@ func (r *vectorReader) missing(def int) error {
 		r.nulls++
 	}
 	if int64(len(r.dst.Values))+int64(r.dst.width()) > int64(r.limit) {
-		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, r.limit)
+		return fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, r.limit)
 	}
 	r.dst.appendNulls(1)
 	return nil
@@ -184,7 +186,7 @@ func (r *vectorReader) setDim(length int) error {
 		r.dst.Type.Dim = int(r.dim.Load())
 	}
 	if r.dst.Type.Dim != length {
-		return fmt.Errorf("%w: %d elements instead of %d", ErrRagged, length, r.dst.Type.Dim)
+		return fmt.Errorf("%w: %d elements instead of %d", failure.ErrRagged, length, r.dst.Type.Dim)
 	}
 	if r.nulls == 0 {
 		return nil
@@ -192,10 +194,10 @@ func (r *vectorReader) setDim(length int) error {
 	// Earlier rows had no dimension. Part of this row may already be decoded.
 	before := int64(r.nulls) * int64(length) * int64(r.leaf.width)
 	if before+int64(len(r.dst.Values)) > int64(r.limit) {
-		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, r.limit)
+		return fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, r.limit)
 	}
 	have := len(r.dst.Values)
-	r.dst.Values = growBytes(r.dst.Values, have+int(before))
+	r.dst.Values = buffer.GrowBytes(r.dst.Values, have+int(before))
 	copy(r.dst.Values[before:], r.dst.Values[:have])
 	clear(r.dst.Values[:before])
 	r.nulls = 0

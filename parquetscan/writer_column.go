@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Passing values to arrow-go's column writers, as physical types of the format. Values whose type of 4 or 8 bytes
@@ -85,7 +86,7 @@ func (w *Writer) writeValues(n *writeNode, c *column.Column, first, count int, p
 func (w *Writer) writeRowsOf(n *writeNode, c *column.Column, rows []int, def, rep []int16) error {
 	b := &w.buffers.values
 	width := c.Type.ValueWidth()
-	b.rows = growBytes(b.rows[:0], len(rows)*width)
+	b.rows = buffer.GrowBytes(b.rows[:0], len(rows)*width)
 	for k, i := range rows {
 		copy(b.rows[k*width:(k+1)*width], c.Values[i*width:])
 	}
@@ -109,20 +110,20 @@ func (s *valueSource) index(i int) int {
 	return s.first + i
 }
 
-// takeValues returns the values as T, which has their size: in the column's own memory, or gathered in buffer.
-func takeValues[T any](s *valueSource, buffer *[]T) []T {
+// takeValues returns the values as T, which has their size: in the column's own memory, or gathered in into.
+func takeValues[T any](s *valueSource, into *[]T) []T {
 	if s.count == 0 {
 		return nil
 	}
 	if s.picks == nil {
-		return sliceOf[T](s.column.Values, s.first+s.count)[s.first:]
+		return buffer.SliceOf[T](s.column.Values, s.first+s.count)[s.first:]
 	}
-	v := sliceOf[T](s.column.Values, s.picks[s.count-1]+1)
-	dst := (*buffer)[:0]
+	v := buffer.SliceOf[T](s.column.Values, s.picks[s.count-1]+1)
+	dst := (*into)[:0]
 	for _, at := range s.picks {
 		dst = append(dst, v[at])
 	}
-	*buffer = dst
+	*into = dst
 	return dst
 }
 
@@ -130,7 +131,7 @@ func takeValues[T any](s *valueSource, buffer *[]T) []T {
 func widenValues[T int8 | int16 | uint8 | uint16](s *valueSource, b *valueBuffers) []int32 {
 	dst := b.ints[:0]
 	if s.count > 0 {
-		v := sliceOf[T](s.column.Values, s.index(s.count-1)+1)
+		v := buffer.SliceOf[T](s.column.Values, s.index(s.count-1)+1)
 		for i := range s.count {
 			dst = append(dst, int32(v[s.index(i)]))
 		}
@@ -192,7 +193,7 @@ func (s *valueSource) texts(b *valueBuffers) error {
 	dst := b.texts[:0]
 	if c.Dict != nil {
 		if s.count > 0 {
-			codes := sliceOf[uint32](c.Values, s.index(s.count-1)+1)
+			codes := buffer.SliceOf[uint32](c.Values, s.index(s.count-1)+1)
 			limit := uint32(c.Dict.Len())
 			for i := range s.count {
 				code := codes[s.index(i)]
@@ -253,9 +254,9 @@ func (s *valueSource) decimals(n *writeNode, b *valueBuffers) error {
 	var short []column.Int128
 	var long []wide
 	if end := s.index(s.count-1) + 1; n.field.Type.Kind == column.Decimal128 {
-		short = sliceOf[column.Int128](s.column.Values, end)
+		short = buffer.SliceOf[column.Int128](s.column.Values, end)
 	} else {
-		long = sliceOf[wide](s.column.Values, end)
+		long = buffer.SliceOf[wide](s.column.Values, end)
 	}
 	for i := range s.count {
 		var x wide

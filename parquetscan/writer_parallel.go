@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // Encoding of row groups by several goroutines (WriterOptions.Workers). Each row group becomes a file in memory. Its
@@ -245,7 +246,7 @@ func (g *encodedGroup) pageIndex(column int, shift int64) (index chunkIndex, err
 	if err != nil {
 		return index, err
 	}
-	defer guard(&err)
+	defer failure.Guard(&err)
 	index.offset = &metadata.OffsetIndexBuilder{}
 	for _, l := range metadata.NewOffsetIndex(data, nil, nil).GetPageLocations() {
 		if err := index.offset.AddPage(l.Offset+shift, l.FirstRowIndex, l.CompressedPageSize); err != nil {
