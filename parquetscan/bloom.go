@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Split-block bloom filters of column chunks (parquet-format, BloomFilter.md). Only the blocks that may contain the
@@ -79,24 +80,24 @@ func (f *dataFile) bloomBlocks(offset int64) (blocks section, ok bool) {
 	if f.readAt(head, offset) != nil {
 		return section{}, false
 	}
-	r, kinds := thriftReader{b: head}, 0
-	for id, typ := range r.fields() {
+	r, kinds := thrift.Reader{B: head}, 0
+	for id, typ := range r.Fields() {
 		switch {
-		case id == 1 && typ == thriftI32:
-			blocks.length = int64(r.i32())
-		case id >= 2 && id <= 4 && typ == thriftStruct: // unions of algorithm, hash and compression: 1 is the known one
-			for kind, typ := range r.fields() {
-				if kind == 1 && typ == thriftStruct {
+		case id == 1 && typ == thrift.I32:
+			blocks.length = int64(r.I32())
+		case id >= 2 && id <= 4 && typ == thrift.Struct: // unions of algorithm, hash and compression: 1 is the known one
+			for kind, typ := range r.Fields() {
+				if kind == 1 && typ == thrift.Struct {
 					kinds |= 1 << id
 				}
-				r.skip(typ, 2)
+				r.Skip(typ, 2)
 			}
 		default:
-			r.skip(typ, 1)
+			r.Skip(typ, 1)
 		}
 	}
-	blocks.offset = offset + int64(r.pos)
-	return blocks, !r.failed() && kinds == 1<<2|1<<3|1<<4 && blocks.length%bloomBlock == 0 && f.has(blocks)
+	blocks.offset = offset + int64(r.Pos)
+	return blocks, !r.Failed() && kinds == 1<<2|1<<3|1<<4 && blocks.length%bloomBlock == 0 && f.has(blocks)
 }
 
 // bloomPoints returns all stored forms of the points of a leaf, as bloom filters hash them. It returns false if a span

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Splitting of row groups into buckets.
@@ -330,15 +331,15 @@ func TestHostileSizes(t *testing.T) {
 	w := newCompact()
 	const groups = 20
 	w.i32(1, 2)
-	w.list(2, thriftStruct, 3)
+	w.list(2, thrift.Struct, 3)
 	w.element("schema", -1, -1, convertedNever, 2)
 	w.element("n", physicalInt64, required, convertedNever, 0)
 	w.element("m", physicalInt64, required, convertedNever, 0)
 	w.i64(3, groups)
-	w.list(4, thriftStruct, groups)
+	w.list(4, thrift.Struct, groups)
 	for range groups {
 		w.open()
-		w.list(1, thriftStruct, 2)
+		w.list(1, thrift.Struct, 2)
 		for range 2 {
 			w.chunk(handColumn{name: "n", physical: physicalInt64, values: 1}, 4, 4, math.MaxInt64)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // twosComplement returns an integer as big-endian bytes in two's complement, with some bytes more than it needs.
@@ -237,7 +238,7 @@ func TestDecimalsOfShortIntegers(t *testing.T) {
 			}
 			w := newCompact()
 			w.i32(1, 2)
-			w.list(2, thriftStruct, 2)
+			w.list(2, thrift.Struct, 2)
 			w.element("schema", -1, -1, convertedNever, 1)
 			w.open()
 			w.i32(1, physical)
@@ -248,9 +249,9 @@ func TestDecimalsOfShortIntegers(t *testing.T) {
 			w.i32(8, precision)
 			w.end()
 			w.i64(3, int64(len(want)))
-			w.list(4, thriftStruct, 1)
+			w.list(4, thrift.Struct, 1)
 			w.open()
-			w.list(1, thriftStruct, 1)
+			w.list(1, thrift.Struct, 1)
 			page := plainPage(len(want), data)
 			w.chunk(handColumn{name: "d", physical: physical, values: int64(len(want))}, 4, 4, int64(len(page)))
 			w.i64(3, int64(len(want)))

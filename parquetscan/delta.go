@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql/internal/bitpack"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // The delta encodings, in which a few bytes can expand to many (parquet-format, Encodings.md, "Delta Encoding" and the
@@ -23,13 +24,13 @@ const maxDeltaBlock = 1 << 16
 
 // deltaEnd returns the length of n delta-packed integers, from the headers of their blocks.
 func deltaEnd(data []byte, n int) (int, error) {
-	r := thriftReader{b: data}
-	block, minis, total := r.uvarint(), r.uvarint(), r.uvarint()
-	r.uvarint() // the first value
+	r := thrift.Reader{B: data}
+	block, minis, total := r.Uvarint(), r.Uvarint(), r.Uvarint()
+	r.Uvarint() // the first value
 	if block > maxDeltaBlock {
 		return 0, fmt.Errorf("%w: delta blocks of %d values", failure.ErrUnsupported, block)
 	}
-	if r.failed() || minis == 0 || block == 0 || block%minis != 0 || block/minis%32 != 0 || total > 1<<32 {
+	if r.Failed() || minis == 0 || block == 0 || block%minis != 0 || block/minis%32 != 0 || total > 1<<32 {
 		return 0, failure.Corrupt("%d delta-packed values in blocks of %d of %d", total, block, minis)
 	}
 	if total != uint64(n) {
@@ -37,41 +38,41 @@ func deltaEnd(data []byte, n int) (int, error) {
 	}
 	per := int64(block / minis)
 	for left := int64(total) - 1; left > 0; {
-		r.uvarint() // the least delta
-		widths := r.pos
-		r.advance(minis)
-		for i := 0; i < int(minis) && left > 0 && !r.failed(); i++ { // unused miniblocks may be absent
+		r.Uvarint() // the least delta
+		widths := r.Pos
+		r.Advance(minis)
+		for i := 0; i < int(minis) && left > 0 && !r.Failed(); i++ { // unused miniblocks may be absent
 			width := int64(data[widths+i])
 			if width > 64 {
 				return 0, failure.Corrupt("deltas of %d bits", width)
 			}
-			r.advance(uint64(per * width / 8))
+			r.Advance(uint64(per * width / 8))
 			left -= per
 		}
-		if r.failed() {
+		if r.Failed() {
 			return 0, failure.Corrupt("deltas end too early")
 		}
 	}
-	return r.pos, nil
+	return r.Pos, nil
 }
 
 // decodeDeltas stores integers in DELTA_BINARY_PACKED, which end by deltaEnd, in dst. Sums wrap around, as the format
 // requires. data may have further bytes.
 func decodeDeltas[T uint32 | uint64](dst []T, data []byte) {
-	r := thriftReader{b: data}
-	block, minis := r.uvarint(), r.uvarint()
-	r.uvarint() // the number of values
+	r := thrift.Reader{B: data}
+	block, minis := r.Uvarint(), r.Uvarint()
+	r.Uvarint() // the number of values
 	per := int(block / minis)
-	value := T(r.i64())
+	value := T(r.I64())
 	dst[0] = value
 	for dst = dst[1:]; len(dst) > 0; {
-		least, widths := T(r.i64()), r.b[r.pos:]
-		r.advance(minis)
+		least, widths := T(r.I64()), r.B[r.Pos:]
+		r.Advance(minis)
 		for i := 0; i < int(minis) && len(dst) > 0; i++ { // unused miniblocks may be absent
 			width := int(widths[i])
 			n := min(per, len(dst))
-			value = addDeltas(dst[:n], value, least, r.b[r.pos:], width)
-			r.advance(uint64(per * width / 8))
+			value = addDeltas(dst[:n], value, least, r.B[r.Pos:], width)
+			r.Advance(uint64(per * width / 8))
 			dst = dst[n:]
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // The delta encodings.
@@ -71,24 +72,24 @@ func plainDeltas(t testing.TB, data []byte, n, size int) []byte {
 
 // plainDeltasReference is the reference of decodeDeltas: bit by bit.
 func plainDeltasReference(data []byte, n, size int) []byte {
-	r := thriftReader{b: data}
-	block, minis := int(r.uvarint()), int(r.uvarint())
-	r.uvarint()
-	value := uint64(r.i64())
+	r := thrift.Reader{B: data}
+	block, minis := int(r.Uvarint()), int(r.Uvarint())
+	r.Uvarint()
+	value := uint64(r.I64())
 	plain := binary.LittleEndian.AppendUint64(nil, value)[:size]
 	for len(plain) < n*size {
-		least, widths := uint64(r.i64()), r.b[r.pos:]
-		r.advance(uint64(minis))
+		least, widths := uint64(r.I64()), r.B[r.Pos:]
+		r.Advance(uint64(minis))
 		for i := 0; i < minis && len(plain) < n*size; i++ {
 			for k := 0; k < block/minis && len(plain) < n*size; k++ {
 				value += least
 				for bit := range int(widths[i]) {
 					at := k*int(widths[i]) + bit
-					value += uint64(r.b[r.pos+at>>3]>>(at&7)&1) << bit
+					value += uint64(r.B[r.Pos+at>>3]>>(at&7)&1) << bit
 				}
 				plain = binary.LittleEndian.AppendUint64(plain, value)[:len(plain)+size]
 			}
-			r.advance(uint64(block / minis * int(widths[i]) / 8))
+			r.Advance(uint64(block / minis * int(widths[i]) / 8))
 		}
 	}
 	return plain

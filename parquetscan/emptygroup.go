@@ -9,6 +9,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Groups without fields, which some writers make of structs without fields. They have no column chunks, so that a file
@@ -42,47 +43,47 @@ type schemaPruner struct {
 // withoutEmptyGroups returns a FileMetaData without groups that have no fields, and the columns that contained them. b
 // has passed checkFooter.
 func withoutEmptyGroups(b []byte) ([]byte, []emptyGroup) {
-	r := thriftReader{b: b}
-	for id, typ := range r.fields() {
-		if id != 2 || typ != thriftList { // FileMetaData.schema
-			r.skip(typ, 1)
+	r := thrift.Reader{B: b}
+	for id, typ := range r.Fields() {
+		if id != 2 || typ != thrift.List { // FileMetaData.schema
+			r.Skip(typ, 1)
 			continue
 		}
-		from := r.pos
-		p := schemaPruner{elements: make([]schemaElement, r.structs())}
+		from := r.Pos
+		p := schemaPruner{elements: make([]schemaElement, r.Structs())}
 		empty := false
 		for i := range p.elements {
-			p.elements[i] = r.schemaPlace()
+			p.elements[i] = schemaPlace(&r)
 			empty = empty || i > 0 && !p.elements[i].physical && p.elements[i].children == 0
 		}
-		if !empty || r.failed() {
+		if !empty || r.Failed() {
 			return b, nil
 		}
 		p.removed = make([]bool, len(p.elements))
 		p.columns()
-		return slices.Concat(b[:from], p.list(b), b[r.pos:]), p.found
+		return slices.Concat(b[:from], p.list(b), b[r.Pos:]), p.found
 	}
 	return b, nil
 }
 
 // schemaPlace reads the place of a SchemaElement.
-func (r *thriftReader) schemaPlace() schemaElement {
-	e := schemaElement{from: r.pos}
-	for id, typ := range r.fields() {
-		at := r.pos
+func schemaPlace(r *thrift.Reader) schemaElement {
+	e := schemaElement{from: r.Pos}
+	for id, typ := range r.Fields() {
+		at := r.Pos
 		switch {
-		case id == 1 && typ == thriftI32:
+		case id == 1 && typ == thrift.I32:
 			e.physical = true
-			r.skip(typ, 2)
-		case id == 4 && typ == thriftBinary:
-			e.name = string(r.binary())
-		case id == 5 && typ == thriftI32:
-			e.children, e.childFrom, e.childTo = int(r.i32()), at, r.pos
+			r.Skip(typ, 2)
+		case id == 4 && typ == thrift.Binary:
+			e.name = string(r.Binary())
+		case id == 5 && typ == thrift.I32:
+			e.children, e.childFrom, e.childTo = int(r.I32()), at, r.Pos
 		default:
-			r.skip(typ, 2)
+			r.Skip(typ, 2)
 		}
 	}
-	e.to = r.pos
+	e.to = r.Pos
 	return e
 }
 
@@ -136,7 +137,7 @@ func (p *schemaPruner) list(b []byte) []byte {
 			kept++
 		}
 	}
-	out := binary.AppendUvarint([]byte{15<<4 | thriftStruct}, uint64(kept))
+	out := binary.AppendUvarint([]byte{15<<4 | thrift.Struct}, uint64(kept))
 	for i, e := range p.elements {
 		if p.removed[i] {
 			continue

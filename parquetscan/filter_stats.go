@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Statistics: minimum, maximum and count of NULLs of column chunks and of pages (parquet-format, parquet.thrift:
@@ -207,9 +208,9 @@ func chunkBounds(f *footer, group, leaf int, typ column.Type) bounds {
 	switch {
 	case ordered && s.minValue != nil && s.maxValue != nil:
 		b.setRange(s.minValue, s.maxValue, typ, col)
-		b.exact = s.minExact == thriftTrue && s.maxExact == thriftTrue
+		b.exact = s.minExact == thrift.True && s.maxExact == thrift.True
 		if col.PhysicalType() != parquet.Types.ByteArray && orderOf(typ.Kind) == orderInts { // writers never truncate numbers
-			b.exact = s.minExact != thriftFalse && s.maxExact != thriftFalse
+			b.exact = s.minExact != thrift.False && s.maxExact != thrift.False
 		}
 	case signed && s.min != nil && s.max != nil:
 		b.setRange(s.min, s.max, typ, col)

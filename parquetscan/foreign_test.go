@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Files of other and older writers: schemas from before the standard, incomplete and inconsistent footers, odd
@@ -187,19 +188,19 @@ func footerOf(b []byte) []byte {
 
 func TestFooterWithoutNumRows(t *testing.T) {
 	b := writeRaw(t, schema.FieldList{schema.NewInt32Node("a", parquet.Repetitions.Required, -1)}, []rawColumn{{values: []int32{1, 2, 3}}})
-	r := thriftReader{b: footerOf(b)}
-	for id, typ, ok := r.field(0); id != 3; id, typ, ok = r.field(id) { // FileMetaData.num_rows
+	r := thrift.Reader{B: footerOf(b)}
+	for id, typ, ok := r.Field(0); id != 3; id, typ, ok = r.Field(id) { // FileMetaData.num_rows
 		require.True(t, ok)
-		r.skip(typ, 1)
+		r.Skip(typ, 1)
 	}
-	require.EqualValues(t, 6, r.b[r.pos])
-	r.b[r.pos] = 0
+	require.EqualValues(t, 6, r.B[r.Pos])
+	r.B[r.Pos] = 0
 	d := openBytes(t, b)
 	require.EqualValues(t, 3, d.NumRows())
 	rows, err := readTexts(d, Options{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"1", "2", "3"}, rows[0])
-	r.b[r.pos] = 4
+	r.B[r.Pos] = 4
 	_, err = readAll(b, Options{})
 	require.ErrorIs(t, err, ErrCorrupt)
 }

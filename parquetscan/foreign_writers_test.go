@@ -8,6 +8,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Files as other writers make them, byte by byte.
@@ -61,7 +63,7 @@ func TestGroupsWithoutFields(t *testing.T) {
 	file := []byte(magic)
 	w := newCompact()
 	w.i32(1, 2)
-	w.list(2, thriftStruct, 9)
+	w.list(2, thrift.Struct, 9)
 	w.element("schema", -1, -1, convertedNever, 6)
 	group(w, optional, "first", 0)
 	w.element("a", physicalInt64, required, convertedNever, 0)
@@ -72,9 +74,9 @@ func TestGroupsWithoutFields(t *testing.T) {
 	group(w, repeated, "list", 0)
 	w.element("c", physicalInt64, required, convertedNever, 0)
 	w.i64(3, 3)
-	w.list(4, thriftStruct, 1)
+	w.list(4, thrift.Struct, 1)
 	w.open()
-	w.list(1, thriftStruct, 3)
+	w.list(1, thrift.Struct, 3)
 	for i := range 3 {
 		start := int64(len(file))
 		file = append(file, plainPage(3, int64s(10*i, 3))...)

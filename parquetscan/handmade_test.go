@@ -16,6 +16,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Files made byte by byte, so that tests can make invalid ones, and helpers of tests.
@@ -39,25 +41,25 @@ func (w *compactWriter) head(id int16, typ byte) {
 }
 
 func (w *compactWriter) i32(id int16, v int64) {
-	w.head(id, thriftI32)
+	w.head(id, thrift.I32)
 	w.b = binary.AppendVarint(w.b, v)
 }
 
 func (w *compactWriter) i64(id int16, v int64) {
-	w.head(id, thriftI64)
+	w.head(id, thrift.I64)
 	w.b = binary.AppendVarint(w.b, v)
 }
 
 func (w *compactWriter) flag(id int16, v bool) {
-	typ := byte(thriftFalse)
+	typ := byte(thrift.False)
 	if v {
-		typ = thriftTrue
+		typ = thrift.True
 	}
 	w.head(id, typ)
 }
 
 func (w *compactWriter) text(id int16, s string) {
-	w.head(id, thriftBinary)
+	w.head(id, thrift.Binary)
 	w.bytes(s)
 }
 
@@ -68,7 +70,7 @@ func (w *compactWriter) bytes(s string) {
 
 // list writes the head of a list of n elements.
 func (w *compactWriter) list(id int16, typ byte, n uint64) {
-	w.head(id, thriftList)
+	w.head(id, thrift.List)
 	if n < 15 {
 		w.b = append(w.b, byte(n)<<4|typ)
 	} else {
@@ -78,7 +80,7 @@ func (w *compactWriter) list(id int16, typ byte, n uint64) {
 
 // begin begins a struct that is a field, open a struct that is an element; end ends either.
 func (w *compactWriter) begin(id int16) {
-	w.head(id, thriftStruct)
+	w.head(id, thrift.Struct)
 	w.open()
 }
 
@@ -128,7 +130,7 @@ func rawFile(groups ...rawGroup) []byte {
 	file := []byte(magic)
 	meta := newCompact()
 	meta.i32(1, 2)
-	meta.list(2, thriftStruct, uint64(1+len(groups[0].columns)))
+	meta.list(2, thrift.Struct, uint64(1+len(groups[0].columns)))
 	meta.element("schema", -1, -1, convertedNever, int64(len(groups[0].columns)))
 	rows := int64(0)
 	for _, c := range groups[0].columns {
@@ -138,10 +140,10 @@ func rawFile(groups ...rawGroup) []byte {
 		rows += g.rows
 	}
 	meta.i64(3, rows)
-	meta.list(4, thriftStruct, uint64(len(groups)))
+	meta.list(4, thrift.Struct, uint64(len(groups)))
 	for _, g := range groups {
 		meta.open()
-		meta.list(1, thriftStruct, uint64(len(g.columns)))
+		meta.list(1, thrift.Struct, uint64(len(g.columns)))
 		for _, c := range g.columns {
 			start := int64(len(file))
 			data := start
@@ -193,11 +195,11 @@ func (w *compactWriter) element(name string, physical, repetition, converted, ch
 func footerOfGroup(rows int64, group func(w *compactWriter)) *compactWriter {
 	w := newCompact()
 	w.i32(1, 2)
-	w.list(2, thriftStruct, 2)
+	w.list(2, thrift.Struct, 2)
 	w.element("schema", -1, -1, convertedNever, 1)
 	w.element("n", physicalInt64, required, convertedNever, 0)
 	w.i64(3, rows)
-	w.list(4, thriftStruct, 1)
+	w.list(4, thrift.Struct, 1)
 	w.open()
 	group(w)
 	w.end()
@@ -211,9 +213,9 @@ func (w *compactWriter) chunk(c handColumn, start, data, length int64) {
 	w.i64(2, start)
 	w.begin(3)
 	w.i32(1, c.physical)
-	w.list(2, thriftI32, 1)
+	w.list(2, thrift.I32, 1)
 	w.b = binary.AppendVarint(w.b, 0)
-	w.list(3, thriftBinary, 1)
+	w.list(3, thrift.Binary, 1)
 	w.bytes(c.name)
 	w.i32(4, int64(c.codec))
 	w.i64(5, c.values)

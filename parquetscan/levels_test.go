@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Levels that contradict the schema or each other, in files made byte by byte.
@@ -38,15 +39,15 @@ func treeFile(rows int64, tree []treeElement, columns ...handColumn) []byte {
 	file := []byte(magic)
 	w := newCompact()
 	w.i32(1, 2)
-	w.list(2, thriftStruct, uint64(1+len(tree)))
+	w.list(2, thrift.Struct, uint64(1+len(tree)))
 	w.element("schema", -1, -1, convertedNever, fields)
 	for _, e := range tree {
 		w.element(e.name, e.physical, e.repetition, e.converted, e.children)
 	}
 	w.i64(3, rows)
-	w.list(4, thriftStruct, 1)
+	w.list(4, thrift.Struct, 1)
 	w.open()
-	w.list(1, thriftStruct, uint64(len(columns)))
+	w.list(1, thrift.Struct, uint64(len(columns)))
 	for _, c := range columns {
 		start := int64(len(file))
 		file = append(file, bytes.Join(c.pages, nil)...)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Opening of files, and valid and invalid footers.
@@ -251,14 +252,14 @@ func footerOnly(schema func(w *compactWriter)) []byte {
 	w.i32(1, 2)
 	schema(w)
 	w.i64(3, 0)
-	w.list(4, thriftStruct, 0)
+	w.list(4, thrift.Struct, 0)
 	return withFooter([]byte(magic), w)
 }
 
 // deep writes a schema of n nested groups.
 func deep(n int) func(w *compactWriter) {
 	return func(w *compactWriter) {
-		w.list(2, thriftStruct, uint64(n)+1)
+		w.list(2, thrift.Struct, uint64(n)+1)
 		for range n {
 			w.element("g", -1, optional, convertedNever, 1)
 		}
@@ -267,11 +268,11 @@ func deep(n int) func(w *compactWriter) {
 }
 
 func TestDeepSchema(t *testing.T) {
-	d := openSources(t, Config{}, footerOnly(deep(maxSchemaDepth)))
+	d := openSources(t, Config{}, footerOnly(deep(thrift.MaxTreeDepth)))
 	s := scanOf(t, d, Options{})
 	require.Empty(t, s.SplitByCount(1))
 	require.Equal(t, column.Struct, d.Schema()[0].Type.Kind)
-	for _, n := range []int{maxSchemaDepth + 1, 1000, 100_000} {
+	for _, n := range []int{thrift.MaxTreeDepth + 1, 1000, 100_000} {
 		requireCorrupt(t, footerOnly(deep(n)), "footer is not a valid FileMetaData")
 	}
 }
@@ -279,45 +280,45 @@ func TestDeepSchema(t *testing.T) {
 func TestHostileFooters(t *testing.T) {
 	leaf := func(w *compactWriter) { w.element("v", physicalInt64, required, convertedNever, 0) }
 	for name, schema := range map[string]func(w *compactWriter){
-		"list longer than the file": func(w *compactWriter) { w.list(2, thriftStruct, 1<<31-1) },
-		"list of 2^63 elements":     func(w *compactWriter) { w.list(2, thriftStruct, 1<<63) },
-		"no schema":                 func(w *compactWriter) { w.list(2, thriftStruct, 0) },
+		"list longer than the file": func(w *compactWriter) { w.list(2, thrift.Struct, 1<<31-1) },
+		"list of 2^63 elements":     func(w *compactWriter) { w.list(2, thrift.Struct, 1<<63) },
+		"no schema":                 func(w *compactWriter) { w.list(2, thrift.Struct, 0) },
 		"group of 2^31-1 fields": func(w *compactWriter) {
-			w.list(2, thriftStruct, 2)
+			w.list(2, thrift.Struct, 2)
 			w.element("schema", -1, -1, convertedNever, 1<<31-1)
 			leaf(w)
 		},
 		"group of 2^32+1 fields": func(w *compactWriter) { // 1 in 32 bits
-			w.list(2, thriftStruct, 2)
+			w.list(2, thrift.Struct, 2)
 			w.element("schema", -1, -1, convertedNever, 1<<32+1)
 			leaf(w)
 		},
 		"group of -1 fields": func(w *compactWriter) {
-			w.list(2, thriftStruct, 2)
+			w.list(2, thrift.Struct, 2)
 			w.element("schema", -1, -1, convertedNever, -1)
 			leaf(w)
 		},
 		"each group has all the others": func(w *compactWriter) {
 			const n = 20_000
-			w.list(2, thriftStruct, n)
+			w.list(2, thrift.Struct, n)
 			for i := range int64(n) {
 				w.element("g", -1, optional, convertedNever, n-1-i)
 			}
 		},
 		"more elements than fields": func(w *compactWriter) {
-			w.list(2, thriftStruct, 3)
+			w.list(2, thrift.Struct, 3)
 			w.element("schema", -1, -1, convertedNever, 1)
 			leaf(w)
 			leaf(w)
 		},
 		"fewer elements than fields": func(w *compactWriter) {
-			w.list(2, thriftStruct, 2)
+			w.list(2, thrift.Struct, 2)
 			w.element("schema", -1, -1, convertedNever, 2)
 			leaf(w)
 		},
 		"long name above many fields": func(w *compactWriter) {
 			const n = 10_000
-			w.list(2, thriftStruct, n+2)
+			w.list(2, thrift.Struct, n+2)
 			w.element("schema", -1, -1, convertedNever, 1)
 			w.element(strings.Repeat("x", 100_000), -1, required, convertedNever, n)
 			for range n {
@@ -326,17 +327,17 @@ func TestHostileFooters(t *testing.T) {
 		},
 		// A parser that ignores types reads elements of a list of strings as structs.
 		"list of another type": func(w *compactWriter) {
-			w.list(2, thriftBinary, 1)
+			w.list(2, thrift.Binary, 1)
 			w.bytes("not a SchemaElement")
 		},
 		"a list in a row group of another type": func(w *compactWriter) {
-			w.list(2, thriftStruct, 1)
+			w.list(2, thrift.Struct, 1)
 			w.element("schema", -1, -1, convertedNever, 0)
-			w.list(4, thriftStruct, 1)
+			w.list(4, thrift.Struct, 1)
 			w.open()
-			w.list(1, thriftBinary, 1)
+			w.list(1, thrift.Binary, 1)
 			// Read as a ColumnChunk, the length 60 is the header of meta_data with 100 million encodings.
-			encodings := binary.AppendUvarint([]byte{0x29, 15<<4 | thriftI32}, 100_000_000)
+			encodings := binary.AppendUvarint([]byte{0x29, 15<<4 | thrift.I32}, 100_000_000)
 			w.bytes(string(append(encodings, make([]byte, 60-len(encodings))...)))
 			w.i64(2, 1)
 			w.i64(3, 0)
@@ -364,9 +365,9 @@ func TestFooterWithoutChunks(t *testing.T) {
 			w.i64(3, 7)
 		}))
 	}
-	requireCorrupt(t, group(func(w *compactWriter) { w.list(1, thriftStruct, 0) }), "0 of 1 columns")
+	requireCorrupt(t, group(func(w *compactWriter) { w.list(1, thrift.Struct, 0) }), "0 of 1 columns")
 	requireCorrupt(t, group(func(w *compactWriter) {
-		w.list(1, thriftStruct, 1)
+		w.list(1, thrift.Struct, 1)
 		w.open()
 		w.i64(2, 4)
 		w.end()
@@ -381,7 +382,7 @@ func TestFooterWithoutChunks(t *testing.T) {
 		{1<<63 - 1, 1<<63 - 1, 1<<63 - 1},
 	} {
 		b := group(func(w *compactWriter) {
-			w.list(1, thriftStruct, 1)
+			w.list(1, thrift.Struct, 1)
 			w.chunk(handColumn{name: "n", physical: physicalInt64, values: 7}, c[0], c[1], c[2])
 		})
 		requireCorrupt(t, b, "")
@@ -391,11 +392,11 @@ func TestFooterWithoutChunks(t *testing.T) {
 func TestMetadata(t *testing.T) {
 	w := newCompact()
 	w.i32(1, 2)
-	w.list(2, thriftStruct, 1)
+	w.list(2, thrift.Struct, 1)
 	w.element("schema", -1, -1, convertedNever, 0)
 	w.i64(3, 0)
-	w.list(4, thriftStruct, 0)
-	w.list(5, thriftStruct, 1)
+	w.list(4, thrift.Struct, 0)
+	w.list(5, thrift.Struct, 1)
 	w.open()
 	w.text(1, "key")
 	w.text(2, "value")
@@ -417,7 +418,7 @@ func TestNestingOfFooters(t *testing.T) {
 			w.end()
 		}
 		w.i32(1, 2)
-		w.list(2, thriftStruct, 3)
+		w.list(2, thrift.Struct, 3)
 		w.element("schema", -1, -1, convertedNever, 2)
 		w.open()
 		w.i32(3, optional)
@@ -425,15 +426,15 @@ func TestNestingOfFooters(t *testing.T) {
 		w.end()
 		w.element("n", physicalInt64, required, convertedNever, 0)
 		w.i64(3, 0)
-		w.list(4, thriftStruct, 0)
+		w.list(4, thrift.Struct, 0)
 		return withFooter([]byte(magic), w)
 	}
-	for _, depth := range []int{0, 1, maxThriftDepth} {
+	for _, depth := range []int{0, 1, thrift.MaxDepth} {
 		d := openSources(t, Config{}, footer(depth))
 		require.Equal(t, []string{"empty", "n"}, d.Schema().Names(), depth)
 		require.Equal(t, column.Struct, d.Schema()[0].Type.Kind, depth)
 		require.NoError(t, checkFooter(footerOf(footer(depth))), depth)
 	}
-	requireCorrupt(t, footer(maxThriftDepth+1), "footer is not a valid FileMetaData")
-	require.ErrorIs(t, checkFooter(footerOf(footer(maxThriftDepth+1))), ErrCorrupt)
+	requireCorrupt(t, footer(thrift.MaxDepth+1), "footer is not a valid FileMetaData")
+	require.ErrorIs(t, checkFooter(footerOf(footer(thrift.MaxDepth+1))), ErrCorrupt)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 func TestRange(t *testing.T) {
@@ -63,17 +64,17 @@ func TestRangeOfEmptyRowGroups(t *testing.T) {
 	for _, counted := range []bool{false, true} {
 		w := newCompact()
 		w.i32(1, 2)
-		w.list(2, thriftStruct, 2)
+		w.list(2, thrift.Struct, 2)
 		w.element("schema", -1, -1, convertedNever, 1)
 		w.element("n", physicalInt64, optional, convertedNever, 0)
 		w.i64(3, 8)
-		w.list(4, thriftStruct, 3)
+		w.list(4, thrift.Struct, 3)
 		for _, g := range []struct {
 			rows, nulls int64
 			low, high   int
 		}{{3, 1, 4, 9}, {0, 0, 0, 0}, {5, 2, -2, 5}} {
 			w.open()
-			w.list(1, thriftStruct, 1)
+			w.list(1, thrift.Struct, 1)
 			w.open()
 			w.begin(3)
 			for id, v := range map[int16]int64{5: g.rows, 6: 8, 7: 8, 9: 4} {

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // The row groups in a footer, and their column chunks (parquet.thrift: RowGroup, ColumnChunk, ColumnMetaData,
@@ -158,45 +159,45 @@ func (m *chunkMeta) holds(l *leaf, rows, size int64) error {
 // index finds the row groups and column chunks in a FileMetaData. It returns a copy of b with an empty list of row
 // groups, which arrow-go can parse in memory proportional to its length: see checkFooter.
 func (f *footer) index(b []byte) (rest []byte, err error) {
-	r := thriftReader{b: b}
+	r := thrift.Reader{B: b}
 	from := 0
-	for id, typ := range r.fields() {
-		if id != 4 || typ != thriftList {
-			r.skipAs(typ, 1, fileMetaData.field(id, typ))
+	for id, typ := range r.Fields() {
+		if id != 4 || typ != thrift.List {
+			r.SkipAs(typ, 1, fileMetaData.Field(id, typ))
 			continue
 		}
-		const emptyList = thriftStruct // the number of structs is in the upper bits
-		rest = append(append(rest, b[from:r.pos]...), emptyList)
-		list := thriftReader{b: b[r.pos:]}
-		f.groups = list.rowGroups()
-		f.raw = list.b[:list.pos]
-		r.pos, r.bad, r.short = r.pos+list.pos, list.bad, list.short
-		from = r.pos
+		const emptyList = thrift.Struct // the number of structs is in the upper bits
+		rest = append(append(rest, b[from:r.Pos]...), emptyList)
+		list := thrift.Reader{B: b[r.Pos:]}
+		f.groups = readGroups(&list)
+		f.raw = list.B[:list.Pos]
+		r.Pos, r.Bad, r.Short = r.Pos+list.Pos, list.Bad, list.Short
+		from = r.Pos
 	}
-	if r.failed() {
-		return nil, failure.Corrupt("footer is not a valid FileMetaData (at byte %d of %d)", r.pos, len(b))
+	if r.Failed() {
+		return nil, failure.Corrupt("footer is not a valid FileMetaData (at byte %d of %d)", r.Pos, len(b))
 	}
-	return append(rest, b[from:r.pos]...), nil
+	return append(rest, b[from:r.Pos]...), nil
 }
 
-// rowGroups reads a list of RowGroups. -1 rows mean that a RowGroup lacks its number of rows.
-func (r *thriftReader) rowGroups() []rowGroup {
-	groups := make([]rowGroup, r.structs())
+// readGroups reads a list of RowGroups. -1 rows mean that a RowGroup lacks its number of rows.
+func readGroups(r *thrift.Reader) []rowGroup {
+	groups := make([]rowGroup, r.Structs())
 	for i := range groups {
 		g := &groups[i]
 		g.rows = -1
-		for id, typ := range r.fields() {
+		for id, typ := range r.Fields() {
 			switch {
-			case id == 1 && typ == thriftList:
-				g.chunks = make([]uint32, r.structs())
+			case id == 1 && typ == thrift.List:
+				g.chunks = make([]uint32, r.Structs())
 				for k := range g.chunks {
-					g.chunks[k] = uint32(r.pos) // a footer has less than 4 GiB
-					r.skip(thriftStruct, 4)
+					g.chunks[k] = uint32(r.Pos) // a footer has less than 4 GiB
+					r.Skip(thrift.Struct, 4)
 				}
-			case id == 3 && typ == thriftI64:
-				g.rows = r.i64()
+			case id == 3 && typ == thrift.I64:
+				g.rows = r.I64()
 			default:
-				r.skip(typ, 3)
+				r.Skip(typ, 3)
 			}
 		}
 	}
@@ -205,62 +206,62 @@ func (r *thriftReader) rowGroups() []rowGroup {
 
 // chunkMeta parses the metadata of a column chunk.
 func (f *footer) chunkMeta(group, leaf int) (m chunkMeta, err error) {
-	r := thriftReader{b: f.raw, pos: int(f.groups[group].chunks[leaf])}
-	for id, typ := range r.fields() {
+	r := thrift.Reader{B: f.raw, Pos: int(f.groups[group].chunks[leaf])}
+	for id, typ := range r.Fields() {
 		switch {
-		case id == 1 && typ == thriftBinary:
-			m.path = string(r.binary())
-		case id == 3 && typ == thriftStruct:
-			m.columnMeta = r.columnMeta()
-		case id == 4 && typ == thriftI64:
-			m.offsetIndex.offset = r.i64()
-		case id == 5 && typ == thriftI32:
-			m.offsetIndex.length = int64(r.i32())
-		case id == 6 && typ == thriftI64:
-			m.columnIndex.offset = r.i64()
-		case id == 7 && typ == thriftI32:
-			m.columnIndex.length = int64(r.i32())
+		case id == 1 && typ == thrift.Binary:
+			m.path = string(r.Binary())
+		case id == 3 && typ == thrift.Struct:
+			m.columnMeta = readColumnMeta(&r)
+		case id == 4 && typ == thrift.I64:
+			m.offsetIndex.offset = r.I64()
+		case id == 5 && typ == thrift.I32:
+			m.offsetIndex.length = int64(r.I32())
+		case id == 6 && typ == thrift.I64:
+			m.columnIndex.offset = r.I64()
+		case id == 7 && typ == thrift.I32:
+			m.columnIndex.length = int64(r.I32())
 		default:
-			m.encrypted = m.encrypted || id == 8 && typ == thriftStruct
-			r.skip(typ, 5)
+			m.encrypted = m.encrypted || id == 8 && typ == thrift.Struct
+			r.Skip(typ, 5)
 		}
 	}
-	if r.failed() {
+	if r.Failed() {
 		return m, failure.Corrupt("invalid metadata of the column chunk")
 	}
 	return m, nil
 }
 
-// columnMeta reads a ColumnMetaData.
-func (r *thriftReader) columnMeta() (m columnMeta) {
+// readColumnMeta reads a ColumnMetaData.
+func readColumnMeta(r *thrift.Reader) (m columnMeta) {
 	const required = 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<9
 	seen := 0
-	for id, typ := range r.fields() {
+	for id, typ := range r.Fields() {
 		switch {
-		case id == 4 && typ == thriftI32:
-			m.codec = compress.Compression(r.i32())
-		case id == 5 && typ == thriftI64:
-			m.values = r.i64()
-		case id == 6 && typ == thriftI64:
-			m.uncompressed = r.i64()
-		case id == 7 && typ == thriftI64:
-			m.compressed = r.i64()
-		case id == 9 && typ == thriftI64:
-			m.data = r.i64()
-		case id == 11 && typ == thriftI64:
-			m.dictionary = r.i64()
-		case id == 12 && typ == thriftStruct:
-			m.statistics = r.pos
-			r.skip(typ, 6)
-		case id == 14 && typ == thriftI64:
-			m.bloom.offset = r.i64()
-		case id == 15 && typ == thriftI32:
-			m.bloom.length = int64(r.i32())
-		case id == 16 && typ == thriftStruct:
-			m.sizes = r.pos
-			r.skip(typ, 6)
+		case id == 4 && typ == thrift.I32:
+			m.codec = compress.Compression(r.I32())
+		case id == 5 && typ == thrift.I64:
+			m.values = r.I64()
+		case id == 6 && typ == thrift.I64:
+			m.uncompressed = r.I64()
+		case id == 7 && typ == thrift.I64:
+			m.compressed = r.I64()
+		case id == 9 && typ == thrift.I64:
+			m.data = r.I64()
+		case id == 11 && typ == thrift.I64:
+			m.dictionary = r.I64()
+		case id == 12 && typ == thrift.Struct:
+			m.statistics = r.Pos
+			r.Skip(typ, 6)
+		case id == 14 && typ == thrift.I64:
+			m.bloom.offset = r.I64()
+		case id == 15 && typ == thrift.I32:
+			m.bloom.length = int64(r.I32())
+		case id == 16 && typ == thrift.Struct:
+			m.sizes = r.Pos
+			r.Skip(typ, 6)
 		default:
-			r.skip(typ, 6)
+			r.Skip(typ, 6)
 			continue
 		}
 		seen |= 1 << id
@@ -275,30 +276,30 @@ func (f *footer) statistics(m *chunkMeta) (s statistics, ok bool) {
 		return s, false
 	}
 	s.nulls, s.nans = -1, -1
-	r := thriftReader{b: f.raw, pos: m.statistics}
-	for id, typ := range r.fields() {
+	r := thrift.Reader{B: f.raw, Pos: m.statistics}
+	for id, typ := range r.Fields() {
 		switch {
-		case id == 1 && typ == thriftBinary:
-			s.max = r.binary()
-		case id == 2 && typ == thriftBinary:
-			s.min = r.binary()
-		case id == 3 && typ == thriftI64:
-			s.nulls = r.i64()
-		case id == 5 && typ == thriftBinary:
-			s.maxValue = r.binary()
-		case id == 6 && typ == thriftBinary:
-			s.minValue = r.binary()
-		case id == 7 && (typ == thriftTrue || typ == thriftFalse):
+		case id == 1 && typ == thrift.Binary:
+			s.max = r.Binary()
+		case id == 2 && typ == thrift.Binary:
+			s.min = r.Binary()
+		case id == 3 && typ == thrift.I64:
+			s.nulls = r.I64()
+		case id == 5 && typ == thrift.Binary:
+			s.maxValue = r.Binary()
+		case id == 6 && typ == thrift.Binary:
+			s.minValue = r.Binary()
+		case id == 7 && (typ == thrift.True || typ == thrift.False):
 			s.maxExact = typ
-		case id == 8 && (typ == thriftTrue || typ == thriftFalse):
+		case id == 8 && (typ == thrift.True || typ == thrift.False):
 			s.minExact = typ
-		case id == 9 && typ == thriftI64:
-			s.nans = r.i64()
+		case id == 9 && typ == thrift.I64:
+			s.nans = r.I64()
 		default:
-			r.skip(typ, 7)
+			r.Skip(typ, 7)
 		}
 	}
-	return s, !r.failed()
+	return s, !r.Failed()
 }
 
 // definitionLevels returns how many values of a column chunk have each definition level, from its SizeStatistics, nil
@@ -307,22 +308,22 @@ func (f *footer) definitionLevels(m *chunkMeta, n int) (levels []int64) {
 	if !m.known || m.sizes == 0 {
 		return nil
 	}
-	r := thriftReader{b: f.raw, pos: m.sizes}
-	for id, typ := range r.fields() {
-		if id != 3 || typ != thriftList {
-			r.skip(typ, 7)
+	r := thrift.Reader{B: f.raw, Pos: m.sizes}
+	for id, typ := range r.Fields() {
+		if id != 3 || typ != thrift.List {
+			r.Skip(typ, 7)
 			continue
 		}
-		element, count := r.list()
-		if element != thriftI64 || count != uint64(n) || !r.fits(count) {
+		element, count := r.List()
+		if element != thrift.I64 || count != uint64(n) || !r.Fits(count) {
 			return nil
 		}
 		levels = make([]int64, n)
 		for i := range levels {
-			levels[i] = r.i64()
+			levels[i] = r.I64()
 		}
 	}
-	if r.failed() {
+	if r.Failed() {
 		return nil
 	}
 	return levels

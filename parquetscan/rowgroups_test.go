@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // checkReference returns an error if newFooter must reject a footer that arrow-go parses.
@@ -48,9 +49,9 @@ func exactOf(p *bool) byte {
 	case p == nil:
 		return 0
 	case *p:
-		return thriftTrue
+		return thrift.True
 	}
-	return thriftFalse
+	return thrift.False
 }
 
 // chunkReference returns the metadata and the statistics of a column chunk as arrow-go parses them, without places.
@@ -222,7 +223,7 @@ func TestOddChunks(t *testing.T) {
 		"codec of 33 bits":     {metadata(4, func(w *compactWriter) { w.i32(4, 1<<32) }), ErrCorrupt, false},
 	} {
 		w := footerOfGroup(1, func(w *compactWriter) {
-			w.list(1, thriftStruct, 1)
+			w.list(1, thrift.Struct, 1)
 			w.open()
 			c.chunk(w)
 			w.end()
@@ -242,12 +243,12 @@ func TestOddChunks(t *testing.T) {
 func TestOddRowGroups(t *testing.T) {
 	for name, group := range map[string]func(w *compactWriter){
 		"no chunks":         func(w *compactWriter) { w.i64(3, 1) },
-		"no rows":           func(w *compactWriter) { w.list(1, thriftStruct, 1); w.b = append(w.b, 0) },
-		"negative rows":     func(w *compactWriter) { w.list(1, thriftStruct, 1); w.b = append(w.b, 0); w.i64(3, -1) },
-		"two chunks":        func(w *compactWriter) { w.list(1, thriftStruct, 2); w.b = append(w.b, 0, 0); w.i64(3, 1) },
-		"chunks of numbers": func(w *compactWriter) { w.list(1, thriftI32, 1); w.b = append(w.b, 0); w.i64(3, 1) },
-		"too many chunks":   func(w *compactWriter) { w.list(1, thriftStruct, 1<<31) },
-		"other rows":        func(w *compactWriter) { w.list(1, thriftStruct, 1); w.b = append(w.b, 0); w.i64(3, 2) },
+		"no rows":           func(w *compactWriter) { w.list(1, thrift.Struct, 1); w.b = append(w.b, 0) },
+		"negative rows":     func(w *compactWriter) { w.list(1, thrift.Struct, 1); w.b = append(w.b, 0); w.i64(3, -1) },
+		"two chunks":        func(w *compactWriter) { w.list(1, thrift.Struct, 2); w.b = append(w.b, 0, 0); w.i64(3, 1) },
+		"chunks of numbers": func(w *compactWriter) { w.list(1, thrift.I32, 1); w.b = append(w.b, 0); w.i64(3, 1) },
+		"too many chunks":   func(w *compactWriter) { w.list(1, thrift.Struct, 1<<31) },
+		"other rows":        func(w *compactWriter) { w.list(1, thrift.Struct, 1); w.b = append(w.b, 0); w.i64(3, 2) },
 	} {
 		_, err := newFooter(footerOfGroup(1, group).b)
 		require.ErrorIs(t, err, ErrCorrupt, name)
@@ -255,14 +256,14 @@ func TestOddRowGroups(t *testing.T) {
 	// The sum of rows exceeds an int64.
 	w := newCompact()
 	w.i32(1, 2)
-	w.list(2, thriftStruct, 2)
+	w.list(2, thrift.Struct, 2)
 	w.element("schema", -1, -1, convertedNever, 1)
 	w.element("n", physicalInt64, required, convertedNever, 0)
 	w.i64(3, 0)
-	w.list(4, thriftStruct, 2)
+	w.list(4, thrift.Struct, 2)
 	for range 2 {
 		w.open()
-		w.list(1, thriftStruct, 1)
+		w.list(1, thrift.Struct, 1)
 		w.b = append(w.b, 0)
 		w.i64(3, 1<<62)
 		w.end()
@@ -376,19 +377,19 @@ func TestDefinitionLevels(t *testing.T) {
 		sizes func(w *compactWriter)
 		want  []int64
 	}{
-		"alone": {func(w *compactWriter) { counts(w, 3, thriftI64, 3) }, []int64{10, 11, 12}},
+		"alone": {func(w *compactWriter) { counts(w, 3, thrift.I64, 3) }, []int64{10, 11, 12}},
 		"among others": {func(w *compactWriter) {
 			w.i64(1, 7)
-			counts(w, 2, thriftI64, 2)
-			counts(w, 3, thriftI64, 3)
+			counts(w, 2, thrift.I64, 2)
+			counts(w, 3, thrift.I64, 3)
 			w.i64(9, 1)
 		}, []int64{10, 11, 12}},
 		"none":          {func(w *compactWriter) { w.i64(1, 7) }, nil},
-		"another count": {func(w *compactWriter) { counts(w, 3, thriftI64, 4) }, nil},
-		"another type":  {func(w *compactWriter) { counts(w, 3, thriftI32, 3) }, nil},
+		"another count": {func(w *compactWriter) { counts(w, 3, thrift.I64, 4) }, nil},
+		"another type":  {func(w *compactWriter) { counts(w, 3, thrift.I32, 3) }, nil},
 	} {
 		w := footerOfGroup(1, func(w *compactWriter) {
-			w.list(1, thriftStruct, 1)
+			w.list(1, thrift.Struct, 1)
 			w.open()
 			w.begin(3)
 			w.i32(4, 0)
