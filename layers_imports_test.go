@@ -86,6 +86,10 @@ var imports = map[string][]string{
 		module + "/internal/literals", module + "/internal/snappy",
 		"github.com/apache/arrow-go/v18", "github.com/klauspost/compress", "golang.org/x/sync",
 	},
+	"parquetscan/internal/buffer":  {module + "/internal/snappy"},
+	"parquetscan/internal/failure": nil,
+	"parquetscan/internal/input":   {module + "/parquetscan/internal/failure"},
+	"parquetscan/internal/thrift":  nil,
 	"cqltest": {
 		module + "/internal",
 		"github.com/google/uuid",

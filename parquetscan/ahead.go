@@ -2,40 +2,14 @@
 
 package parquetscan
 
-// Read-ahead in mapped files. A page fault makes the kernel read around the address, megabytes on some machines, and
-// most of them belong to columns that are not read. So the bytes of a column chunk are requested before the first
-// fault: in the background when its row group is opened, or one row group earlier, and a step at a time while it is
-// decoded.
+import "github.com/vecql/vecql/parquetscan/internal/input"
 
-// readStep is the number of bytes of a column chunk that are loaded at once. The next step is requested before.
-const readStep = 4 << 20
-
-// startMapped begins a view of a range of a mapped file.
-func (w *window) startMapped(off int64) { w.loaded, w.requested = off, off }
-
-// request asks for the bytes of a mapped file up to an offset, and does not wait for them.
-func (w *window) request(to int64) {
-	if to > w.requested {
-		willNeed(w.mapped, w.requested, to-w.requested)
-		w.requested = to
-	}
-}
-
-// load loads the bytes from off to to of a mapped file, and the rest of their step, and requests the step after it. end
-// bounds all steps.
-func (w *window) load(off, to, end int64) {
-	w.loaded = max(w.loaded, off)
-	stop := min(end, max(to, w.loaded+readStep))
-	w.requested = max(w.requested, off)
-	w.request(min(end, stop+readStep))
-	willRead(w.mapped, w.loaded, stop-w.loaded)
-	w.loaded = stop
-}
+// The bytes of row groups are requested before they are read: see package input.
 
 // requestAhead requests the start of the column chunks of the current row group, and of the row group that is likely to
 // be next. It leaves out columns whose rows have never been selected so far.
 func (r *Reader) requestAhead(at int) {
-	if r.file.mapped == nil {
+	if r.file.Mapped == nil {
 		return
 	}
 	before := r.scan.requested[at][r.number].Load()
@@ -48,13 +22,13 @@ func (r *Reader) requestAhead(at int) {
 			if !ok {
 				continue
 			}
-			to := min(w.end, w.off+2*readStep)
+			to := min(w.end, w.off+2*input.ReadStep)
 			// A second request of cached bytes takes a hundredth of the time of a scan. Late columns may be missing in the
 			// first one.
 			if before && !r.scan.late(i) {
-				w.win.requested = to
+				w.win.Requested(to)
 			}
-			w.win.request(to)
+			w.win.Request(to)
 		}
 	}
 	switch {
@@ -73,7 +47,7 @@ func (s *Scan) expected(at int) bool { return !s.late(at) || s.states[at].used.L
 // requestGroup requests the start of the column chunks of a row group, unless the filter excludes it.
 func (s *Scan) requestGroup(at, group int) {
 	f := s.ds.files[at]
-	if f.mapped == nil || group >= len(f.groups) || s.pred != nil && !s.mayMatch(f, group) ||
+	if f.Mapped == nil || group >= len(f.groups) || s.pred != nil && !s.mayMatch(f, group) ||
 		s.requested[at][group].Swap(true) {
 		return
 	}
@@ -87,7 +61,7 @@ func (s *Scan) requestGroup(at, group int) {
 				continue // an error of the Reader of the row group
 			}
 			if start, length, err := chunkRange(f, &meta); err == nil {
-				willNeed(f.mapped, start, min(length, 2*readStep))
+				f.Need(start, min(length, 2*input.ReadStep))
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
 // resident returns how many bytes of a range of a mapped file are in the page cache.
@@ -45,14 +46,13 @@ func TestOtherColumnsAreNotRead(t *testing.T) {
 	path := writeFile(t, t.TempDir(), "f", b)
 	local, err := os.Open(path)
 	require.NoError(t, err)
-	defer local.Close()
 	require.NoError(t, local.Sync())
 	require.NoError(t, unix.Fadvise(int(local.Fd()), 0, 0, unix.FADV_DONTNEED))
 
-	mapped, err := mapFile(local, int64(len(b)))
-	require.NoError(t, err)
-	defer func() { require.NoError(t, unmapFile(mapped)) }()
-	if n := resident(t, mapped, 0, int64(len(b))); n > 0 {
+	whole := input.File{Local: local, Size: int64(len(b))}
+	require.NoError(t, whole.Map())
+	defer func() { require.NoError(t, whole.Close()) }()
+	if n := resident(t, whole.Mapped, 0, int64(len(b))); n > 0 {
 		t.Skipf("%d bytes stay in the page cache of this file system", n)
 	}
 
@@ -73,7 +73,7 @@ func TestOtherColumnsAreNotRead(t *testing.T) {
 			start, length, err := chunkRange(f, &meta)
 			require.NoError(t, err)
 			require.Greater(t, length, int64(1<<20))
-			require.LessOrEqual(t, float64(resident(t, f.mapped, start, start+length)), most*float64(length), "column %d", leaf)
+			require.LessOrEqual(t, float64(resident(t, f.Mapped, start, start+length)), most*float64(length), "column %d", leaf)
 		}
 	}
 }

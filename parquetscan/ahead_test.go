@@ -5,9 +5,7 @@
 package parquetscan
 
 import (
-	"bytes"
 	"context"
-	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
@@ -15,53 +13,6 @@ import (
 
 	"github.com/vecql/vecql/column"
 )
-
-// TestWindowLoads reads parts of a mapped range in order: the bytes are those of the file, and the window never loads
-// or requests bytes outside of the range.
-func TestWindowLoads(t *testing.T) {
-	content := make([]byte, 3*readStep+1234)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range content {
-		content[i] = byte(rng.Uint32())
-	}
-	_, local, err := openFile(writeFile(t, t.TempDir(), "f", content))
-	require.NoError(t, err)
-	defer local.Close()
-	mapped, err := mapFile(local, int64(len(content)))
-	require.NoError(t, err)
-	require.NotNil(t, mapped)
-	defer func() { require.NoError(t, unmapFile(mapped)) }()
-	const start = 5000
-	end := int64(len(content) - 17)
-	w := window{src: &Source{Size: int64(len(content))}, mapped: mapped}
-	w.startMapped(start)
-	w.request(start + 100)
-	require.EqualValues(t, start+100, w.requested)
-	for at := int64(start); ; {
-		n := min(int64(rng.IntN(readStep/3)), end-at)
-		b, err := w.bytes(at, int(n), end)
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(content[at:at+n], b))
-		require.GreaterOrEqual(t, w.loaded, at+n)
-		require.LessOrEqual(t, w.loaded, w.requested)
-		require.LessOrEqual(t, w.requested, end)
-		if at+n == end {
-			break
-		}
-		at = min(end, at+n+int64(rng.IntN(readStep))) // the walker may skip a page
-	}
-	require.Equal(t, end, w.loaded)
-	_, err = w.bytes(0, len(content), int64(len(content))) // more than a step
-	require.NoError(t, err)
-	require.EqualValues(t, len(content), w.loaded)
-	w.startMapped(start) // the next column chunk may be anywhere
-	w.request(start + 100)
-	require.EqualValues(t, start+100, w.requested)
-	_, err = w.bytes(start, 10, end)
-	require.NoError(t, err)
-	require.EqualValues(t, start+readStep, w.loaded)
-	require.EqualValues(t, start+2*readStep, w.requested)
-}
 
 // TestNextRowGroupIsRequested reads the first batch of a bucket of mapped files: the row group that follows, in the
 // part, in the next part or in the next bucket of the worker, is requested, and no other one.
@@ -73,7 +24,7 @@ func TestNextRowGroupIsRequested(t *testing.T) {
 	d, err := Open(context.Background(), filepath.Join(dir, "*"))
 	require.NoError(t, err)
 	defer d.Close()
-	require.NotNil(t, d.files[0].mapped)
+	require.NotNil(t, d.files[0].Mapped)
 	one := func(s *Scan, unit int) Bucket { return s.bucket(0, s.units()[unit:unit+1]) }
 	for name, c := range map[string]struct {
 		split func(s *Scan) []Bucket

@@ -48,7 +48,7 @@ func (r *pruner) bloomLacks(l *predicateLeaf, leaf int) bool {
 		first, last = min(first, place(hashes[i])), max(last, place(hashes[i]))
 	}
 	bits := make([]byte, (last-first+1)*bloomBlock)
-	if r.file.readAt(bits, blocks.offset+first*bloomBlock) != nil {
+	if r.file.ReadAt(bits, blocks.offset+first*bloomBlock) != nil {
 		return false
 	}
 	for _, hash := range hashes {
@@ -73,11 +73,11 @@ func bloomContains(block []byte, hash uint32) bool {
 // blocks. It returns false if the filter is of another kind or lies beyond the file.
 func (f *dataFile) bloomBlocks(offset int64) (blocks section, ok bool) {
 	const mostHeader = 64 // usual ones have about 20 bytes
-	if offset <= 0 || offset >= f.src.Size {
+	if offset <= 0 || offset >= f.Size {
 		return section{}, false
 	}
-	head := make([]byte, min(mostHeader, f.src.Size-offset))
-	if f.readAt(head, offset) != nil {
+	head := make([]byte, min(mostHeader, f.Size-offset))
+	if f.ReadAt(head, offset) != nil {
 		return section{}, false
 	}
 	r, kinds := thrift.Reader{B: head}, 0

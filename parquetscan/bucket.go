@@ -62,7 +62,7 @@ func (s *Scan) compressed(file, group int) int64 {
 	f := s.ds.files[file]
 	for _, leaf := range s.leaves[file] {
 		if c, err := chunkMetadata(f, group, leaf.index); err == nil {
-			total += min(max(0, c.compressed), f.src.Size) // so that no sum overflows
+			total += min(max(0, c.compressed), f.Size) // so that no sum overflows
 		}
 	}
 	return max(1, total)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
 // Faults must not look like the end of the rows.
@@ -51,7 +52,7 @@ func TestFaultIsNotTheEnd(t *testing.T) {
 				require.Len(t, want, 300)
 
 				d := openBytes(t, file)
-				w := pageWalker{win: &window{src: &d.files[0].src, size: 1 << 20}, off: 4, end: int64(len(file))}
+				w := pageWalker{win: input.NewWindow(&d.files[0].File, 1<<20), off: 4, end: int64(len(file))}
 				require.NoError(t, w.skip())
 				h, err := w.peek()
 				require.NoError(t, err)

@@ -40,7 +40,9 @@ func (f *testFile) data(t testing.TB) *dataFile {
 	require.NoError(t, err)
 	parsed, err := newFooter(raw)
 	require.NoError(t, err)
-	return &dataFile{footer: parsed, src: Source{Reader: bytes.NewReader(f.bytes), Size: int64(len(f.bytes))}}
+	out := newFile(Source{Reader: bytes.NewReader(f.bytes), Size: int64(len(f.bytes))})
+	out.footer = parsed
+	return out
 }
 
 // leafOf is the leafOf of the file.

@@ -127,7 +127,7 @@ func (r *pruner) ranges(node *predicateNode) []rowRange {
 
 // has reports whether a section lies in the file.
 func (f *dataFile) has(s section) bool {
-	return s.offset > 0 && s.length > 0 && s.length <= f.src.Size-s.offset
+	return s.offset > 0 && s.length > 0 && s.length <= f.Size-s.offset
 }
 
 // read returns the bytes of a section of the file, nil if the file lacks them.
@@ -136,7 +136,7 @@ func (f *dataFile) read(s section) []byte {
 		return nil
 	}
 	b := make([]byte, s.length)
-	if f.readAt(b, s.offset) != nil {
+	if f.ReadAt(b, s.offset) != nil {
 		return nil
 	}
 	return b

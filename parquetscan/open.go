@@ -22,6 +22,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
 // Opening files. Each footer is read once and parsed once (parquet-format, README.md, "File format").
@@ -57,28 +58,16 @@ type Dataset struct {
 // A dataFile is an open file.
 type dataFile struct {
 	*footer
-	src    Source
-	local  *os.File
-	mapped []byte
-	first  int64 // rows in the files before
+	input.File
+	src   Source
+	first int64 // rows in the files before
 
 	keys sync.Mutex // held while arrow-go decrypts: the decryptors of a file are stateful
 }
 
-// checkSize returns an error if the file is mapped and was truncated: the rest of its last page of memory reads as
-// zeros, without a fault.
-func (f *dataFile) checkSize() error {
-	if f.mapped == nil {
-		return nil
-	}
-	info, err := f.local.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() < f.src.Size {
-		return fmt.Errorf("%w: it has %d bytes instead of %d", failure.ErrChanged, info.Size(), f.src.Size)
-	}
-	return nil
+// newFile returns a file that is not mapped.
+func newFile(src Source) *dataFile {
+	return &dataFile{File: input.File{Reader: src.Reader, Size: src.Size}, src: src}
 }
 
 // Open opens files with the zero Config: see [Config.Open].
@@ -106,9 +95,10 @@ func (cfg Config) Open(ctx context.Context, patterns ...string) (*Dataset, error
 		if err != nil {
 			return nil, &Error{paths[i], -1, "", -1, err}
 		}
-		f := &dataFile{src: src, local: local}
+		f := newFile(src)
+		f.Local = local
 		if !cfg.NoMmap {
-			if f.mapped, err = mapFile(local, src.Size); err != nil {
+			if err := f.Map(); err != nil {
 				local.Close()
 				return nil, &Error{paths[i], -1, "", -1, fmt.Errorf("mapping: %w", err)}
 			}
@@ -133,7 +123,7 @@ func (cfg Config) OpenSources(ctx context.Context, sources ...Source) (*Dataset,
 	}
 	d := &Dataset{cfg: cfg, files: make([]*dataFile, len(sources))}
 	err := d.openAll(ctx, func(i int) (*dataFile, error) {
-		return &dataFile{src: sources[i]}, nil
+		return newFile(sources[i]), nil
 	})
 	if err != nil {
 		return nil, err
@@ -222,15 +212,8 @@ func (d *Dataset) Close() error {
 	d.closed = true
 	var errs []error
 	for _, f := range d.files {
-		if f == nil {
-			continue
-		}
-		if f.mapped != nil {
-			errs = append(errs, unmapFile(f.mapped))
-			f.mapped = nil
-		}
-		if f.local != nil {
-			errs = append(errs, f.local.Close())
+		if f != nil {
+			errs = append(errs, f.Close())
 		}
 	}
 	return errors.Join(errs...)
@@ -297,7 +280,7 @@ func (f *dataFile) readFooter(d *Dataset) (err error) {
 		if f.footer, err = f.parseFooter(d); err != nil {
 			return err
 		}
-		if err := f.checkRows(f.src.Size); err != nil {
+		if err := f.checkRows(f.Size); err != nil {
 			return err
 		}
 		d.cfg.Cache.put(&f.src, f.footer)
@@ -309,17 +292,17 @@ func (f *dataFile) readFooter(d *Dataset) (err error) {
 // time if the footer is longer. All lengths are checked against the size of the file before any allocation.
 func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	d.footerReads.Add(1)
-	size := f.src.Size
+	size := f.Size
 	if size < 12 {
 		return nil, failure.Corrupt("not a Parquet file: %d bytes", size)
 	}
 	first := min(size, footerGuess)
-	if f.mapped != nil {
-		willNeed(f.mapped, size-first, first)
+	if f.Mapped != nil {
+		f.Need(size-first, first)
 		first = 8
 	}
 	tail := make([]byte, first)
-	if err := f.readAt(tail, size-int64(len(tail))); err != nil {
+	if err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	end := tail[len(tail)-8:]
@@ -338,7 +321,7 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 		tail = bytes.Clone(tail[int64(len(tail))-8-length : len(tail)-8]) // the footer keeps it
 	} else {
 		tail = make([]byte, length)
-		if err := f.readAt(tail, size-8-length); err != nil {
+		if err := f.ReadAt(tail, size-8-length); err != nil {
 			return nil, err
 		}
 	}
@@ -359,7 +342,7 @@ func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err erro
 	defer failure.Guard(&err)
 	props := parquet.NewReaderProperties(nil)
 	props.FileDecryptProps = d.cfg.Decryption.Clone("")
-	r, err := file.NewParquetReader(io.NewSectionReader(f.src.Reader, 0, f.src.Size), file.WithReadProps(props))
+	r, err := file.NewParquetReader(io.NewSectionReader(f.Reader, 0, f.Size), file.WithReadProps(props))
 	if err != nil {
 		return nil, fmt.Errorf("encrypted footer: %w", err)
 	}
@@ -372,24 +355,4 @@ func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err erro
 		out.decrypting, out.size = r, length
 	}
 	return out, err
-}
-
-// readAt fills b, from the memory map if there is one.
-func (f *dataFile) readAt(b []byte, off int64) (err error) {
-	if f.mapped != nil {
-		willNeed(f.mapped, off, int64(len(b)))
-		defer catchFaults()()
-		defer func() {
-			if r := recover(); r != nil {
-				err = faultError(r)
-			}
-		}()
-		copy(b, f.mapped[off:])
-		return nil
-	}
-	n, err := f.src.Reader.ReadAt(b, off)
-	if n < len(b) {
-		return shortRead(len(b), off, err)
-	}
-	return nil
 }

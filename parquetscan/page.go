@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/internal/snappy"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
 // The pages of a column chunk: header, bytes, checksum, decompression (parquet-format, README.md, "Data Pages").
@@ -47,7 +48,7 @@ const maxPageBytes = math.MaxInt / 8
 
 // A pageWalker reads pages from the bytes of a column chunk that is not encrypted.
 type pageWalker struct {
-	win      *window
+	win      *input.Window
 	off, end int64 // unread bytes of the chunk
 	codec    compress.Codec
 	kind     compress.Compression
@@ -71,7 +72,7 @@ func (w *pageWalker) peek() (pageHeader, error) {
 	}
 	for length := int64(256); ; length *= 16 {
 		length = min(length, w.end-w.off)
-		b, err := w.win.bytes(w.off, int(length), w.end)
+		b, err := w.win.Bytes(w.off, int(length), w.end)
 		if err != nil {
 			return pageHeader{}, err
 		}
@@ -122,7 +123,7 @@ func (w *pageWalker) next() (*page, error) {
 		if int(h.uncompressed) > w.limit {
 			return nil, fmt.Errorf("%w: page of %d bytes", failure.ErrTooLarge, h.uncompressed)
 		}
-		src, err := w.win.bytes(at, int(h.compressed), w.end)
+		src, err := w.win.Bytes(at, int(h.compressed), w.end)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +153,7 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 		if h.compressed != h.uncompressed {
 			return nil, failure.Corrupt("uncompressed page has %d bytes, want %d", h.compressed, h.uncompressed)
 		}
-		if w.win.mapped == nil { // peek at the next header may move the window
+		if !w.win.Lends() { // peek at the next header may move the window
 			w.buf = buffer.GrowBytes(w.buf[:0], len(src))
 			copy(w.buf, src)
 			src = w.buf

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/bits"
 	"slices"
+
+	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
 // Pieces: ranges of rows of a row group, cut at the borders of pages, so that all workers have work if few row groups
@@ -66,7 +68,7 @@ func (s *Scan) place(b *Bucket) (*dataFile, int) {
 }
 
 // cuttable reports whether row groups of the file may be cut.
-func (f *dataFile) cuttable() bool { return f.local != nil && f.decrypting == nil }
+func (f *dataFile) cuttable() bool { return f.Local != nil && f.decrypting == nil }
 
 // pieceOf returns a range of rows of a bucket of one row group, or the bucket itself if the range is all of it.
 func (s *Scan) pieceOf(b *Bucket, r rowRange, number int) Bucket {
@@ -141,11 +143,12 @@ func (s *Scan) pageStarts(f *dataFile, group int, l *leaf, most int) []int64 {
 	if err != nil {
 		return nil
 	}
-	if most > 1 && f.mapped != nil {
-		willNeed(f.mapped, start, length)
+	if most > 1 {
+		f.Need(start, length)
 	}
 	const headerBytes = 1 << 10
-	w := pageWalker{win: &window{src: &f.src, size: headerBytes}, off: start, end: start + length}
+	unmapped := &input.File{Reader: f.Reader, Size: f.Size}
+	w := pageWalker{win: input.NewWindow(unmapped, headerBytes), off: start, end: start + length}
 	var starts []int64
 	for row := int64(0); len(starts) < most; {
 		h, err := w.peek()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
 // Reading a bucket, batch by batch.
@@ -98,17 +99,17 @@ func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 	}
 	defer func() {
 		if err != nil && !errors.Is(err, io.EOF) && r.file != nil {
-			if cut := r.file.checkSize(); cut != nil {
+			if cut := r.file.CheckSize(); cut != nil {
 				err = r.locate(-1, cut)
 			}
 		}
 		r.err = err
 	}()
-	if d.files[0].mapped != nil {
-		defer catchFaults()()
+	if d.files[0].Mapped != nil {
+		defer input.CatchFaults()()
 		defer func() {
 			if p := recover(); p != nil {
-				err = r.locate(-1, faultError(p))
+				err = r.locate(-1, input.FaultError(p))
 			}
 		}()
 	}
@@ -122,7 +123,7 @@ func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 			}
 		}
 		if len(r.ranges) == 0 {
-			if err := r.file.checkSize(); err != nil {
+			if err := r.file.CheckSize(); err != nil {
 				return err // located above
 			}
 			if r.done != nil {
@@ -253,7 +254,7 @@ func chunkRange(f *dataFile, meta *chunkMeta) (start, length int64, err error) {
 		start = meta.dictionary
 	}
 	length = meta.compressed
-	size := f.src.Size
+	size := f.Size
 	if start < 0 || length < 0 || start > size || length > size-start {
 		return 0, 0, failure.Corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
 	}
@@ -276,16 +277,10 @@ func (r *Reader) walker(c *chunk, meta *chunkMeta) (pages, error) {
 	}
 	w, ok := c.pages.(*pageWalker)
 	if !ok {
-		w = &pageWalker{win: &window{size: r.scan.ds.cfg.ReadBytes}}
-		if w.win.size == 0 {
-			w.win.size = defaultReadBytes
-		}
+		w = &pageWalker{win: input.NewWindow(&r.file.File, r.scan.ds.cfg.ReadBytes)}
 	}
-	if w.win.src != &r.file.src {
-		w.win.src, w.win.mapped = &r.file.src, r.file.mapped
-		w.win.buf = w.win.buf[:0]
-	}
-	w.win.startMapped(start)
+	w.win.SetFile(&r.file.File)
+	w.win.StartMapped(start)
 	*w = pageWalker{
 		win: w.win, off: start, end: start + length, codec: codec, kind: meta.codec,
 		limit: min(c.limit, maxPageBytes), verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,

@@ -33,7 +33,7 @@ func (f *dataFile) arrow() (_ *file.Reader, err error) {
 		return f.decrypting, nil
 	}
 	raw := make([]byte, f.size)
-	if err := f.readAt(raw, f.src.Size-8-f.size); err != nil {
+	if err := f.ReadAt(raw, f.Size-8-f.size); err != nil {
 		return nil, err
 	}
 	meta, err := arrowFooter(raw)

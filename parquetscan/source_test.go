@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"sync"
@@ -108,33 +107,6 @@ func TestReaderFails(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestWindowReadsOnce reads parts of a file in order, headers and then pages of more or less than a window: every byte
-// is read once.
-func TestWindowReadsOnce(t *testing.T) {
-	content := make([]byte, 100_000)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range content {
-		content[i] = byte(rng.Uint32())
-	}
-	p, src := probed(t, content)
-	read := 0
-	p.fail = func(b []byte, _ int64) (int, error, bool) {
-		read += len(b)
-		return 0, nil, false
-	}
-	w := window{src: &src, size: 4000}
-	for at := 0; at < len(content); {
-		page := min(1+rng.IntN(10_000), len(content)-at)
-		for _, n := range []int{min(256, len(content)-at), page} {
-			b, err := w.bytes(int64(at), n, src.Size)
-			require.NoError(t, err)
-			require.True(t, bytes.Equal(content[at:at+n], b), "%d bytes at %d", n, at)
-		}
-		at += page
-	}
-	require.Equal(t, len(content), read)
 }
 
 // TestEOFWithLastBytes has a reader that returns io.EOF with the last bytes, as io.ReaderAt allows.
@@ -261,16 +233,6 @@ func TestTruncatedTail(t *testing.T) {
 	s := scanOf(t, d, Options{})
 	_, err = readBucket(s, everything(s))
 	require.ErrorIs(t, err, ErrChanged)
-}
-
-// TestFaultsAreNotHidden checks that only memory faults become errors, and that the goroutine's setting is restored.
-func TestFaultsAreNotHidden(t *testing.T) {
-	require.PanicsWithValue(t, "mine", func() { _ = faultError("mine") })
-	err := func() (err error) {
-		defer func() { err = recover().(error) }()
-		return fmt.Errorf("%s", os.Args[len(os.Args)])
-	}()
-	require.Panics(t, func() { _ = faultError(err) })
 }
 
 func TestClose(t *testing.T) {

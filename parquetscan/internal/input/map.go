@@ -2,7 +2,7 @@
 
 //go:build linux || darwin || freebsd || netbsd || openbsd
 
-package parquetscan
+package input
 
 import (
 	"os"

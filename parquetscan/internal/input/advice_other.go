@@ -2,7 +2,7 @@
 
 //go:build !linux
 
-package parquetscan
+package input
 
 // willRead does nothing: pages are loaded when they are read.
 func willRead([]byte, int64, int64) {}
