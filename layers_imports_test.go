@@ -88,8 +88,12 @@ var imports = map[string][]string{
 	},
 	"parquetscan/internal/buffer":  {module + "/internal/snappy"},
 	"parquetscan/internal/failure": nil,
-	"parquetscan/internal/input":   {module + "/parquetscan/internal/failure"},
-	"parquetscan/internal/thrift":  nil,
+	"parquetscan/internal/footer": {
+		module + "/column", module + "/parquetscan/internal/failure", module + "/parquetscan/internal/input",
+		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18",
+	},
+	"parquetscan/internal/input":  {module + "/parquetscan/internal/failure"},
+	"parquetscan/internal/thrift": nil,
 	"cqltest": {
 		module + "/internal",
 		"github.com/google/uuid",

@@ -47,7 +47,7 @@ func (s *Scan) expected(at int) bool { return !s.late(at) || s.states[at].used.L
 // requestGroup requests the start of the column chunks of a row group, unless the filter excludes it.
 func (s *Scan) requestGroup(at, group int) {
 	f := s.ds.files[at]
-	if f.Mapped == nil || group >= len(f.groups) || s.pred != nil && !s.mayMatch(f, group) ||
+	if f.Mapped == nil || group >= len(f.Groups) || s.pred != nil && !s.mayMatch(f, group) ||
 		s.requested[at][group].Swap(true) {
 		return
 	}
@@ -55,12 +55,12 @@ func (s *Scan) requestGroup(at, group int) {
 		if !s.expected(i) {
 			continue
 		}
-		for _, l := range n.leaves(nil) {
-			meta, err := chunkMetadata(f, group, l.index)
+		for _, l := range n.Leaves(nil) {
+			meta, err := f.Chunk(group, l.Index)
 			if err != nil {
 				continue // an error of the Reader of the row group
 			}
-			if start, length, err := chunkRange(f, &meta); err == nil {
+			if start, length, err := f.Range(&meta); err == nil {
 				f.Need(start, min(length, 2*input.ReadStep))
 			}
 		}

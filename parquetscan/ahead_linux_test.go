@@ -66,11 +66,11 @@ func TestOtherColumnsAreNotRead(t *testing.T) {
 		return nil
 	}))
 	require.EqualValues(t, rows, read)
-	for g := range f.groups {
+	for g := range f.Groups {
 		for leaf, most := range []float64{1, 0.1} {
-			meta, err := chunkMetadata(f, g, leaf)
+			meta, err := f.Chunk(g, leaf)
 			require.NoError(t, err)
-			start, length, err := chunkRange(f, &meta)
+			start, length, err := f.Range(&meta)
 			require.NoError(t, err)
 			require.Greater(t, length, int64(1<<20))
 			require.LessOrEqual(t, float64(resident(t, f.Mapped, start, start+length)), most*float64(length), "column %d", leaf)

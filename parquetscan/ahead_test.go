@@ -41,7 +41,7 @@ func TestNextRowGroupIsRequested(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.ReadInto(context.Background(), new(column.Batch)))
 		for at := range d.files {
-			for group := range d.files[at].groups {
+			for group := range d.files[at].Groups {
 				require.Equal(t, c.want == [2]int{at, group}, s.requested[at][group].Load(), "%s: file %d, row group %d", name, at, group)
 			}
 		}

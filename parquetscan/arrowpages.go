@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Pages that arrow-go reads, and pages that it decodes.
@@ -18,22 +19,22 @@ import (
 // arrowPages implements pages with arrow-go: it reads encrypted column chunks, and is the reference of pageWalker for
 // all others.
 type arrowPages struct {
-	file  *dataFile
+	file  *footer.File
 	r     file.PageReader
 	page  page
 	limit int
 }
 
 // newArrowPages returns the pages of a column chunk of a file that has a decrypting reader.
-func newArrowPages(f *dataFile, group, leaf int, meta *chunkMeta, limit int) (_ *arrowPages, err error) {
+func newArrowPages(f *footer.File, group, leaf int, meta *footer.ChunkMeta, limit int) (_ *arrowPages, err error) {
 	defer failure.Guard(&err)
-	f.keys.Lock()
-	defer f.keys.Unlock()
+	f.Keys.Lock()
+	defer f.Keys.Unlock()
 	// arrow-go reads the whole chunk without checking its range.
-	if _, _, err := chunkRange(f, meta); err != nil {
+	if _, _, err := f.Range(meta); err != nil {
 		return nil, err
 	}
-	r, err := f.decrypting.RowGroup(group).GetColumnPageReader(leaf)
+	r, err := f.Decrypting.RowGroup(group).GetColumnPageReader(leaf)
 	if err != nil {
 		return nil, failure.Corrupt("%w", err)
 	}
@@ -52,8 +53,8 @@ func (p *arrowPages) skip() error {
 // next implements pages.
 func (p *arrowPages) next() (_ *page, err error) {
 	defer failure.Guard(&err)
-	p.file.keys.Lock()
-	defer p.file.keys.Unlock()
+	p.file.Keys.Lock()
+	defer p.file.Keys.Unlock()
 	if !p.r.Next() {
 		if err := p.r.Err(); err != nil {
 			return nil, failure.Corrupt("%w", err)

@@ -42,17 +42,17 @@ func TestEncryptedPages(t *testing.T) {
 		checkSelections(t, rand.New(rand.NewPCG(3, 4)), d, Options{})
 		f := d.files[0]
 		for leaf := range fields {
-			meta, err := chunkMetadata(f, 0, leaf)
+			meta, err := f.Chunk(0, leaf)
 			require.NoError(t, err)
-			all, err := newArrowPages(f, 0, leaf, &meta, 1<<20)
+			all, err := newArrowPages(&f.File, 0, leaf, &meta, 1<<20)
 			require.NoError(t, err)
-			second, err := newArrowPages(f, 0, leaf, &meta, 1<<20)
+			second, err := newArrowPages(&f.File, 0, leaf, &meta, 1<<20)
 			require.NoError(t, err)
 			pages := 0
 			for ; ; pages++ {
 				h, err := all.peek()
 				require.NoError(t, err)
-				require.Negative(t, h.rows(f.nodes[leaf].first()), "the header of a page that was not decrypted")
+				require.Negative(t, h.rows(f.Nodes[leaf].First()), "the header of a page that was not decrypted")
 				p, err := all.next()
 				if pages%2 == 0 {
 					require.Equal(t, err, second.skip())
@@ -66,8 +66,8 @@ func TestEncryptedPages(t *testing.T) {
 				}
 			}
 			require.Greater(t, pages, 3)
-			meta.compressed = f.src.Size
-			_, err = newArrowPages(f, 0, leaf, &meta, 1<<20)
+			meta.Compressed = f.src.Size
+			_, err = newArrowPages(&f.File, 0, leaf, &meta, 1<<20)
 			require.ErrorIs(t, err, ErrCorrupt)
 		}
 	}
@@ -76,9 +76,9 @@ func TestEncryptedPages(t *testing.T) {
 // TestLimitOfEncryptedPages reads encrypted pages of as many bytes as a batch may have, and of one more.
 func TestLimitOfEncryptedPages(t *testing.T) {
 	d := encryptedFile(t, []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, parquet.DataPageV1)
-	meta, err := chunkMetadata(d.files[0], 0, 0)
+	meta, err := d.files[0].Chunk(0, 0)
 	require.NoError(t, err)
-	p, err := newArrowPages(d.files[0], 0, 0, &meta, 1<<20)
+	p, err := newArrowPages(&d.files[0].File, 0, 0, &meta, 1<<20)
 	require.NoError(t, err)
 	most := 0
 	for page, err := p.next(); err == nil; page, err = p.next() {

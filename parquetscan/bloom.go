@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -30,25 +31,25 @@ var bloomSalts = [bloomBlock / 4]uint32{
 
 // bloomLacks reports whether the bloom filter of a column contains none of a leaf's points.
 func (r *pruner) bloomLacks(l *predicateLeaf, leaf int) bool {
-	m, err := r.file.chunkMeta(r.rowGroup, leaf)
-	if err != nil || m.encrypted || !m.known || m.bloom.length != 0 && !r.file.has(m.bloom) {
+	m, err := r.file.PlainChunk(r.rowGroup, leaf)
+	if err != nil || m.Encrypted || !m.Known || m.Bloom.Length != 0 && !r.file.Has(m.Bloom) {
 		return false
 	}
-	column := r.file.meta.Schema.Column(leaf)
+	column := r.file.Meta.Schema.Column(leaf)
 	points, ok := bloomPoints(l, column.PhysicalType(), column.TypeLength())
-	blocks, ok2 := r.file.bloomBlocks(m.bloom.offset)
+	blocks, ok2 := bloomBlocks(r.file, m.Bloom.Offset)
 	if !ok || !ok2 || len(points) == 0 {
 		return false
 	}
 	hashes := make([]uint64, len(points))
 	first, last := int64(math.MaxInt64), int64(0) // the blocks to read
-	place := func(hash uint64) int64 { return int64(hash >> 32 * uint64(blocks.length/bloomBlock) >> 32) }
+	place := func(hash uint64) int64 { return int64(hash >> 32 * uint64(blocks.Length/bloomBlock) >> 32) }
 	for i, point := range points {
 		hashes[i] = bloomHash.Sum64(point)
 		first, last = min(first, place(hashes[i])), max(last, place(hashes[i]))
 	}
 	bits := make([]byte, (last-first+1)*bloomBlock)
-	if r.file.ReadAt(bits, blocks.offset+first*bloomBlock) != nil {
+	if r.file.ReadAt(bits, blocks.Offset+first*bloomBlock) != nil {
 		return false
 	}
 	for _, hash := range hashes {
@@ -71,20 +72,20 @@ func bloomContains(block []byte, hash uint32) bool {
 
 // bloomBlocks reads the header of a bloom filter (parquet.thrift, BloomFilterHeader), and returns the place of its
 // blocks. It returns false if the filter is of another kind or lies beyond the file.
-func (f *dataFile) bloomBlocks(offset int64) (blocks section, ok bool) {
+func bloomBlocks(f *footer.File, offset int64) (blocks footer.Section, ok bool) {
 	const mostHeader = 64 // usual ones have about 20 bytes
 	if offset <= 0 || offset >= f.Size {
-		return section{}, false
+		return footer.Section{}, false
 	}
 	head := make([]byte, min(mostHeader, f.Size-offset))
 	if f.ReadAt(head, offset) != nil {
-		return section{}, false
+		return footer.Section{}, false
 	}
 	r, kinds := thrift.Reader{B: head}, 0
 	for id, typ := range r.Fields() {
 		switch {
 		case id == 1 && typ == thrift.I32:
-			blocks.length = int64(r.I32())
+			blocks.Length = int64(r.I32())
 		case id >= 2 && id <= 4 && typ == thrift.Struct: // unions of algorithm, hash and compression: 1 is the known one
 			for kind, typ := range r.Fields() {
 				if kind == 1 && typ == thrift.Struct {
@@ -96,8 +97,8 @@ func (f *dataFile) bloomBlocks(offset int64) (blocks section, ok bool) {
 			r.Skip(typ, 1)
 		}
 	}
-	blocks.offset = offset + int64(r.Pos)
-	return blocks, !r.Failed() && kinds == 1<<2|1<<3|1<<4 && blocks.length%bloomBlock == 0 && f.has(blocks)
+	blocks.Offset = offset + int64(r.Pos)
+	return blocks, !r.Failed() && kinds == 1<<2|1<<3|1<<4 && blocks.Length%bloomBlock == 0 && f.Has(blocks)
 }
 
 // bloomPoints returns all stored forms of the points of a leaf, as bloom filters hash them. It returns false if a span

@@ -44,9 +44,9 @@ type unit struct {
 func (s *Scan) units() []unit {
 	units := make([]unit, 0, s.ds.groups)
 	for i, f := range s.ds.files {
-		for g, group := range f.groups {
-			if group.rows > 0 {
-				units = append(units, unit{i, g, group.rows, s.compressed(i, g)})
+		for g, group := range f.Groups {
+			if group.Rows > 0 {
+				units = append(units, unit{i, g, group.Rows, s.compressed(i, g)})
 			}
 		}
 	}
@@ -55,14 +55,14 @@ func (s *Scan) units() []unit {
 
 // compressed returns the compressed bytes of the scan's columns in a row group, at least 1; 0 if it has no rows.
 func (s *Scan) compressed(file, group int) int64 {
-	if s.ds.files[file].groups[group].rows == 0 {
+	if s.ds.files[file].Groups[group].Rows == 0 {
 		return 0
 	}
 	total := int64(0)
 	f := s.ds.files[file]
 	for _, leaf := range s.leaves[file] {
-		if c, err := chunkMetadata(f, group, leaf.index); err == nil {
-			total += min(max(0, c.compressed), f.Size) // so that no sum overflows
+		if c, err := f.Chunk(group, leaf.Index); err == nil {
+			total += min(max(0, c.Compressed), f.Size) // so that no sum overflows
 		}
 	}
 	return max(1, total)
@@ -147,14 +147,14 @@ func (s *Scan) check(b Bucket) ([]int, error) {
 				f.src.Size, f.src.ETag, p.Size, p.ETag)}
 		}
 		rows := int64(0)
-		if p.First < 0 || p.End > len(f.groups) || p.First >= p.End {
+		if p.First < 0 || p.End > len(f.Groups) || p.First >= p.End {
 			return nil, &Error{
 				p.File, -1, "", -1,
-				fmt.Errorf("bucket %d: row groups %d to %d, the file has %d", b.Number, p.First, p.End, len(f.groups)),
+				fmt.Errorf("bucket %d: row groups %d to %d, the file has %d", b.Number, p.First, p.End, len(f.Groups)),
 			}
 		}
-		for _, g := range f.groups[p.First:p.End] {
-			rows += g.rows
+		for _, g := range f.Groups[p.First:p.End] {
+			rows += g.Rows
 		}
 		if p.From != 0 || p.To != 0 {
 			if p.End != p.First+1 || p.From < 0 || p.From >= p.To || p.To > rows {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -61,7 +62,7 @@ func requireWhole(t *testing.T, s *Scan, buckets []Bucket, read bool) (most int6
 			for g := p.First; g < p.End; g++ {
 				require.False(t, at[[2]int{file, g}], "row group %d of %s twice", g, p.File)
 				at[[2]int{file, g}] = true
-				if n := s.ds.files[file].groups[g].rows; n > 0 {
+				if n := s.ds.files[file].Groups[g].Rows; n > 0 {
 					units = append(units, unit{file, g, n, s.compressed(file, g)})
 				}
 			}
@@ -347,7 +348,7 @@ func TestHostileSizes(t *testing.T) {
 		w.i64(3, 1)
 		w.end()
 	}
-	s := scanOf(t, openSources(t, Config{}, withFooter([]byte(magic), w)), Options{})
+	s := scanOf(t, openSources(t, Config{}, withFooter([]byte(footer.Magic), w)), Options{})
 	for n := 1; n <= groups; n++ {
 		require.Len(t, s.SplitByCount(n), n)
 		requireWhole(t, s, s.SplitByCount(n), false)

@@ -6,6 +6,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Columns that grow while they are read: values, NULLs, capacity.
@@ -17,13 +18,13 @@ type builder column.Column
 func (c *builder) child(i int) *builder { return (*builder)(&c.Children[i]) }
 
 // reset empties the column and sets the type that a node is decoded as. It keeps the memory.
-func (c *builder) reset(name string, nd *node, vector bool) {
-	c.Name, c.Type = name, nd.field.Type
+func (c *builder) reset(name string, nd *footer.Node, vector bool) {
+	c.Name, c.Type = name, nd.Field.Type
 	switch {
-	case nd.leaf != nil:
-		c.Type = nd.leaf.typ
+	case nd.Leaf != nil:
+		c.Type = nd.Leaf.Type
 	case vector:
-		c.Type = column.Type{Kind: column.Vector, Elem: nd.children[0].leaf.typ.Kind}
+		c.Type = column.Type{Kind: column.Vector, Elem: nd.Children[0].Leaf.Type.Kind}
 	}
 	c.Len, c.Nulls, c.Dict = 0, 0, nil
 	c.Values, c.Offsets = c.Values[:0], c.Offsets[:0]
@@ -34,11 +35,11 @@ func (c *builder) reset(name string, nd *node, vector bool) {
 		c.Children = nil
 		return
 	}
-	if len(c.Children) != len(nd.children) {
-		c.Children = make([]column.Column, len(nd.children))
+	if len(c.Children) != len(nd.Children) {
+		c.Children = make([]column.Column, len(nd.Children))
 	}
-	for i, child := range nd.children {
-		c.child(i).reset(child.field.Name, child, false)
+	for i, child := range nd.Children {
+		c.child(i).reset(child.Field.Name, child, false)
 	}
 }
 

@@ -5,6 +5,8 @@ package parquetscan
 import (
 	"container/list"
 	"sync"
+
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // The cache of parsed footers.
@@ -31,7 +33,7 @@ type cacheKey struct {
 // cached is an entry of a Cache.
 type cached struct {
 	key    cacheKey
-	footer *footer
+	footer *footer.Footer
 }
 
 // NewCache returns a Cache for footers of maxBytes in total, counted by their size in files. A parsed footer takes
@@ -51,7 +53,7 @@ func (c *Cache) Stats() (lookups, hits, bytes int64) {
 }
 
 // get returns the footer of a source, nil if there is none or the source has no ETag.
-func (c *Cache) get(s *Source) *footer {
+func (c *Cache) get(s *Source) *footer.Footer {
 	if c == nil || s.ETag == "" {
 		return nil
 	}
@@ -69,8 +71,8 @@ func (c *Cache) get(s *Source) *footer {
 
 // put stores a footer and removes those used least recently until all fit. Footers that can decrypt are not stored:
 // other datasets may lack the keys.
-func (c *Cache) put(s *Source, f *footer) {
-	if c == nil || s.ETag == "" || f.decrypting != nil || f.size > c.most {
+func (c *Cache) put(s *Source, f *footer.Footer) {
+	if c == nil || s.ETag == "" || f.Decrypting != nil || f.Length > c.most {
 		return
 	}
 	c.mu.Lock()
@@ -80,11 +82,11 @@ func (c *Cache) put(s *Source, f *footer) {
 		return
 	}
 	c.byKey[key] = c.recent.PushFront(&cached{key, f})
-	c.bytes += f.size
+	c.bytes += f.Length
 	for c.bytes > c.most {
 		last := c.recent.Back()
 		old := c.recent.Remove(last).(*cached)
 		delete(c.byKey, old.key)
-		c.bytes -= old.footer.size
+		c.bytes -= old.footer.Length
 	}
 }

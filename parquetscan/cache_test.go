@@ -11,6 +11,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // The cache of footers.
@@ -24,23 +26,23 @@ func TestCacheBound(t *testing.T) {
 	}
 	src := func(name string) *Source { return &Source{Name: name, ETag: "1", Size: 7} }
 	for _, name := range []string{"a", "b", "c"} {
-		c.put(src(name), &footer{size: 30})
+		c.put(src(name), &footer.Footer{Length: 30})
 	}
 	require.NotNil(t, c.get(src("a"))) // now b is the least recently used footer
-	c.put(src("d"), &footer{size: 30})
+	c.put(src("d"), &footer.Footer{Length: 30})
 	require.Equal(t, []bool{true, false, true, true}, []bool{has("a"), has("b"), has("c"), has("d")})
-	c.put(src("e"), &footer{size: 60}) // c and a are evicted
+	c.put(src("e"), &footer.Footer{Length: 60}) // c and a are evicted
 	require.Equal(t, []bool{false, false, false, true, true}, []bool{has("a"), has("b"), has("c"), has("d"), has("e")})
 	_, _, bytes := c.Stats()
 	require.EqualValues(t, 90, bytes)
-	c.put(src("f"), &footer{size: 101}) // larger than the cache
+	c.put(src("f"), &footer.Footer{Length: 101}) // larger than the cache
 	require.False(t, has("f"))
 	require.True(t, has("d"))
-	c.put(src("g"), &footer{size: 100})
+	c.put(src("g"), &footer.Footer{Length: 100})
 	require.Equal(t, []bool{false, false, true}, []bool{has("d"), has("e"), has("g")})
-	kept := &footer{size: 40}
+	kept := &footer.Footer{Length: 40}
 	c.put(src("h"), kept)
-	c.put(src("h"), &footer{size: 50}) // read twice concurrently: the first footer stays, counted once
+	c.put(src("h"), &footer.Footer{Length: 50}) // read twice concurrently: the first footer stays, counted once
 	require.Same(t, kept, c.get(src("h")))
 	lookups, hits, bytes := c.Stats()
 	require.Equal(t, []int64{2, 2, 40}, []int64{lookups, hits, bytes})
@@ -49,23 +51,23 @@ func TestCacheBound(t *testing.T) {
 
 func TestCacheIdentity(t *testing.T) {
 	c := NewCache(1000)
-	c.put(&Source{Name: "a", ETag: "1", Size: 7}, &footer{size: 10})
+	c.put(&Source{Name: "a", ETag: "1", Size: 7}, &footer.Footer{Length: 10})
 	require.NotNil(t, c.get(&Source{Name: "a", ETag: "1", Size: 7}))
 	require.Nil(t, c.get(&Source{Name: "a", ETag: "2", Size: 7}))
 	require.Nil(t, c.get(&Source{Name: "a", ETag: "1", Size: 8}))
 	require.Nil(t, c.get(&Source{Name: "b", ETag: "1", Size: 7}))
-	c.put(&Source{Name: "a", Size: 7}, &footer{size: 10}) // without an ETag changes are not detected
+	c.put(&Source{Name: "a", Size: 7}, &footer.Footer{Length: 10}) // without an ETag changes are not detected
 	require.Nil(t, c.get(&Source{Name: "a", Size: 7}))
 	lookups, hits, bytes := c.Stats()
 	require.Equal(t, []int64{4, 1, 10}, []int64{lookups, hits, bytes})
 
 	var none *Cache
-	none.put(&Source{Name: "a", ETag: "1"}, &footer{})
+	none.put(&Source{Name: "a", ETag: "1"}, &footer.Footer{})
 	require.Nil(t, none.get(&Source{Name: "a", ETag: "1"}))
 	lookups, hits, bytes = none.Stats()
 	require.Equal(t, []int64{0, 0, 0}, []int64{lookups, hits, bytes})
 	var zero Cache
-	zero.put(&Source{Name: "a", ETag: "1"}, &footer{size: 1})
+	zero.put(&Source{Name: "a", ETag: "1"}, &footer.Footer{Length: 1})
 	require.Nil(t, zero.get(&Source{Name: "a", ETag: "1"}))
 }
 
@@ -87,7 +89,7 @@ func TestCacheConcurrently(t *testing.T) {
 		b := numbers(i, 1+i, 2)
 		sources = append(sources, memorySource(fmt.Sprint(i), b))
 		d := openSources(t, Config{}, b)
-		size += d.files[0].size
+		size += d.files[0].Length
 	}
 	cache := NewCache(size / 2)
 	var wg sync.WaitGroup

@@ -16,6 +16,7 @@ import (
 	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Reading a column chunk page by page into a column: the current page, its levels, its dictionary. decode.go turns
@@ -23,12 +24,14 @@ import (
 
 // A chunk is the unread rest of a column chunk. It belongs to one Reader.
 type chunk struct {
-	leaf  *leaf
+	leaf  *footer.Leaf
 	pages pages
 	rows  int64         // not yet read, by the row group's metadata
 	limit int           // bytes of a page, or of a Column
 	text  bool          // strings are read as text even if they are coded
 	dim   *atomic.Int64 // of vectors: columnState.dim
+
+	convert conversion // of the leaf; nil means none
 
 	dict       *column.Dictionary // of strings
 	dictValues []byte             // of all other types: leaf.width bytes each
@@ -55,7 +58,7 @@ type chunk struct {
 
 // open resets the chunk to another row group.
 func (c *chunk) open(pages pages, rows int64) {
-	c.pages, c.rows = pages, rows
+	c.pages, c.rows, c.convert = pages, rows, conversionOf(c.leaf)
 	c.dict, c.dictValues, c.dictLen = nil, c.dictValues[:0], -1
 	c.left = 0
 }
@@ -97,12 +100,12 @@ func (c *chunk) startPage(p *page) error {
 	if p.typ == dataPageV2 {
 		rep, def := data[:p.repLength], data[p.repLength:p.repLength+p.defLength]
 		data = data[p.repLength+p.defLength:]
-		if err = c.rep.start(rep, levelWidth(c.leaf.maxRep)); err == nil {
-			err = c.def.start(def, levelWidth(c.leaf.maxDef))
+		if err = c.rep.start(rep, levelWidth(c.leaf.MaxRep)); err == nil {
+			err = c.def.start(def, levelWidth(c.leaf.MaxDef))
 		}
 	} else {
-		if data, err = c.rep.startV1(data, p.repEncoding, c.leaf.maxRep, n); err == nil {
-			data, err = c.def.startV1(data, p.defEncoding, c.leaf.maxDef, n)
+		if data, err = c.rep.startV1(data, p.repEncoding, c.leaf.MaxRep, n); err == nil {
+			data, err = c.def.startV1(data, p.defEncoding, c.leaf.MaxDef, n)
 		}
 	}
 	if err != nil {
@@ -119,7 +122,7 @@ func (c *chunk) startPage(p *page) error {
 		}
 		return c.startCodes(data[1:], uint(data[0]))
 	case p.encoding == encodingPlain:
-	case p.encoding == encodingRLE && c.leaf.typ.Kind == column.Bool:
+	case p.encoding == encodingRLE && c.leaf.Type.Kind == column.Bool:
 		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
 			return failure.Corrupt("page of booleans without its length")
 		}
@@ -127,7 +130,7 @@ func (c *chunk) startPage(p *page) error {
 		return c.codes.start(data[4:4+binary.LittleEndian.Uint32(data)], 1)
 	default:
 		present := n
-		if c.leaf.maxDef > 0 {
+		if c.leaf.MaxDef > 0 {
 			if present, err = c.countPresent(n); err != nil {
 				return err
 			}
@@ -178,7 +181,7 @@ func (c *chunk) countPresent(n int) (int, error) {
 			return 0, err
 		}
 		for _, d := range part {
-			if int(d) == c.leaf.maxDef {
+			if int(d) == c.leaf.MaxDef {
 				present++
 			}
 		}
@@ -189,7 +192,7 @@ func (c *chunk) countPresent(n int) (int, error) {
 
 // ready returns how many of the next n rows can be read into one Column: strings come either as codes or as text.
 func (c *chunk) ready(n int) (int, error) {
-	if !c.leaf.typ.Kind.IsText() || c.leaf.maxRep > 0 {
+	if !c.leaf.Type.Kind.IsText() || c.leaf.MaxRep > 0 {
 		return n, nil
 	}
 	if c.left == 0 {
@@ -236,12 +239,12 @@ func (c *chunk) readFlat(dst *builder, n int) error {
 				return err
 			}
 		}
-		if dst.Len == 0 && c.coded && !c.text && c.leaf.typ.Kind.IsText() {
+		if dst.Len == 0 && c.coded && !c.text && c.leaf.Type.Kind.IsText() {
 			dst.Dict = c.dict // ready guarantees that all rows are codes
 		}
 		k := min(n, c.left)
 		var err error
-		switch c.leaf.maxDef {
+		switch c.leaf.MaxDef {
 		case 0:
 			err = c.present(dst, k)
 		case 1:
@@ -306,10 +309,10 @@ func (c *chunk) levels(dst *builder, n int) error {
 		}
 		var valid [levelBlock / 8]byte
 		for i, d := range c.defBuf {
-			if int(d) > c.leaf.maxDef {
-				return failure.Corrupt("definition level %d, want at most %d", d, c.leaf.maxDef)
+			if int(d) > c.leaf.MaxDef {
+				return failure.Corrupt("definition level %d, want at most %d", d, c.leaf.MaxDef)
 			}
-			if int(d) == c.leaf.maxDef {
+			if int(d) == c.leaf.MaxDef {
 				valid[i>>3] |= 1 << (i & 7)
 			}
 		}
@@ -354,7 +357,7 @@ func (c *chunk) loadDictionary(p *page) error {
 	}
 	n := int(p.numValues)
 	least := (int64(n) + 7) / 8 // bytes of n booleans
-	if c.leaf.physical == parquet.Types.ByteArray {
+	if c.leaf.Physical == parquet.Types.ByteArray {
 		least = int64(n) * 4
 	}
 	if least > int64(len(p.data)) {
@@ -362,7 +365,7 @@ func (c *chunk) loadDictionary(p *page) error {
 	}
 	c.data, c.bit, c.coded, c.bools, c.foundIn = p.data, 0, false, false, -1
 	// Columns keep a dictionary of strings, so it has its own memory.
-	dst := builder{Type: c.leaf.typ, Values: c.dictValues[:0]}
+	dst := builder{Type: c.leaf.Type, Values: c.dictValues[:0]}
 	if dst.Type.Kind.IsText() {
 		dst.Values, dst.Offsets = nil, make([]int32, 1, n+1)
 	}

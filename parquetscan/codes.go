@@ -31,7 +31,7 @@ func (r *Reader) filterPage(e *evaluator, i int, columns []int, n int, all bool)
 	}
 	at := columns[st.columns[0]]
 	reader := &r.columns[at]
-	if r.got[at] || reader.node.leaf == nil || reader.vector || len(reader.chunks) != 1 {
+	if r.got[at] || reader.node.Leaf == nil || reader.vector || len(reader.chunks) != 1 {
 		return 0, false, nil
 	}
 	c := reader.chunks[0]
@@ -94,10 +94,10 @@ func (c *chunk) hasCodes(n int) bool {
 
 // hasValues reports whether the next n rows of a column are in the current page, one value each.
 func (c *chunk) hasValues(n int) bool {
-	if c.left < n || c.leaf.maxRep > 0 {
+	if c.left < n || c.leaf.MaxRep > 0 {
 		return false
 	}
-	switch c.leaf.maxDef {
+	switch c.leaf.MaxDef {
 	case 0:
 		return true
 	case 1:
@@ -111,8 +111,8 @@ func (c *chunk) hasValues(n int) bool {
 func (e *evaluator) hitEntries(i int, c *chunk) {
 	st, h := &e.p.stages[i], &e.hits[i]
 	h.chunk, h.serial = c, c.serial
-	entries := column.Column{Type: c.leaf.typ, Len: c.dictLen, Values: c.dictValues}
-	if c.leaf.typ.Kind.IsText() {
+	entries := column.Column{Type: c.leaf.Type, Len: c.dictLen, Values: c.dictValues}
+	if c.leaf.Type.Kind.IsText() {
 		entries.Values, entries.Offsets = c.dict.Buffers()
 	}
 	e.cols[st.columns[0]] = &entries

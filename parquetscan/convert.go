@@ -6,14 +6,49 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/apache/arrow-go/v18/parquet"
+
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Conversion of values whose Go type differs from the stored type: narrow integers, wide times, INT96, decimals.
 
 // A conversion writes n values of src to dst. Errors are rowErrors, counted from the first value.
 type conversion func(dst, src []byte, n int) error
+
+// conversionOf returns the conversion of the values of a leaf; nil means that they are stored as they are read.
+func conversionOf(l *footer.Leaf) conversion {
+	wide := l.Type.Kind == column.Decimal128 || l.Type.Kind == column.Decimal256
+	switch l.Physical {
+	case parquet.Types.Int96:
+		return int96
+	case parquet.Types.Int32:
+		switch l.Type.Kind {
+		case column.Int8:
+			return narrow[int8]
+		case column.Int16:
+			return narrow[int16]
+		case column.Uint8:
+			return narrow[uint8]
+		case column.Uint16:
+			return narrow[uint16]
+		case column.Time, column.Decimal64:
+			return widen
+		}
+	case parquet.Types.FixedLenByteArray:
+		if wide || l.Type.Kind == column.Decimal64 {
+			return decimals(l.Width, l.Stored)
+		}
+		return nil
+	}
+	if wide && l.Stored > 0 {
+		return widenInt(l.Width, l.Stored)
+	}
+	return nil
+}
 
 // narrow converts INT32 to integers of 1 or 2 bytes. Values out of range are errors: no known writer uses the upper
 // bits.

@@ -297,9 +297,9 @@ func requireCorpusError(t *testing.T, err, is error) {
 // lists returns the columns that could be vectors.
 func lists(d *Dataset, columns []string) []string {
 	var out []string
-	for _, n := range d.files[0].nodes {
-		if n.canBeVector() && slices.Contains(columns, n.field.Name) {
-			out = append(out, n.field.Name)
+	for _, n := range d.files[0].Nodes {
+		if n.CanBeVector() && slices.Contains(columns, n.Field.Name) {
+			out = append(out, n.Field.Name)
 		}
 	}
 	return out

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -256,7 +257,7 @@ func TestDecimalsOfShortIntegers(t *testing.T) {
 			w.chunk(handColumn{name: "d", physical: physical, values: int64(len(want))}, 4, 4, int64(len(page)))
 			w.i64(3, int64(len(want)))
 			w.end()
-			b, err := firstBatch(t, withFooter(append([]byte(magic), page...), w), Options{})
+			b, err := firstBatch(t, withFooter(append([]byte(footer.Magic), page...), w), Options{})
 			require.NoError(t, err)
 			require.Equal(t, column.Type{Kind: kind, Precision: int(precision), Scale: 2}, b.Columns[0].Type)
 			for i, v := range want {

@@ -30,7 +30,7 @@ func (c *chunk) appendValues(dst *builder, n int) error {
 	if n == 0 {
 		return nil
 	}
-	if int64(len(dst.Values))+int64(n)*int64(c.leaf.width) > int64(c.limit) {
+	if int64(len(dst.Values))+int64(n)*int64(c.leaf.Width) > int64(c.limit) {
 		return fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, c.limit)
 	}
 	text := dst.Type.Kind.IsText()
@@ -48,9 +48,9 @@ func (c *chunk) appendValues(dst *builder, n int) error {
 		return c.appendRuns(dst, n)
 	case text:
 		return c.appendText(dst, n)
-	case c.leaf.physical == parquet.Types.Boolean:
+	case c.leaf.Physical == parquet.Types.Boolean:
 		return c.appendBools(dst, n)
-	case c.leaf.physical == parquet.Types.ByteArray:
+	case c.leaf.Physical == parquet.Types.ByteArray:
 		return c.appendVariable(dst, n)
 	default:
 		return c.appendFixed(dst, n)
@@ -69,25 +69,25 @@ func (c *chunk) take(n int) ([]byte, error) {
 
 // appendFixed appends plain values of fixed width.
 func (c *chunk) appendFixed(dst *builder, n int) error {
-	if n > len(c.data)/max(1, c.leaf.stored) {
-		return failure.Corrupt("page ends %d bytes too early", n*c.leaf.stored-len(c.data))
+	if n > len(c.data)/max(1, c.leaf.Stored) {
+		return failure.Corrupt("page ends %d bytes too early", n*c.leaf.Stored-len(c.data))
 	}
-	src, err := c.take(n * c.leaf.stored)
+	src, err := c.take(n * c.leaf.Stored)
 	if err != nil {
 		return err
 	}
 	at := len(dst.Values)
-	dst.Values = buffer.GrowBytes(dst.Values, at+n*c.leaf.width)
-	if c.leaf.convert == nil {
+	dst.Values = buffer.GrowBytes(dst.Values, at+n*c.leaf.Width)
+	if c.convert == nil {
 		copy(dst.Values[at:], src)
 		return nil
 	}
-	return c.leaf.convert(dst.Values[at:], src, n)
+	return c.convert(dst.Values[at:], src, n)
 }
 
 // appendVariable appends values that are stored as byte arrays and read as numbers: decimals.
 func (c *chunk) appendVariable(dst *builder, n int) error {
-	at, w := len(dst.Values), c.leaf.width
+	at, w := len(dst.Values), c.leaf.Width
 	dst.Values = buffer.GrowBytes(dst.Values, at+n*w)
 	for i := range n {
 		b, err := c.byteArray()
@@ -177,7 +177,7 @@ func (c *chunk) nextCodes(n int) ([]uint32, error) {
 
 // gather appends the dictionary's values for n codes.
 func (c *chunk) gather(dst *builder, n int) error {
-	w := c.leaf.width
+	w := c.leaf.Width
 	at := len(dst.Values)
 	dst.Values = buffer.GrowBytes(dst.Values, at+n*w)
 	out := dst.Values[at:]
@@ -361,39 +361,39 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 		return nil, nil
 	}
 	if encoding == encodingByteStreamSplit {
-		if c.leaf.stored == 0 || c.leaf.physical == parquet.Types.Boolean || len(data) != n*c.leaf.stored {
-			return nil, failure.Corrupt("%d values of %v in %d bytes split into streams", n, c.leaf.physical, len(data))
+		if c.leaf.Stored == 0 || c.leaf.Physical == parquet.Types.Boolean || len(data) != n*c.leaf.Stored {
+			return nil, failure.Corrupt("%d values of %v in %d bytes split into streams", n, c.leaf.Physical, len(data))
 		}
 		c.other = buffer.GrowBytes(c.other[:0], len(data))
-		joinStreams(c.other, data, c.leaf.stored)
+		joinStreams(c.other, data, c.leaf.Stored)
 		return c.other, nil
 	}
 	least := 4 // bytes of a value in PLAIN
-	if c.leaf.physical != parquet.Types.ByteArray {
-		least = c.leaf.stored
+	if c.leaf.Physical != parquet.Types.ByteArray {
+		least = c.leaf.Stored
 	}
 	if int64(n)*int64(least) > int64(c.limit) {
 		return nil, fmt.Errorf("%w: page of %d values", failure.ErrTooLarge, n)
 	}
-	text := c.leaf.physical == parquet.Types.ByteArray || c.leaf.physical == parquet.Types.FixedLenByteArray
+	text := c.leaf.Physical == parquet.Types.ByteArray || c.leaf.Physical == parquet.Types.FixedLenByteArray
 	switch {
 	case text && encoding == encodingDeltaLength:
 		return c.decodeStrings(data, n, false)
 	case text && encoding == encodingDeltaBytes:
 		return c.decodeStrings(data, n, true)
-	case encoding == encodingDeltaPacked && slices.Contains(integers, c.leaf.physical):
+	case encoding == encodingDeltaPacked && slices.Contains(integers, c.leaf.Physical):
 		if _, err := deltaEnd(data, n); err != nil {
 			return nil, err
 		}
-		c.other = buffer.GrowBytes(c.other[:0], n*c.leaf.stored)
-		if c.leaf.stored == 4 {
+		c.other = buffer.GrowBytes(c.other[:0], n*c.leaf.Stored)
+		if c.leaf.Stored == 4 {
 			decodeDeltas(buffer.SliceOf[uint32](c.other, n), data)
 		} else {
 			decodeDeltas(buffer.SliceOf[uint64](c.other, n), data)
 		}
 		return c.other, nil
 	}
-	column := schema.NewColumn(c.leaf.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
+	column := schema.NewColumn(c.leaf.Desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
 	c.other, err = readPage(c.other[:0], column, encoding, data, n, c.limit)
 	return c.other, err
 }

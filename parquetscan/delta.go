@@ -136,7 +136,7 @@ func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err 
 		return nil, err
 	}
 	c.other = buffer.GrowBytes(c.other[:0], total)
-	joinStrings(c.other, data, prefixes, suffixes, c.leaf.physical == parquet.Types.ByteArray)
+	joinStrings(c.other, data, prefixes, suffixes, c.leaf.Physical == parquet.Types.ByteArray)
 	return c.other, nil
 }
 
@@ -144,7 +144,7 @@ func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err 
 // PLAIN.
 func (c *chunk) checkStrings(prefixes, suffixes []uint32, size int) (total int, err error) {
 	head := 4 // of a string in PLAIN
-	if c.leaf.physical != parquet.Types.ByteArray {
+	if c.leaf.Physical != parquet.Types.ByteArray {
 		head = 0
 	}
 	length := uint64(0) // of the previous string
@@ -156,8 +156,8 @@ func (c *chunk) checkStrings(prefixes, suffixes []uint32, size int) (total int, 
 		}
 		size -= int(suffix)
 		length = prefix + uint64(suffix)
-		if head == 0 && length != uint64(c.leaf.stored) {
-			return 0, failure.Corrupt("value of %d bytes instead of %d", length, c.leaf.stored)
+		if head == 0 && length != uint64(c.leaf.Stored) {
+			return 0, failure.Corrupt("value of %d bytes instead of %d", length, c.leaf.Stored)
 		}
 		if uint64(total)+uint64(head)+length > uint64(c.limit) {
 			return 0, fmt.Errorf("%w: page of more than %d bytes", failure.ErrTooLarge, c.limit)
@@ -168,7 +168,7 @@ func (c *chunk) checkStrings(prefixes, suffixes []uint32, size int) (total int, 
 }
 
 // joinStrings stores strings in dst, each a prefix of the previous one and the next suffix in data, and before it its
-// length if strings are of variable length. The lengths are checked, and dst is a slice of growBytes.
+// length if strings are of variable length. The lengths are checked, and dst is a slice of buffer.GrowBytes.
 func joinStrings(dst, data []byte, prefixes, suffixes []uint32, variable bool) {
 	room, at, before := dst[:len(dst)+buffer.Slack], 0, 0
 	for i, suffix := range suffixes {

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -147,7 +148,7 @@ func TestStringsOfAllLengths(t *testing.T) {
 		texts = append(texts, text...)
 		lengths[i] = len(text)
 	}
-	c := chunk{leaf: &leaf{physical: parquet.Types.ByteArray}, limit: 1 << 20}
+	c := chunk{leaf: &footer.Leaf{Physical: parquet.Types.ByteArray}, limit: 1 << 20}
 	got, err := c.decodeStrings(slices.Concat(deltas(prefixes...), deltas(suffixes...), data), len(want), true)
 	require.NoError(t, err)
 	require.Equal(t, plain, got)
@@ -196,7 +197,7 @@ func FuzzDeltaStrings(f *testing.F) {
 		if n < 1 || n > 1<<12 {
 			return
 		}
-		c := chunk{leaf: &leaf{physical: parquet.Types.ByteArray}, limit: 1 << 20}
+		c := chunk{leaf: &footer.Leaf{Physical: parquet.Types.ByteArray}, limit: 1 << 20}
 		got, err := c.decodeStrings(data, n, prefixed)
 		if err != nil {
 			return
@@ -267,7 +268,7 @@ func BenchmarkDeltaStrings(b *testing.B) {
 			if encoding == encodingDeltaBytes {
 				data = slices.Concat(deltas(prefixes...), deltas(suffixes...), text)
 			}
-			c := chunk{leaf: &leaf{physical: parquet.Types.ByteArray}, limit: 1 << 30}
+			c := chunk{leaf: &footer.Leaf{Physical: parquet.Types.ByteArray}, limit: 1 << 30}
 			var out []byte
 			decode := map[string]func(){
 				"vecql":    func() { out, _ = c.decodeStrings(data, n, encoding == encodingDeltaBytes) },

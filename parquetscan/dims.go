@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // The decision which lists are read as vectors, by the footers of all files of a scan: see Options.Lists.
@@ -16,7 +17,7 @@ import (
 // setVectors decides whether column i, or lists within it, are read as vectors.
 func (s *Scan) setVectors(i int) error {
 	c := &s.columns[i]
-	c.text = i < s.outputs && c.node.hasText()
+	c.text = i < s.outputs && c.node.HasText()
 	named := slices.Contains(s.o.Vectors, c.name)
 	if slices.Contains(s.o.Lists, c.name) {
 		if named {
@@ -24,18 +25,18 @@ func (s *Scan) setVectors(i int) error {
 		}
 		return nil
 	}
-	list := c.node.canBeVector() && c.node.rep == 0
-	if named && !list && !c.node.hasFixed() {
-		return fmt.Errorf("parquetscan: Vectors: column %s is %v, not lists of numbers or UUIDs", c.name, c.node.field.Type)
+	list := c.node.CanBeVector() && c.node.Rep == 0
+	if named && !list && !c.node.HasFixed() {
+		return fmt.Errorf("parquetscan: Vectors: column %s is %v, not lists of numbers or UUIDs", c.name, c.node.Field.Type)
 	}
 	c.must = named
 	same, lists := true, false // by Arrow's schema in all files; in one of them
 	for _, nodes := range s.nodes {
-		same, lists = same && nodes[i].sameFixed(c.node), lists || nodes[i].list
+		same, lists = same && nodes[i].SameFixed(c.node), lists || nodes[i].List
 	}
-	dim, ok := c.node.dim, same && c.node.hasFixed()
+	dim, ok := c.node.Dim, same && c.node.HasFixed()
 	if list && !ok && !named && !lists {
-		if k := c.node.children[0].leaf.typ.Kind; k == column.Float32 || k == column.Float64 {
+		if k := c.node.Children[0].Leaf.Type.Kind; k == column.Float32 || k == column.Float64 {
 			dim, ok = s.footerDim(i)
 		}
 	}
@@ -44,7 +45,7 @@ func (s *Scan) setVectors(i int) error {
 	} else {
 		c.inner = ok || named
 	}
-	if c.vector && ok && int64(dim)*int64(c.node.children[0].leaf.width) <= int64(s.o.MaxBatchBytes) {
+	if c.vector && ok && int64(dim)*int64(c.node.Children[0].Leaf.Width) <= int64(s.o.MaxBatchBytes) {
 		s.states[i].dim.Store(int64(dim))
 	}
 	return nil
@@ -55,8 +56,8 @@ func (s *Scan) setVectors(i int) error {
 func (s *Scan) footerDim(i int) (dim int, ok bool) {
 	for at, f := range s.ds.files {
 		n := s.nodes[at][i]
-		for group := range f.groups {
-			rows, elements, known := countElements(f.footer, group, n)
+		for group := range f.Groups {
+			rows, elements, known := countElements(f.Footer, group, n)
 			if !known || rows == 0 && elements == 0 {
 				continue
 			}
@@ -73,27 +74,27 @@ func (s *Scan) footerDim(i int) (dim int, ok bool) {
 // countElements returns the number of rows of a list that are not NULL, and of their elements that are not. It returns
 // false if the footer lacks them. If a row group has empty lists, or NULLs among the elements, the quotient is not the
 // length of its rows.
-func countElements(f *footer, group int, list *node) (rows, elements int64, known bool) {
-	leaf := list.children[0].leaf
-	m, err := f.chunkMeta(group, leaf.index)
-	if err != nil || !m.known {
+func countElements(f *footer.Footer, group int, list *footer.Node) (rows, elements int64, known bool) {
+	leaf := list.Children[0].Leaf
+	m, err := f.PlainChunk(group, leaf.Index)
+	if err != nil || !m.Known {
 		return 0, 0, false
 	}
-	rows = f.groups[group].rows
-	if levels := f.definitionLevels(&m, leaf.maxDef+1); levels != nil {
-		for _, n := range levels[:list.def] {
+	rows = f.Groups[group].Rows
+	if levels := f.DefinitionLevels(&m, leaf.MaxDef+1); levels != nil {
+		for _, n := range levels[:list.Def] {
 			rows -= n
 		}
-		return rows, levels[leaf.maxDef], true
+		return rows, levels[leaf.MaxDef], true
 	}
-	if list.def == 0 && leaf.maxDef == 1 { // neither lists nor elements can be NULL
-		return rows, m.values, true
+	if list.Def == 0 && leaf.MaxDef == 1 { // neither lists nor elements can be NULL
+		return rows, m.Values, true
 	}
-	s, ok := f.statistics(&m)
-	if !ok || s.nulls < 0 || !countsNullLists(f.meta.GetCreatedBy()) {
+	s, ok := f.Statistics(&m)
+	if !ok || s.Nulls < 0 || !countsNullLists(f.Meta.GetCreatedBy()) {
 		return 0, 0, false
 	}
-	return rows - s.nulls, m.values - s.nulls, true
+	return rows - s.Nulls, m.Values - s.Nulls, true
 }
 
 // countsNullLists reports whether a writer counts NULL and empty lists as NULLs of the elements' column. The format

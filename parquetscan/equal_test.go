@@ -25,19 +25,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Comparison of reading with the reference.
 
 // shred calls emit with the entries of a leaf for value i of a column. It is the inverse of reading.
-func shred(c *column.Column, nd *node, l *leaf, i, rep int, emit func(refValue)) {
+func shred(c *column.Column, nd *footer.Node, l *footer.Leaf, i, rep int, emit func(refValue)) {
 	if c.Null(i) {
-		emit(refValue{rep: rep, def: nd.def - 1})
+		emit(refValue{rep: rep, def: nd.Def - 1})
 		return
 	}
 	switch c.Type.Kind {
 	case column.Struct:
-		for k, child := range nd.children {
+		for k, child := range nd.Children {
 			if under(child, l) {
 				shred(&c.Children[k], child, l, i, rep, emit)
 			}
@@ -45,29 +46,29 @@ func shred(c *column.Column, nd *node, l *leaf, i, rep int, emit func(refValue))
 	case column.List, column.Map:
 		start, end := int(c.Offsets[i]), int(c.Offsets[i+1])
 		if start == end {
-			emit(refValue{rep: rep, def: nd.def})
+			emit(refValue{rep: rep, def: nd.Def})
 		}
 		for e := start; e < end; e++ {
-			for k, child := range nd.children {
+			for k, child := range nd.Children {
 				if under(child, l) {
 					shred(&c.Children[k], child, l, e, rep, emit)
 				}
 			}
-			rep = nd.rep + 1
+			rep = nd.Rep + 1
 		}
 	case column.Vector:
 		for e := i * c.Type.Dim; e < (i+1)*c.Type.Dim; e++ {
 			flat := column.Column{Type: column.Type{Kind: c.Type.Elem}, Len: c.Len * c.Type.Dim, Values: c.Values}
-			emit(refValue{rep, l.maxDef, valueOf(&flat, e)})
+			emit(refValue{rep, l.MaxDef, valueOf(&flat, e)})
 			rep = 1
 		}
 	default:
-		emit(refValue{rep, l.maxDef, valueOf(c, i)})
+		emit(refValue{rep, l.MaxDef, valueOf(c, i)})
 	}
 }
 
-func under(nd *node, l *leaf) bool {
-	for _, x := range nd.leaves(nil) {
+func under(nd *footer.Node, l *footer.Leaf) bool {
+	for _, x := range nd.Leaves(nil) {
 		if x == l {
 			return true
 		}
@@ -127,13 +128,13 @@ func requireEqual(t *testing.T, d *Dataset, o Options) {
 	for i, f := range d.files {
 		arrow, err := f.arrow()
 		require.NoError(t, err)
-		for g := range f.groups {
-			var got []map[*leaf][]refValue
+		for g := range f.Groups {
+			var got []map[*footer.Leaf][]refValue
 			for range s.columns {
-				got = append(got, map[*leaf][]refValue{})
+				got = append(got, map[*footer.Leaf][]refValue{})
 			}
 			rows := 0
-			b := s.bucket(0, []unit{{i, g, f.groups[g].rows, 1}})
+			b := s.bucket(0, []unit{{i, g, f.Groups[g].Rows, 1}})
 			r, err := s.Reader(b)
 			require.NoError(t, err)
 			var batch column.Batch
@@ -143,27 +144,27 @@ func requireEqual(t *testing.T, d *Dataset, o Options) {
 					break
 				}
 				require.NoError(t, err)
-				require.Equal(t, f.first+f.groups[g].first+int64(rows), batch.Source.FirstRow)
+				require.Equal(t, f.first+f.Groups[g].First+int64(rows), batch.Source.FirstRow)
 				rows += batch.Rows
 				for k := range batch.Columns {
 					c := &batch.Columns[k]
 					require.Equal(t, batch.Rows, c.Len)
 					requireSound(t, c)
 					nd := s.nodes[i][k]
-					for _, l := range nd.leaves(nil) {
+					for _, l := range nd.Leaves(nil) {
 						for row := range batch.Rows {
 							shred(c, nd, l, row, 0, func(v refValue) { got[k][l] = append(got[k][l], v) })
 						}
 					}
 				}
 			}
-			require.EqualValues(t, f.groups[g].rows, rows)
+			require.EqualValues(t, f.Groups[g].Rows, rows)
 			for k, nd := range s.nodes[i] {
-				for _, l := range nd.leaves(nil) {
+				for _, l := range nd.Leaves(nil) {
 					want, err := reference(arrow, g, l)
 					require.NoError(t, err)
 					if !sameValues(want, got[k][l]) {
-						t.Fatalf("row group %d, column %s:\ngot  %.1000v\nwant %.1000v", g, l.path, got[k][l], want)
+						t.Fatalf("row group %d, column %s:\ngot  %.1000v\nwant %.1000v", g, l.Path, got[k][l], want)
 					}
 				}
 			}

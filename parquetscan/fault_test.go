@@ -52,7 +52,7 @@ func TestFaultIsNotTheEnd(t *testing.T) {
 				require.Len(t, want, 300)
 
 				d := openBytes(t, file)
-				w := pageWalker{win: input.NewWindow(&d.files[0].File, 1<<20), off: 4, end: int64(len(file))}
+				w := pageWalker{win: input.NewWindow(&d.files[0].File.File, 1<<20), off: 4, end: int64(len(file))}
 				require.NoError(t, w.skip())
 				h, err := w.peek()
 				require.NoError(t, err)

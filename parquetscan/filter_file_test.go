@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
 // Parquet files of random tables, written column chunk by column chunk.
@@ -33,16 +35,14 @@ type testFile struct {
 }
 
 // data returns the file as it is read, with the footer of f.reader, which tests change.
-func (f *testFile) data(t testing.TB) *dataFile {
+func (f *testFile) data(t testing.TB) *footer.File {
 	t.Helper()
 	f.reader.MetaData().NumRows = 0 // changed with the row groups
 	raw, err := f.reader.MetaData().Serialize(context.Background())
 	require.NoError(t, err)
-	parsed, err := newFooter(raw)
+	parsed, err := footer.New(raw)
 	require.NoError(t, err)
-	out := newFile(Source{Reader: bytes.NewReader(f.bytes), Size: int64(len(f.bytes))})
-	out.footer = parsed
-	return out
+	return &footer.File{Footer: parsed, File: input.File{Reader: bytes.NewReader(f.bytes), Size: int64(len(f.bytes))}}
 }
 
 // leafOf is the leafOf of the file.

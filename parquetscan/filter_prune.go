@@ -7,6 +7,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Pruning: skipping rows of a row group that cannot match, according to the file's footer, its bloom filters or its
@@ -19,7 +20,7 @@ type leafOf func(path string) (leaf int, typ column.Type, ok bool)
 // prune returns the ranges of rows of a row group that may match; nil means none. It checks the footer, then bloom
 // filters, then the page index; only the page index yields ranges smaller than the row group. Indexes of encrypted
 // columns are not used. prune is safe for concurrent use, also with the same file.
-func (p *predicate) prune(f *dataFile, rowGroup int, leaf leafOf) []rowRange {
+func (p *predicate) prune(f *footer.File, rowGroup int, leaf leafOf) []rowRange {
 	r := p.newPruner(f, rowGroup, leaf)
 	if r.rows == 0 || !r.mayMatch(&p.root) {
 		return nil
@@ -32,8 +33,8 @@ func (p *predicate) prune(f *dataFile, rowGroup int, leaf leafOf) []rowRange {
 }
 
 // newPruner returns a pruner of a row group with the statistics of the footer.
-func (p *predicate) newPruner(f *dataFile, rowGroup int, leaf leafOf) *pruner {
-	rows := f.groups[rowGroup].rows
+func (p *predicate) newPruner(f *footer.File, rowGroup int, leaf leafOf) *pruner {
+	rows := f.Groups[rowGroup].Rows
 	r := &pruner{
 		p: p, file: f, rowGroup: rowGroup, rows: rows, columns: make([]prunedColumn, len(p.paths)),
 		absent: make([]bool, len(p.leaves)),
@@ -41,8 +42,8 @@ func (p *predicate) newPruner(f *dataFile, rowGroup int, leaf leafOf) *pruner {
 	for i, path := range p.paths {
 		r.columns[i].leaf, r.columns[i].bounds = -1, bounds{rows: rows, nulls: -1}
 		if n, typ, ok := leaf(path); ok && typ == p.types[i] && orderOf(typ.Kind) != orderNone {
-			r.columns[i].bounds = chunkBounds(f.footer, rowGroup, n, typ)
-			if f.meta.Schema.Column(n).MaxRepetitionLevel() == 0 {
+			r.columns[i].bounds = chunkBounds(f.Footer, rowGroup, n, typ)
+			if f.Meta.Schema.Column(n).MaxRepetitionLevel() == 0 {
 				r.columns[i].leaf = n
 			}
 		}
@@ -53,7 +54,7 @@ func (p *predicate) newPruner(f *dataFile, rowGroup int, leaf leafOf) *pruner {
 // A pruner prunes one row group.
 type pruner struct {
 	p        *predicate
-	file     *dataFile
+	file     *footer.File
 	rowGroup int
 	rows     int64
 	columns  []prunedColumn // of predicate.paths
@@ -125,34 +126,17 @@ func (r *pruner) ranges(node *predicateNode) []rowRange {
 	return out
 }
 
-// has reports whether a section lies in the file.
-func (f *dataFile) has(s section) bool {
-	return s.offset > 0 && s.length > 0 && s.length <= f.Size-s.offset
-}
-
-// read returns the bytes of a section of the file, nil if the file lacks them.
-func (f *dataFile) read(s section) []byte {
-	if !f.has(s) {
-		return nil
-	}
-	b := make([]byte, s.length)
-	if f.ReadAt(b, s.offset) != nil {
-		return nil
-	}
-	return b
-}
-
 // readPages reads the page index of a column into col. It leaves col unchanged if there is no index, if the index does
 // not describe the row group, or if it is encrypted. It panics if the index is invalid.
 func (r *pruner) readPages(col *prunedColumn, typ column.Type) {
 	if col.leaf < 0 {
 		return
 	}
-	m, err := r.file.chunkMeta(r.rowGroup, col.leaf)
-	if err != nil || m.encrypted || !r.file.has(m.columnIndex) || !r.file.has(m.offsetIndex) {
+	m, err := r.file.PlainChunk(r.rowGroup, col.leaf)
+	if err != nil || m.Encrypted || !r.file.Has(m.ColumnIndex) || !r.file.Has(m.OffsetIndex) {
 		return
 	}
-	values, places := r.file.read(m.columnIndex), r.file.read(m.offsetIndex)
+	values, places := r.file.Read(m.ColumnIndex), r.file.Read(m.OffsetIndex)
 	if values == nil || places == nil {
 		return
 	}
@@ -160,7 +144,7 @@ func (r *pruner) readPages(col *prunedColumn, typ column.Type) {
 	if !ok {
 		return
 	}
-	index := metadata.NewColumnIndex(r.file.meta.Schema.Column(col.leaf), values, nil, nil)
+	index := metadata.NewColumnIndex(r.file.Meta.Schema.Column(col.leaf), values, nil, nil)
 	pages := r.pageBounds(index, starts, col.leaf, typ)
 	if pages == nil {
 		return
@@ -196,8 +180,8 @@ func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int
 			return nil
 		}
 	}
-	ordered, _ := ordersOf(r.file.meta, leaf, typ)
-	col := r.file.meta.Schema.Column(leaf)
+	ordered, _ := ordersOf(r.file.Meta, leaf, typ)
+	col := r.file.Meta.Schema.Column(leaf)
 	pages := make([]bounds, len(starts))
 	for i := range pages {
 		end := r.rows

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -190,36 +191,36 @@ func ordersOf(md *metadata.FileMetaData, leaf int, typ column.Type) (ordered, si
 
 // chunkBounds returns the statistics of a leaf in a row group, from the footer. It returns none for columns that are
 // encrypted with their own keys, because arrow-go's decryptors are not safe for concurrent use.
-func chunkBounds(f *footer, group, leaf int, typ column.Type) bounds {
-	b := bounds{rows: f.groups[group].rows, nulls: -1}
-	col := f.meta.Schema.Column(leaf)
+func chunkBounds(f *footer.Footer, group, leaf int, typ column.Type) bounds {
+	b := bounds{rows: f.Groups[group].Rows, nulls: -1}
+	col := f.Meta.Schema.Column(leaf)
 	if col.MaxRepetitionLevel() > 0 || orderOf(typ.Kind) == orderNone {
 		return b
 	}
-	m, err := f.chunkMeta(group, leaf)
-	s, ok := f.statistics(&m)
-	if err != nil || !ok || m.values != b.rows {
+	m, err := f.PlainChunk(group, leaf)
+	s, ok := f.Statistics(&m)
+	if err != nil || !ok || m.Values != b.rows {
 		return b
 	}
-	if s.nulls >= 0 && s.nulls <= b.rows {
-		b.nulls = s.nulls
+	if s.Nulls >= 0 && s.Nulls <= b.rows {
+		b.nulls = s.Nulls
 	}
-	ordered, signed := ordersOf(f.meta, leaf, typ)
+	ordered, signed := ordersOf(f.Meta, leaf, typ)
 	switch {
-	case ordered && s.minValue != nil && s.maxValue != nil:
-		b.setRange(s.minValue, s.maxValue, typ, col)
-		b.exact = s.minExact == thrift.True && s.maxExact == thrift.True
+	case ordered && s.MinValue != nil && s.MaxValue != nil:
+		b.setRange(s.MinValue, s.MaxValue, typ, col)
+		b.exact = s.MinExact == thrift.True && s.MaxExact == thrift.True
 		if col.PhysicalType() != parquet.Types.ByteArray && orderOf(typ.Kind) == orderInts { // writers never truncate numbers
-			b.exact = s.minExact != thrift.False && s.maxExact != thrift.False
+			b.exact = s.MinExact != thrift.False && s.MaxExact != thrift.False
 		}
-	case signed && s.min != nil && s.max != nil:
-		b.setRange(s.min, s.max, typ, col)
+	case signed && s.Min != nil && s.Max != nil:
+		b.setRange(s.Min, s.Max, typ, col)
 		b.exact = orderOf(typ.Kind) == orderInts
 	}
-	if b.nulls == b.rows && (s.minValue != nil || s.min != nil) { // a minimum without values
+	if b.nulls == b.rows && (s.MinValue != nil || s.Min != nil) { // a minimum without values
 		b.nulls, b.known = -1, false
 	}
-	b.noNaN = s.nans == 0
+	b.noNaN = s.Nans == 0
 	b.exact = b.exact && b.known && (orderOf(typ.Kind) != orderFloats || b.noNaN)
 	return b
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Tests of statistics. They modify the parsed footers of files.
@@ -396,8 +397,8 @@ func TestPruneCorruptIndex(t *testing.T) {
 //
 // min and max have the Go type of the column's values (see [SliceOf]); they are string for String, [16]byte for ID,
 // []byte for Binary and Fixed, except that a truncated bound of ID is []byte, too.
-func statisticsOf(f *dataFile, rowGroup, leaf int, typ column.Type) (lo, hi any, nulls int64, exact, ok bool) {
-	b := chunkBounds(f.footer, rowGroup, leaf, typ)
+func statisticsOf(f *footer.File, rowGroup, leaf int, typ column.Type) (lo, hi any, nulls int64, exact, ok bool) {
+	b := chunkBounds(f.Footer, rowGroup, leaf, typ)
 	if !b.known {
 		return nil, nil, b.nulls, false, false
 	}

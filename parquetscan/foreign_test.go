@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -244,12 +245,12 @@ func TestUnknownLogicalTypes(t *testing.T) {
 func hideAndParse(t *testing.T, element, want []byte) {
 	t.Helper()
 	wrap := func(b []byte) []byte { return append(append([]byte{0x29, 0x1c}, b...), 0) }
-	footer := wrap(element)
-	require.NoError(t, checkFooter(footer))
-	hideUnknownTypes(footer)
-	require.Equal(t, wrap(want), footer)
-	for i := range footer {
-		hideUnknownTypes(bytes.Clone(footer[:i])) // does not panic
+	whole := wrap(element)
+	require.NoError(t, footer.Check(whole))
+	footer.HideUnknownTypes(whole)
+	require.Equal(t, wrap(want), whole)
+	for i := range whole {
+		footer.HideUnknownTypes(bytes.Clone(whole[:i])) // does not panic
 	}
 }
 
@@ -359,7 +360,7 @@ type noPages struct{ pages }
 func (noPages) next() (*page, error) { return nil, io.EOF }
 
 func TestErrorOfShortChunk(t *testing.T) {
-	c := chunk{leaf: &leaf{typ: column.Type{Kind: column.Int32}}}
+	c := chunk{leaf: &footer.Leaf{Type: column.Type{Kind: column.Int32}}}
 	c.open(noPages{}, 12)
 	err := c.readFlat(&builder{Type: column.Type{Kind: column.Int32}}, 5)
 	require.ErrorIs(t, err, ErrCorrupt)

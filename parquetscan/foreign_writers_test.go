@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -60,7 +61,7 @@ func TestGroupsWithoutFields(t *testing.T) {
 		w.i32(5, fields)
 		w.end()
 	}
-	file := []byte(magic)
+	file := []byte(footer.Magic)
 	w := newCompact()
 	w.i32(1, 2)
 	w.list(2, thrift.Struct, 9)

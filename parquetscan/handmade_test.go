@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -127,7 +128,7 @@ type rawGroup struct {
 
 // rawFile makes a file of row groups of the same columns.
 func rawFile(groups ...rawGroup) []byte {
-	file := []byte(magic)
+	file := []byte(footer.Magic)
 	meta := newCompact()
 	meta.i32(1, 2)
 	meta.list(2, thrift.Struct, uint64(1+len(groups[0].columns)))
@@ -166,7 +167,7 @@ func rawFile(groups ...rawGroup) []byte {
 func withFooter(file []byte, meta *compactWriter) []byte {
 	meta.b = append(meta.b, 0)
 	file = append(file, meta.b...)
-	return append(binary.LittleEndian.AppendUint32(file, uint32(len(meta.b))), magic...)
+	return append(binary.LittleEndian.AppendUint32(file, uint32(len(meta.b))), footer.Magic...)
 }
 
 // element writes a SchemaElement. It omits numbers below 0, and a number of children of 0.

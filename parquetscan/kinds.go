@@ -9,6 +9,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Kinds that Parquet does not have, converted from decoded columns: kinds stored as text, and vectors within other
@@ -23,7 +24,7 @@ func (r *Reader) convert(c *column.Column, at int) error {
 	node, state := r.columns[at].node, &r.scan.states[at]
 	vectors := o.inner && !state.ragged.Load()
 	if vectors {
-		if err := node.checkVectors(c, r.scan.o.MaxBatchBytes); err != nil {
+		if err := checkVectors(node, c, r.scan.o.MaxBatchBytes); err != nil {
 			if o.must || !errors.Is(err, ErrRagged) {
 				return err
 			}
@@ -31,15 +32,15 @@ func (r *Reader) convert(c *column.Column, at int) error {
 			vectors = false
 		}
 	}
-	return node.convert(c, vectors)
+	return convert(node, c, vectors)
 }
 
 // checkVectors returns an error if the rows of a list that becomes a vector differ in length, or if the vectors would
 // take more than limit bytes. NULLs take the bytes of a vector, too.
-func (n *node) checkVectors(c *column.Column, limit int) error {
-	if !n.fixed {
-		for i, child := range n.children {
-			if err := child.checkVectors(&c.Children[i], limit); err != nil {
+func checkVectors(n *footer.Node, c *column.Column, limit int) error {
+	if !n.Fixed {
+		for i, child := range n.Children {
+			if err := checkVectors(child, &c.Children[i], limit); err != nil {
 				return err
 			}
 		}
@@ -48,33 +49,33 @@ func (n *node) checkVectors(c *column.Column, limit int) error {
 	if nulls := c.Children[0].Nulls; nulls > 0 {
 		return fmt.Errorf("%w: %d elements of %s are NULL", ErrRagged, nulls, c.Name)
 	}
-	if width := int64(n.dim) * int64(n.children[0].leaf.width); c.Len > 0 && width > int64(limit/c.Len) {
+	if width := int64(n.Dim) * int64(n.Children[0].Leaf.Width); c.Len > 0 && width > int64(limit/c.Len) {
 		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, limit)
 	}
 	for i := range c.Len {
-		if from, to := c.Elements(i); !c.Null(i) && (to-from != n.dim || n.dim == 0) {
-			return fmt.Errorf("%w: %d elements of %s instead of %d", ErrRagged, to-from, c.Name, n.dim)
+		if from, to := c.Elements(i); !c.Null(i) && (to-from != n.Dim || n.Dim == 0) {
+			return fmt.Errorf("%w: %d elements of %s instead of %d", ErrRagged, to-from, c.Name, n.Dim)
 		}
 	}
 	return nil
 }
 
 // convert replaces text by the kind stored in it, and lists of one length by vectors, in all columns of the node.
-func (n *node) convert(c *column.Column, vectors bool) error {
+func convert(n *footer.Node, c *column.Column, vectors bool) error {
 	switch {
-	case n.leaf != nil && n.leaf.typ.Kind != n.field.Type.Kind:
-		parsed, err := column.ParseText(c, n.field.Type)
+	case n.Leaf != nil && n.Leaf.Type.Kind != n.Field.Type.Kind:
+		parsed, err := column.ParseText(c, n.Field.Type)
 		if err != nil {
 			return failure.Corrupt("%w", err)
 		}
 		*c = parsed
 		return nil
-	case n.fixed && vectors:
-		n.toVector(c)
+	case n.Fixed && vectors:
+		toVector(n, c)
 		return nil
 	}
-	for i, child := range n.children {
-		if err := child.convert(&c.Children[i], vectors); err != nil {
+	for i, child := range n.Children {
+		if err := convert(child, &c.Children[i], vectors); err != nil {
 			return err
 		}
 	}
@@ -82,10 +83,10 @@ func (n *node) convert(c *column.Column, vectors bool) error {
 }
 
 // toVector converts a List that passed checkVectors to a Vector. NULL rows become zeros.
-func (n *node) toVector(c *column.Column) {
+func toVector(n *footer.Node, c *column.Column) {
 	element := &c.Children[0]
 	out := column.Column{
-		Name: c.Name, Type: column.VectorOf(element.Type.Kind, n.dim), Len: c.Len, Nulls: c.Nulls,
+		Name: c.Name, Type: column.VectorOf(element.Type.Kind, n.Dim), Len: c.Len, Nulls: c.Nulls,
 		Validity: c.Validity,
 	}
 	if out.Values = element.Values; c.Nulls > 0 {

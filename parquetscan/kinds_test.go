@@ -19,13 +19,14 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Kinds from Arrow's schema in the footer, and schemas that do not fit the file.
 
 // unmarked returns a file without Arrow's schema: it overwrites the key in the footer.
 func unmarked(file []byte) []byte {
-	return bytes.ReplaceAll(file, []byte(arrowSchemaKey), []byte("arrow_schema"))
+	return bytes.ReplaceAll(file, []byte(footer.ArrowSchemaKey), []byte("arrow_schema"))
 }
 
 // arrowFile returns a file of one column, which arrow-go writes from JSON, with or without the schema in the footer, or
@@ -47,7 +48,7 @@ func arrowFile(t testing.TB, typ arrow.DataType, json, schema string) []byte {
 	require.NoError(t, err)
 	require.NoError(t, w.Write(rec))
 	if schema != "own" && schema != "" {
-		require.NoError(t, w.AppendKeyValueMetadata(arrowSchemaKey, schema))
+		require.NoError(t, w.AppendKeyValueMetadata(footer.ArrowSchemaKey, schema))
 	}
 	require.NoError(t, w.Close())
 	return buf.Bytes()
@@ -151,9 +152,9 @@ func TestWrongArrowSchemas(t *testing.T) {
 	// A type without a fixed size, whatever its first field is.
 	for _, kind := range []column.Kind{column.Int32, column.Uint8, column.Float64} {
 		floats := arrowFile(t, arrow.ListOf(arrow.PrimitiveTypes.Float32), `[[1,2,3],null,[4,5,6]]`, of(column.Field{Type: column.Type{Kind: kind}}))
-		require.False(t, openSources(t, Config{}, floats).files[0].nodes[0].fixed, kind)
+		require.False(t, openSources(t, Config{}, floats).files[0].Nodes[0].Fixed, kind)
 	}
-	for k := range extensions {
+	for k := range footer.Extensions {
 		if !k.HasText() {
 			continue
 		}
@@ -189,10 +190,10 @@ func TestWrongArrowSchemas(t *testing.T) {
 		for range 1 + rng.IntN(4) {
 			bad[rng.IntN(len(bad))] = byte(rng.Uint32())
 		}
-		nodes := []*node{{field: column.Field{Name: "v", Type: column.Type{Kind: column.List}, Fields: make([]column.Field, 1)}, children: []*node{
-			{field: column.Field{Name: "element", Type: column.Type{Kind: column.Float32}}, leaf: &leaf{typ: column.Type{Kind: column.Float32}}},
+		nodes := []*footer.Node{{Field: column.Field{Name: "v", Type: column.Type{Kind: column.List}, Fields: make([]column.Field, 1)}, Children: []*footer.Node{
+			{Field: column.Field{Name: "element", Type: column.Type{Kind: column.Float32}}, Leaf: &footer.Leaf{Type: column.Type{Kind: column.Float32}}},
 		}}}
-		applyArrowSchema(nodes, base64.StdEncoding.EncodeToString(bad[:rng.IntN(len(bad)+1)]))
+		footer.ApplyArrowSchema(nodes, base64.StdEncoding.EncodeToString(bad[:rng.IntN(len(bad)+1)]))
 	}
 }
 

@@ -22,8 +22,8 @@ func (s *Scan) addLengths() error {
 			if c.name != name {
 				continue
 			}
-			if n := c.node; n.leaf == nil || !n.field.Type.Kind.IsText() || n.leaf.typ != n.field.Type {
-				return fmt.Errorf("parquetscan: Lengths: column %s is %v, not a String or Binary", name, n.field.Type)
+			if n := c.node; n.Leaf == nil || !n.Field.Type.Kind.IsText() || n.Leaf.Type != n.Field.Type {
+				return fmt.Errorf("parquetscan: Lengths: column %s is %v, not a String or Binary", name, n.Field.Type)
 			}
 			if slices.Contains(s.chosen, i) {
 				return fmt.Errorf("parquetscan: Lengths: the Selector needs the texts of column %s", name)

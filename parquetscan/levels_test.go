@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -36,7 +37,7 @@ func treeFile(rows int64, tree []treeElement, columns ...handColumn) []byte {
 			open += tree[i].children - 1
 		}
 	}
-	file := []byte(magic)
+	file := []byte(footer.Magic)
 	w := newCompact()
 	w.i32(1, 2)
 	w.list(2, thrift.Struct, uint64(1+len(tree)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Nested columns: structs, lists and maps of anything (parquet-format, README.md, "Nested Encoding"; Melnik et al.,
@@ -20,12 +21,12 @@ const levelBlock = 4096
 
 // A place is a Column being read, and its node.
 type place struct {
-	node *node
+	node *footer.Node
 	dst  *builder
 }
 
 // readNested appends n rows of a node to dst. chunks are the chunks of the node's leaves, in order.
-func readNested(dst *builder, top *node, chunks []*chunk, n int) error {
+func readNested(dst *builder, top *footer.Node, chunks []*chunk, n int) error {
 	rest, err := readNode(dst, top, nil, chunks, n)
 	if err == nil && len(rest) > 0 {
 		err = errors.New("parquetscan: more chunks than leaves")
@@ -37,19 +38,19 @@ func readNested(dst *builder, top *node, chunks []*chunk, n int) error {
 }
 
 // readNode reads the leaves under one node, the last of path, and returns the remaining chunks.
-func readNode(dst *builder, nd *node, path []place, chunks []*chunk, n int) ([]*chunk, error) {
+func readNode(dst *builder, nd *footer.Node, path []place, chunks []*chunk, n int) ([]*chunk, error) {
 	path = append(path, place{nd, dst})
-	if nd.leaf != nil {
+	if nd.Leaf != nil {
 		// Skip places that an earlier leaf has filled.
 		own := path[:0:0]
 		for _, p := range path {
-			if p.node.first() == nd.leaf {
+			if p.node.First() == nd.Leaf {
 				own = append(own, p)
 			}
 		}
 		return chunks[1:], chunks[0].readLeaf(own, n)
 	}
-	for i, child := range nd.children {
+	for i, child := range nd.Children {
 		var err error
 		if chunks, err = readNode(dst.child(i), child, path, chunks, n); err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func (c *chunk) readLeaf(places []place, n int) error {
 			break
 		}
 		entries += int64(len(reps))
-		if entries*int64(max(4, c.leaf.width)) > int64(c.limit) {
+		if entries*int64(max(4, c.leaf.Width)) > int64(c.limit) {
 			return failure.AtRow(started-1, fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, c.limit))
 		}
 		for _, p := range places[:len(places)-1] {
@@ -114,7 +115,7 @@ func (c *chunk) readLeaf(places []place, n int) error {
 		filled := leaf.dst.Len
 		if err := c.slots(leaf, defs); err != nil {
 			return failure.Moved(err, func(value int) int {
-				return before - 1 + rowOf(reps, defs, leaf.node.above, value-filled)
+				return before - 1 + rowOf(reps, defs, leaf.node.Above, value-filled)
 			})
 		}
 		c.left -= len(reps)
@@ -128,7 +129,7 @@ func (c *chunk) readLeaf(places []place, n int) error {
 func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err error) {
 	k := min(c.left, levelBlock)
 	c.repBuf, c.defBuf = buffer.Grow(c.repBuf[:0], k), buffer.Grow(c.defBuf[:0], k)
-	if c.leaf.maxRep == 0 {
+	if c.leaf.MaxRep == 0 {
 		k = min(k, n-*started)
 		*started += k
 		clear(c.repBuf[:k])
@@ -142,8 +143,8 @@ func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err erro
 		return nil, nil, failure.Corrupt("page begins within a row")
 	}
 	for i, r := range c.repBuf {
-		if int(r) > c.leaf.maxRep {
-			return nil, nil, failure.Corrupt("repetition level %d, want at most %d", r, c.leaf.maxRep)
+		if int(r) > c.leaf.MaxRep {
+			return nil, nil, failure.Corrupt("repetition level %d, want at most %d", r, c.leaf.MaxRep)
 		}
 		if r != 0 {
 			continue
@@ -164,8 +165,8 @@ func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err erro
 // structure appends the validity of a struct, or the validity and offsets of a list or map, from levels.
 func (p place) structure(reps, defs []uint32) {
 	nd, dst := p.node, p.dst
-	rep, above, there := uint32(nd.rep), uint32(nd.above), uint32(nd.def)
-	list := nd.field.Type.Kind.IsList()
+	rep, above, there := uint32(nd.Rep), uint32(nd.Above), uint32(nd.Def)
+	list := nd.Field.Type.Kind.IsList()
 	elements := int32(0)
 	if list {
 		elements = dst.Offsets[dst.Len]
@@ -223,9 +224,9 @@ func rowOf(reps, defs []uint32, above, i int) int {
 func (c *chunk) slots(p place, defs []uint32) error {
 	var bitmap [levelBlock / 8]byte
 	n := 0
-	most := uint32(c.leaf.maxDef)
+	most := uint32(c.leaf.MaxDef)
 	for _, d := range defs {
-		if int(d) < p.node.above {
+		if int(d) < p.node.Above {
 			continue // neither a value nor a NULL
 		}
 		if d > most {

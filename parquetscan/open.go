@@ -3,12 +3,10 @@
 package parquetscan
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,11 +15,11 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
@@ -57,17 +55,14 @@ type Dataset struct {
 
 // A dataFile is an open file.
 type dataFile struct {
-	*footer
-	input.File
+	footer.File
 	src   Source
 	first int64 // rows in the files before
-
-	keys sync.Mutex // held while arrow-go decrypts: the decryptors of a file are stateful
 }
 
 // newFile returns a file that is not mapped.
 func newFile(src Source) *dataFile {
-	return &dataFile{File: input.File{Reader: src.Reader, Size: src.Size}, src: src}
+	return &dataFile{File: footer.File{File: input.File{Reader: src.Reader, Size: src.Size}}, src: src}
 }
 
 // Open opens files with the zero Config: see [Config.Open].
@@ -192,12 +187,12 @@ func (d *Dataset) openAll(ctx context.Context, open func(i int) (*dataFile, erro
 	}
 	for _, f := range d.files {
 		f.first = d.rows
-		if f.rows > math.MaxInt64-d.rows {
+		if f.Rows > math.MaxInt64-d.rows {
 			d.Close()
 			return &Error{f.src.Name, -1, "", -1, failure.Corrupt("the files have more than 2^63-1 rows")}
 		}
-		d.rows += f.rows
-		d.groups += len(f.groups)
+		d.rows += f.Rows
+		d.groups += len(f.Groups)
 	}
 	return nil
 }
@@ -240,16 +235,16 @@ func (d *Dataset) Files() []string {
 // Schema returns the columns of the first file, with every list as a List. [Scan.Schema] returns the columns as they
 // are read.
 func (d *Dataset) Schema() column.Schema {
-	fields := make(column.Schema, len(d.files[0].nodes))
-	for i, n := range d.files[0].nodes {
-		fields[i] = n.field
+	fields := make(column.Schema, len(d.files[0].Nodes))
+	for i, n := range d.files[0].Nodes {
+		fields[i] = n.Field
 	}
 	return fields
 }
 
 // Metadata returns the key-value metadata of a file.
 func (d *Dataset) Metadata(file int) map[string]string {
-	kv := d.files[file].meta.KeyValueMetadata()
+	kv := d.files[file].Meta.KeyValueMetadata()
 	m := make(map[string]string, len(kv))
 	for _, k := range kv.Keys() {
 		if v := kv.FindValue(k); v != nil {
@@ -259,13 +254,6 @@ func (d *Dataset) Metadata(file int) map[string]string {
 	return m
 }
 
-// The ends of files: magic numbers, and the size of the first read, which usually contains the whole footer.
-const (
-	magic          = "PAR1"
-	magicEncrypted = "PARE"
-	footerGuess    = 64 << 10
-)
-
 // readFooter reads and parses the file's footer, or finds it in the cache.
 func (f *dataFile) readFooter(d *Dataset) (err error) {
 	defer func() {
@@ -274,85 +262,17 @@ func (f *dataFile) readFooter(d *Dataset) (err error) {
 		}
 	}()
 	if d.cfg.Decryption == nil { // cached footers have no keys
-		f.footer = d.cfg.Cache.get(&f.src)
+		f.Footer = d.cfg.Cache.get(&f.src)
 	}
-	if f.footer == nil {
-		if f.footer, err = f.parseFooter(d); err != nil {
+	if f.Footer == nil {
+		d.footerReads.Add(1)
+		if f.Footer, err = f.ParseFooter(d.cfg.Decryption); err != nil {
 			return err
 		}
-		if err := f.checkRows(f.Size); err != nil {
+		if err := f.CheckRows(f.Size); err != nil {
 			return err
 		}
-		d.cfg.Cache.put(&f.src, f.footer)
+		d.cfg.Cache.put(&f.src, f.Footer)
 	}
 	return nil
-}
-
-// parseFooter reads and parses the footer. Of a file that is not mapped, it reads footerGuess bytes first, and a second
-// time if the footer is longer. All lengths are checked against the size of the file before any allocation.
-func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
-	d.footerReads.Add(1)
-	size := f.Size
-	if size < 12 {
-		return nil, failure.Corrupt("not a Parquet file: %d bytes", size)
-	}
-	first := min(size, footerGuess)
-	if f.Mapped != nil {
-		f.Need(size-first, first)
-		first = 8
-	}
-	tail := make([]byte, first)
-	if err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return nil, err
-	}
-	end := tail[len(tail)-8:]
-	length := int64(binary.LittleEndian.Uint32(end))
-	encrypted := string(end[4:]) == magicEncrypted
-	if string(end[4:]) != magic && !encrypted {
-		return nil, failure.Corrupt("not a Parquet file: footer magic is %q, want %q", end[4:], magic)
-	}
-	if length == 0 || length > size-12 {
-		return nil, failure.Corrupt("footer of %d bytes in a file of %d", length, size)
-	}
-	if encrypted {
-		return f.parseEncrypted(d, length)
-	}
-	if length+8 <= int64(len(tail)) {
-		tail = bytes.Clone(tail[int64(len(tail))-8-length : len(tail)-8]) // the footer keeps it
-	} else {
-		tail = make([]byte, length)
-		if err := f.ReadAt(tail, size-8-length); err != nil {
-			return nil, err
-		}
-	}
-	if d.cfg.Decryption != nil { // columns may be encrypted
-		if err := checkFooter(tail); err != nil {
-			return nil, err
-		}
-		return f.parseEncrypted(d, length)
-	}
-	return newFooter(tail)
-}
-
-// parseEncrypted parses the footer of an encrypted file, or of a file with encrypted columns. arrow-go decrypts it.
-func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err error) {
-	if d.cfg.Decryption == nil {
-		return nil, failure.ErrEncrypted
-	}
-	defer failure.Guard(&err)
-	props := parquet.NewReaderProperties(nil)
-	props.FileDecryptProps = d.cfg.Decryption.Clone("")
-	r, err := file.NewParquetReader(io.NewSectionReader(f.Reader, 0, f.Size), file.WithReadProps(props))
-	if err != nil {
-		return nil, fmt.Errorf("encrypted footer: %w", err)
-	}
-	plain, err := r.MetaData().Serialize(context.Background())
-	if err != nil {
-		return nil, fmt.Errorf("%w: encrypted footer: %w", failure.ErrUnsupported, err)
-	}
-	out, err := newFooter(plain)
-	if err == nil {
-		out.decrypting, out.size = r, length
-	}
-	return out, err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -131,8 +132,8 @@ func TestOpenNoParquet(t *testing.T) {
 	require.NoError(t, open(good))
 	text := bytes.Repeat([]byte("a,b,c\n1,2,3\n"), 50)
 	for name, b := range map[string][]byte{
-		"nothing": {}, "magic": []byte(magic), "magic twice": []byte(magic + magic), "text": text, "tiny text": text[:13],
-		"no footer": []byte(magic + "\x00\x00\x00\x00" + magic), "zeros": make([]byte, 1000),
+		"nothing": {}, "magic": []byte(footer.Magic), "magic twice": []byte(footer.Magic + footer.Magic), "text": text, "tiny text": text[:13],
+		"no footer": []byte(footer.Magic + "\x00\x00\x00\x00" + footer.Magic), "zeros": make([]byte, 1000),
 	} {
 		require.ErrorIs(t, open(b), ErrCorrupt, name)
 	}
@@ -154,7 +155,7 @@ func TestOpenNoParquet(t *testing.T) {
 		binary.LittleEndian.PutUint32(b[len(b)-8:], lie)
 		require.ErrorIs(t, open(b), ErrCorrupt, "length %d instead of %d", lie, length)
 	}
-	encrypted := append(bytes.Clone(good[:len(good)-4]), magicEncrypted...)
+	encrypted := append(bytes.Clone(good[:len(good)-4]), footer.MagicEncrypted...)
 	require.ErrorContains(t, open(encrypted), "Config.Decryption")
 }
 
@@ -176,7 +177,7 @@ func TestFooterIsReadOnce(t *testing.T) {
 		probes = append(probes, p)
 		sources = append(sources, Source{Name: fmt.Sprint(i), Reader: p, Size: int64(len(b)), ETag: "1"})
 	}
-	require.Greater(t, binary.LittleEndian.Uint32(files[2][len(files[2])-8:]), uint32(footerGuess))
+	require.Greater(t, binary.LittleEndian.Uint32(files[2][len(files[2])-8:]), uint32(footer.FirstRead))
 	cache := NewCache(1 << 20)
 	for turn := range 3 {
 		d, err := Config{Cache: cache}.OpenSources(ctx, sources...)
@@ -253,7 +254,7 @@ func footerOnly(schema func(w *compactWriter)) []byte {
 	schema(w)
 	w.i64(3, 0)
 	w.list(4, thrift.Struct, 0)
-	return withFooter([]byte(magic), w)
+	return withFooter([]byte(footer.Magic), w)
 }
 
 // deep writes a schema of n nested groups.
@@ -359,7 +360,7 @@ func TestHostileFooters(t *testing.T) {
 // TestFooterWithoutChunks opens a file whose row group lacks the offsets of its columns.
 func TestFooterWithoutChunks(t *testing.T) {
 	group := func(columns func(w *compactWriter)) []byte {
-		return withFooter([]byte(magic), footerOfGroup(7, func(w *compactWriter) {
+		return withFooter([]byte(footer.Magic), footerOfGroup(7, func(w *compactWriter) {
 			columns(w)
 			w.i64(2, 1)
 			w.i64(3, 7)
@@ -401,7 +402,7 @@ func TestMetadata(t *testing.T) {
 	w.text(1, "key")
 	w.text(2, "value")
 	w.end()
-	d := openSources(t, Config{}, withFooter([]byte(magic), w))
+	d := openSources(t, Config{}, withFooter([]byte(footer.Magic), w))
 	require.Equal(t, map[string]string{"key": "value"}, d.Metadata(0))
 	require.Empty(t, d.Schema())
 }
@@ -409,7 +410,7 @@ func TestMetadata(t *testing.T) {
 // TestNestingOfFooters opens footers with values of unknown fields, as deeply nested as a footer may be, and deeper.
 // Groups without fields are found behind them.
 func TestNestingOfFooters(t *testing.T) {
-	footer := func(depth int) []byte {
+	whole := func(depth int) []byte {
 		w := newCompact()
 		for range depth { // the FileMetaData has depth 0
 			w.begin(100)
@@ -427,14 +428,14 @@ func TestNestingOfFooters(t *testing.T) {
 		w.element("n", physicalInt64, required, convertedNever, 0)
 		w.i64(3, 0)
 		w.list(4, thrift.Struct, 0)
-		return withFooter([]byte(magic), w)
+		return withFooter([]byte(footer.Magic), w)
 	}
 	for _, depth := range []int{0, 1, thrift.MaxDepth} {
-		d := openSources(t, Config{}, footer(depth))
+		d := openSources(t, Config{}, whole(depth))
 		require.Equal(t, []string{"empty", "n"}, d.Schema().Names(), depth)
 		require.Equal(t, column.Struct, d.Schema()[0].Type.Kind, depth)
-		require.NoError(t, checkFooter(footerOf(footer(depth))), depth)
+		require.NoError(t, footer.Check(footerOf(whole(depth))), depth)
 	}
-	requireCorrupt(t, footer(thrift.MaxDepth+1), "footer is not a valid FileMetaData")
-	require.ErrorIs(t, checkFooter(footerOf(footer(thrift.MaxDepth+1))), ErrCorrupt)
+	requireCorrupt(t, whole(thrift.MaxDepth+1), "footer is not a valid FileMetaData")
+	require.ErrorIs(t, footer.Check(footerOf(whole(thrift.MaxDepth+1))), ErrCorrupt)
 }

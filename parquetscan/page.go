@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/internal/literals"
 	"github.com/vecql/vecql/internal/snappy"
@@ -54,7 +53,7 @@ type pageWalker struct {
 	kind     compress.Compression
 	limit    int // bytes of a page
 	verify   bool
-	notPlain bool // no page V2 is uncompressed, whatever its header states: see compressesAll
+	notPlain bool // no page V2 is uncompressed, whatever its header states: see CompressesAll
 
 	header    pageHeader
 	headerLen int // 0 if there is none
@@ -256,14 +255,6 @@ func plausible(kind compress.Compression, src []byte, n int) bool {
 	}
 	return uint64(n) <= most
 }
-
-// parquetCPP2 is a version that no program had. The versions of parquet-cpp before Arrow 3.0 are less than it, and the
-// later ones have another name.
-var parquetCPP2 = metadata.NewAppVersionExplicit("parquet-cpp", 2, 0, 0)
-
-// compressesAll reports whether the writer of a file compresses the values of all pages V2: those of Arrow before 3.0
-// are marked as uncompressed (ARROW-17100).
-func (f *footer) compressesAll() bool { return f.meta.WriterVersion().LessThan(parquetCPP2) }
 
 // codecOf returns the codec of a column chunk.
 func codecOf(kind compress.Compression) (compress.Codec, error) {

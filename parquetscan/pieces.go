@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
@@ -46,7 +47,7 @@ func (s *Scan) plan() []Bucket {
 	}
 	for i := range buckets {
 		if f, group := s.place(&buckets[i]); s.pred != nil && matching[i] != nil && f.cuttable() {
-			matching[i] = s.pred.prune(f, group, f.leafOf)
+			matching[i] = s.pred.prune(&f.File, group, f.LeafOf)
 		}
 		total += share(buckets[i].Bytes, countRows(matching[i]), buckets[i].Rows)
 	}
@@ -68,7 +69,7 @@ func (s *Scan) place(b *Bucket) (*dataFile, int) {
 }
 
 // cuttable reports whether row groups of the file may be cut.
-func (f *dataFile) cuttable() bool { return f.Local != nil && f.decrypting == nil }
+func (f *dataFile) cuttable() bool { return f.Local != nil && f.Decrypting == nil }
 
 // pieceOf returns a range of rows of a bucket of one row group, or the bucket itself if the range is all of it.
 func (s *Scan) pieceOf(b *Bucket, r rowRange, number int) Bucket {
@@ -112,17 +113,17 @@ func (s *Scan) cuts(b *Bucket, matching []rowRange, n int) []int64 {
 // pageBorders returns the first row of each page of the largest column in a row group. It returns nil if a reader of
 // later pages would have to decode those before: headers of repeated columns contain the number of rows only in V2.
 func (s *Scan) pageBorders(f *dataFile, group int) []int64 {
-	var largest *leaf
+	var largest *footer.Leaf
 	most := int64(-1)
 	for _, l := range s.leaves[s.byName[f.src.Name]] {
-		meta, err := chunkMetadata(f, group, l.index)
+		meta, err := f.Chunk(group, l.Index)
 		if err != nil {
 			return nil
 		}
-		if l.maxRep > 0 && s.pageStarts(f, group, l, 1) == nil {
+		if l.MaxRep > 0 && s.pageStarts(f, group, l, 1) == nil {
 			return nil
 		}
-		if n := meta.compressed; n > most {
+		if n := meta.Compressed; n > most {
 			most, largest = n, l
 		}
 	}
@@ -134,12 +135,12 @@ func (s *Scan) pageBorders(f *dataFile, group int) []int64 {
 
 // pageStarts returns the first row of up to most pages of a column chunk, nil if a header lacks it or the chunk is
 // damaged.
-func (s *Scan) pageStarts(f *dataFile, group int, l *leaf, most int) []int64 {
-	meta, err := chunkMetadata(f, group, l.index)
+func (s *Scan) pageStarts(f *dataFile, group int, l *footer.Leaf, most int) []int64 {
+	meta, err := f.Chunk(group, l.Index)
 	if err != nil {
 		return nil
 	}
-	start, length, err := chunkRange(f, &meta)
+	start, length, err := f.Range(&meta)
 	if err != nil {
 		return nil
 	}
@@ -162,7 +163,7 @@ func (s *Scan) pageStarts(f *dataFile, group int, l *leaf, most int) []int64 {
 			continue
 		}
 		rows := h.rows(l)
-		if rows < 0 || rows > f.groups[group].rows-row {
+		if rows < 0 || rows > f.Groups[group].Rows-row {
 			return nil
 		}
 		if rows > 0 {

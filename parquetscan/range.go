@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // The minimum and maximum of a column, from footers alone.
@@ -37,25 +38,25 @@ func (s *Scan) Range(name string, buckets ...Bucket) (Range, error) {
 		}
 		for i, p := range b.Parts {
 			f := s.ds.files[files[i]]
-			n := lookup(f.nodes, name)
+			n := footer.Lookup(f.Nodes, name)
 			if n == nil {
 				return Range{}, &Error{f.src.Name, -1, name, -1, ErrNoColumn}
 			}
 			if err := s.checkUnique(f, name); err != nil {
 				return Range{}, err
 			}
-			if n.leaf == nil || n.leaf.maxRep > 0 || n.hasText() {
+			if n.Leaf == nil || n.Leaf.MaxRep > 0 || n.HasText() {
 				return Range{Nulls: -1}, nil
 			}
-			if r.typ != (column.Type{}) && r.typ != n.leaf.typ {
+			if r.typ != (column.Type{}) && r.typ != n.Leaf.Type {
 				return Range{}, &Error{
 					f.src.Name, -1, name, -1,
-					fmt.Errorf("%w: it is %v here and %v elsewhere", ErrNoColumn, n.leaf.typ, r.typ),
+					fmt.Errorf("%w: it is %v here and %v elsewhere", ErrNoColumn, n.Leaf.Type, r.typ),
 				}
 			}
-			r.typ = n.leaf.typ
+			r.typ = n.Leaf.Type
 			for g := p.First; g < p.End; g++ {
-				r.add(f, g, n.leaf)
+				r.add(f, g, n.Leaf)
 			}
 			r.partial = r.partial || p.To != 0
 		}
@@ -75,8 +76,8 @@ type ranger struct {
 }
 
 // add adds a row group.
-func (r *ranger) add(f *dataFile, group int, l *leaf) {
-	b := chunkBounds(f.footer, group, l.index, l.typ)
+func (r *ranger) add(f *dataFile, group int, l *footer.Leaf) {
+	b := chunkBounds(f.Footer, group, l.Index, l.Type)
 	if b.nulls < 0 || r.nulls < 0 {
 		r.nulls = -1
 	} else {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -95,7 +96,7 @@ func TestRangeOfEmptyRowGroups(t *testing.T) {
 			w.i64(3, g.rows)
 			w.end()
 		}
-		d := openSources(t, Config{}, withFooter(append([]byte(magic), make([]byte, 8)...), w))
+		d := openSources(t, Config{}, withFooter(append([]byte(footer.Magic), make([]byte, 8)...), w))
 		want := Range{Min: int64(-2), Max: int64(9), Exact: true, Nulls: -1}
 		if counted {
 			want.Nulls = 3

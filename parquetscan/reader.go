@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/apache/arrow-go/v18/parquet/metadata"
-
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
@@ -50,7 +49,7 @@ type Reader struct {
 
 // A columnReader reads one column of the current row group.
 type columnReader struct {
-	node   *node
+	node   *footer.Node
 	vector bool // read as one matrix
 	state  *columnState
 	chunks []*chunk
@@ -127,7 +126,7 @@ func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 				return err // located above
 			}
 			if r.done != nil {
-				bytes, rows := r.scan.compressed(r.at, r.number), r.file.groups[r.number].rows
+				bytes, rows := r.scan.compressed(r.at, r.number), r.file.Groups[r.number].Rows
 				r.done(r.piece.to-r.piece.from, share(bytes, r.piece.to, rows)-share(bytes, r.piece.from, rows))
 			}
 			r.file = nil
@@ -155,17 +154,17 @@ func (r *Reader) nextGroup() error {
 	r.at = at
 	r.file, r.number, r.row = r.scan.ds.files[at], r.group, 0
 	r.group++
-	rows := r.file.groups[r.number].rows
+	rows := r.file.Groups[r.number].Rows
 	r.piece = rowRange{0, rows}
 	if p := &r.parts[0]; p.To != 0 {
 		r.piece = rowRange{p.From, p.To}
 	}
 	r.ranges = addRange(r.ranges[:0], r.piece)
 	if r.scan.pred != nil {
-		r.ranges = intersectRanges(r.ranges, r.scan.pred.prune(r.file, r.number, r.file.leafOf))
+		r.ranges = intersectRanges(r.ranges, r.scan.pred.prune(&r.file.File, r.number, r.file.LeafOf))
 	}
 	if w := r.scan.narrowing.Load(); w != nil && len(r.ranges) > 0 {
-		r.ranges = intersectRanges(r.ranges, w.pred.prune(r.file, r.number, r.file.leafOf))
+		r.ranges = intersectRanges(r.ranges, w.pred.prune(&r.file.File, r.number, r.file.LeafOf))
 	}
 	if len(r.ranges) == 0 {
 		return nil
@@ -175,17 +174,8 @@ func (r *Reader) nextGroup() error {
 
 // mayMatch reports whether the filter may select rows of a row group, by the footer alone.
 func (s *Scan) mayMatch(f *dataFile, group int) bool {
-	r := s.pred.newPruner(f, group, f.leafOf)
+	r := s.pred.newPruner(&f.File, group, f.LeafOf)
 	return r.mayMatch(&s.pred.root)
-}
-
-// leafOf returns the leaf of a column of the file: see leafOf.
-func (f *dataFile) leafOf(path string) (int, column.Type, bool) {
-	n := lookup(f.nodes, path)
-	if n == nil || n.leaf == nil {
-		return 0, column.Type{}, false
-	}
-	return n.leaf.index, n.leaf.typ, true
 }
 
 // openGroup opens the column chunks of the current row group, and sets the rows of its batches.
@@ -194,10 +184,10 @@ func (r *Reader) openGroup(at int, rows int64) error {
 	for i := range r.columns {
 		c := &r.columns[i]
 		c.node, c.row = r.scan.nodes[at][i], 0
-		if err := c.node.checkReadable(); err != nil {
+		if err := c.node.CheckReadable(); err != nil {
 			return r.locate(i, err)
 		}
-		leaves := c.node.leaves(nil)
+		leaves := c.node.Leaves(nil)
 		for len(c.chunks) < len(leaves) {
 			c.chunks = append(c.chunks, new(chunk))
 		}
@@ -216,21 +206,21 @@ func (r *Reader) openGroup(at int, rows int64) error {
 }
 
 // openChunk opens one column chunk, and returns an estimate of its bytes in memory.
-func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, rows int64) (bytes int64, err error) {
-	meta, err := chunkMetadata(r.file, r.number, l.index)
+func (r *Reader) openChunk(c *chunk, column *columnReader, l *footer.Leaf, rows int64) (bytes int64, err error) {
+	meta, err := r.file.Chunk(r.number, l.Index)
 	if err != nil {
 		return 0, err
 	}
-	if meta.path != "" {
-		return 0, fmt.Errorf("%w: column chunk is in another file (%s)", ErrUnsupported, meta.path)
+	if meta.Path != "" {
+		return 0, fmt.Errorf("%w: column chunk is in another file (%s)", ErrUnsupported, meta.Path)
 	}
-	if l.maxRep == 0 && meta.values != rows {
-		return 0, failure.Corrupt("column chunk has %d values for %d rows", meta.values, rows)
+	if l.MaxRep == 0 && meta.Values != rows {
+		return 0, failure.Corrupt("column chunk has %d values for %d rows", meta.Values, rows)
 	}
 	c.leaf, c.limit, c.text, c.dim = l, r.scan.o.MaxBatchBytes, r.scan.o.Text, &column.state.dim
 	var p pages
-	if r.file.decrypting != nil {
-		p, err = newArrowPages(r.file, r.number, l.index, &meta, c.limit)
+	if r.file.Decrypting != nil {
+		p, err = newArrowPages(&r.file.File, r.number, l.Index, &meta, c.limit)
 	} else {
 		p, err = r.walker(c, &meta)
 	}
@@ -238,53 +228,34 @@ func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, rows int64) 
 		return 0, err
 	}
 	c.open(p, rows)
-	values := max(meta.values, rows)
-	width := int64(max(l.width, 4))
+	values := max(meta.Values, rows)
+	width := int64(max(l.Width, 4))
 	if values < 0 || values > (1<<62)/width {
 		return 0, failure.Corrupt("column chunk has %d values", values)
 	}
-	return max(meta.uncompressed, values*width), nil
-}
-
-// chunkRange returns the offset and length of a column chunk in the file.
-func chunkRange(f *dataFile, meta *chunkMeta) (start, length int64, err error) {
-	start = meta.data
-	// Some old writers store 0 as the offset of a dictionary, whether it exists or not.
-	if meta.dictionary > 0 && meta.dictionary < start {
-		start = meta.dictionary
-	}
-	length = meta.compressed
-	size := f.Size
-	if start < 0 || length < 0 || start > size || length > size-start {
-		return 0, 0, failure.Corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
-	}
-	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
-		// Their length omits the dictionary page's header (PARQUET-816).
-		length += min(size-start-length, 100)
-	}
-	return start, length, nil
+	return max(meta.Uncompressed, values*width), nil
 }
 
 // walker returns the pages of a column chunk, and reuses the chunk's previous pageWalker.
-func (r *Reader) walker(c *chunk, meta *chunkMeta) (pages, error) {
-	start, length, err := chunkRange(r.file, meta)
+func (r *Reader) walker(c *chunk, meta *footer.ChunkMeta) (pages, error) {
+	start, length, err := r.file.Range(meta)
 	if err != nil {
 		return nil, err
 	}
-	codec, err := codecOf(meta.codec)
+	codec, err := codecOf(meta.Codec)
 	if err != nil {
 		return nil, err
 	}
 	w, ok := c.pages.(*pageWalker)
 	if !ok {
-		w = &pageWalker{win: input.NewWindow(&r.file.File, r.scan.ds.cfg.ReadBytes)}
+		w = &pageWalker{win: input.NewWindow(&r.file.File.File, r.scan.ds.cfg.ReadBytes)}
 	}
-	w.win.SetFile(&r.file.File)
+	w.win.SetFile(&r.file.File.File)
 	w.win.StartMapped(start)
 	*w = pageWalker{
-		win: w.win, off: start, end: start + length, codec: codec, kind: meta.codec,
+		win: w.win, off: start, end: start + length, codec: codec, kind: meta.Codec,
 		limit: min(c.limit, maxPageBytes), verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,
-		notPlain: r.file.compressesAll(),
+		notPlain: r.file.CompressesAll(),
 	}
 	return w, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // The reference for reading column chunks: slow and simple, with arrow-go where possible. Tests and fuzz targets
@@ -29,11 +30,11 @@ type refValue struct {
 
 // arrow returns arrow-go's reader of the file.
 func (f *dataFile) arrow() (_ *file.Reader, err error) {
-	if f.decrypting != nil {
-		return f.decrypting, nil
+	if f.Decrypting != nil {
+		return f.Decrypting, nil
 	}
-	raw := make([]byte, f.size)
-	if err := f.ReadAt(raw, f.Size-8-f.size); err != nil {
+	raw := make([]byte, f.Length)
+	if err := f.ReadAt(raw, f.Size-8-f.Length); err != nil {
 		return nil, err
 	}
 	meta, err := arrowFooter(raw)
@@ -46,18 +47,18 @@ func (f *dataFile) arrow() (_ *file.Reader, err error) {
 // arrowFooter parses a FileMetaData with arrow-go.
 func arrowFooter(raw []byte) (_ *metadata.FileMetaData, err error) {
 	defer failure.Guard(&err)
-	if err := checkFooter(raw); err != nil {
+	if err := footer.Check(raw); err != nil {
 		return nil, err
 	}
 	raw = bytes.Clone(raw)
-	hideUnknownTypes(raw)
+	footer.HideUnknownTypes(raw)
 	return metadata.NewFileMetaData(raw, nil)
 }
 
 // reference returns the entries of a column chunk.
-func reference(f *file.Reader, group int, l *leaf) (out []refValue, err error) {
+func reference(f *file.Reader, group int, l *footer.Leaf) (out []refValue, err error) {
 	defer failure.Guard(&err)
-	column, err := f.RowGroup(group).Column(l.index)
+	column, err := f.RowGroup(group).Column(l.Index)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func reference(f *file.Reader, group int, l *leaf) (out []refValue, err error) {
 
 // refRead reads entries until there are no more. A batch is larger than any page: without assembly, arrow-go's decoder
 // of BYTE_STREAM_SPLIT panics on a part of a page without values.
-func refRead[T any](read func(int64, []T, []int16, []int16) (int64, int, error), column file.ColumnChunkReader, l *leaf) ([]refValue, error) {
+func refRead[T any](read func(int64, []T, []int16, []int16) (int64, int, error), column file.ColumnChunkReader, l *footer.Leaf) ([]refValue, error) {
 	var out []refValue
 	const size = 10_000
 	values, defs, reps := make([]T, size), make([]int16, size), make([]int16, size)
@@ -97,14 +98,14 @@ func refRead[T any](read func(int64, []T, []int16, []int16) (int64, int, error),
 		next := values[:m]
 		for i := range int(n) {
 			e := refValue{}
-			if l.maxRep > 0 {
+			if l.MaxRep > 0 {
 				e.rep = int(reps[i])
 			}
-			if l.maxDef > 0 {
+			if l.MaxDef > 0 {
 				e.def = int(defs[i])
 			}
-			if e.def == l.maxDef {
-				if e.value, err = refConvert(any(next[0]), l.typ); err != nil {
+			if e.def == l.MaxDef {
+				if e.value, err = refConvert(any(next[0]), l.Type); err != nil {
 					return out, err
 				}
 				next = next[1:]

@@ -14,12 +14,13 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
-// checkReference returns an error if newFooter must reject a footer that arrow-go parses.
+// checkReference returns an error if footer.New must reject a footer that arrow-go parses.
 func checkReference(md *metadata.FileMetaData) error {
-	if _, err := nodesOf(md.Schema); err != nil {
+	if _, err := footer.NodesOf(md.Schema); err != nil {
 		return err
 	}
 	rows := int64(0)
@@ -55,19 +56,19 @@ func exactOf(p *bool) byte {
 }
 
 // chunkReference returns the metadata and the statistics of a column chunk as arrow-go parses them, without places.
-func chunkReference(md *metadata.FileMetaData, group, leaf int) (m chunkMeta, s statistics, hasStatistics bool, levels []int64) {
+func chunkReference(md *metadata.FileMetaData, group, leaf int) (m footer.ChunkMeta, s footer.Statistics, hasStatistics bool, levels []int64) {
 	c := md.RowGroups[group].Columns[leaf]
-	m.path, m.encrypted = c.GetFilePath(), c.CryptoMetadata != nil
-	m.columnIndex = section{valueOr(c.ColumnIndexOffset, 0), int64(valueOr(c.ColumnIndexLength, 0))}
-	m.offsetIndex = section{valueOr(c.OffsetIndexOffset, 0), int64(valueOr(c.OffsetIndexLength, 0))}
+	m.Path, m.Encrypted = c.GetFilePath(), c.CryptoMetadata != nil
+	m.ColumnIndex = footer.Section{Offset: valueOr(c.ColumnIndexOffset, 0), Length: int64(valueOr(c.ColumnIndexLength, 0))}
+	m.OffsetIndex = footer.Section{Offset: valueOr(c.OffsetIndexOffset, 0), Length: int64(valueOr(c.OffsetIndexLength, 0))}
 	if c.MetaData == nil {
 		return m, s, false, nil
 	}
 	d := c.MetaData
-	m.columnMeta = columnMeta{
-		known: true, codec: compress.Compression(d.Codec), values: d.NumValues, uncompressed: d.TotalUncompressedSize, compressed: d.TotalCompressedSize,
-		data: d.DataPageOffset, dictionary: valueOr(d.DictionaryPageOffset, 0),
-		bloom: section{valueOr(d.BloomFilterOffset, 0), int64(valueOr(d.BloomFilterLength, 0))},
+	m.ColumnMeta = footer.ColumnMeta{
+		Known: true, Codec: compress.Compression(d.Codec), Values: d.NumValues, Uncompressed: d.TotalUncompressedSize, Compressed: d.TotalCompressedSize,
+		Data: d.DataPageOffset, Dictionary: valueOr(d.DictionaryPageOffset, 0),
+		Bloom: footer.Section{Offset: valueOr(d.BloomFilterOffset, 0), Length: int64(valueOr(d.BloomFilterLength, 0))},
 	}
 	if d.SizeStatistics != nil {
 		levels = d.SizeStatistics.DefinitionLevelHistogram
@@ -76,20 +77,20 @@ func chunkReference(md *metadata.FileMetaData, group, leaf int) (m chunkMeta, s 
 		return m, s, false, levels
 	}
 	t := d.Statistics
-	s = statistics{
-		min: t.Min, max: t.Max, minValue: t.MinValue, maxValue: t.MaxValue, nulls: valueOr(t.NullCount, -1), nans: valueOr(t.NanCount, -1),
-		minExact: exactOf(t.IsMinValueExact), maxExact: exactOf(t.IsMaxValueExact),
+	s = footer.Statistics{
+		Min: t.Min, Max: t.Max, MinValue: t.MinValue, MaxValue: t.MaxValue, Nulls: valueOr(t.NullCount, -1), Nans: valueOr(t.NanCount, -1),
+		MinExact: exactOf(t.IsMinValueExact), MaxExact: exactOf(t.IsMaxValueExact),
 	}
 	return m, s, true, levels
 }
 
 // hasEmptyGroup reports whether a footer has a group without fields.
 func hasEmptyGroup(raw []byte) bool {
-	rest, err := new(footer).index(bytes.Clone(raw))
+	rest, err := new(footer.Footer).Index(bytes.Clone(raw))
 	if err != nil {
 		return false
 	}
-	_, groups := withoutEmptyGroups(rest)
+	_, groups := footer.WithoutEmptyGroups(rest)
 	return len(groups) > 0
 }
 
@@ -97,7 +98,7 @@ func hasEmptyGroup(raw []byte) bool {
 // more than 32 bits, which arrow-go truncates, are errors unless all chunks must be valid.
 func requireFooter(t testing.TB, raw []byte, valid bool) bool {
 	t.Helper()
-	got, err := newFooter(bytes.Clone(raw))
+	got, err := footer.New(bytes.Clone(raw))
 	want, wantErr := arrowFooter(raw)
 	if wantErr != nil || hasEmptyGroup(raw) { // arrow-go takes these for columns
 		return false
@@ -107,29 +108,29 @@ func requireFooter(t testing.TB, raw []byte, valid bool) bool {
 	if err != nil {
 		return true
 	}
-	require.True(t, got.meta.Schema.Equals(want.Schema))
-	require.Equal(t, want.KeyValueMetadata(), got.meta.KeyValueMetadata())
-	require.Equal(t, []any{want.GetCreatedBy(), want.NumRows, want.ColumnOrders}, []any{got.meta.GetCreatedBy(), got.meta.NumRows, got.meta.ColumnOrders})
-	require.Len(t, got.groups, len(want.RowGroups))
-	for g := range got.groups {
-		require.Equal(t, want.RowGroups[g].NumRows, got.groups[g].rows)
-		for leaf := range got.groups[g].chunks {
-			m, err := got.chunkMeta(g, leaf)
+	require.True(t, got.Meta.Schema.Equals(want.Schema))
+	require.Equal(t, want.KeyValueMetadata(), got.Meta.KeyValueMetadata())
+	require.Equal(t, []any{want.GetCreatedBy(), want.NumRows, want.ColumnOrders}, []any{got.Meta.GetCreatedBy(), got.Meta.NumRows, got.Meta.ColumnOrders})
+	require.Len(t, got.Groups, len(want.RowGroups))
+	for g := range got.Groups {
+		require.Equal(t, want.RowGroups[g].NumRows, got.Groups[g].Rows)
+		for leaf := range got.Groups[g].Chunks {
+			m, err := got.PlainChunk(g, leaf)
 			if err != nil && !valid {
 				require.ErrorIs(t, err, ErrCorrupt)
 				continue
 			}
 			require.NoError(t, err)
 			wantMeta, wantStats, wantHas, wantLevels := chunkReference(want, g, leaf)
-			stats, has := got.statistics(&m)
+			stats, has := got.Statistics(&m)
 			require.Equal(t, wantHas, has)
 			if has {
 				require.Equal(t, wantStats, stats)
 			}
-			levels := got.definitionLevels(&m, len(wantLevels))
+			levels := got.DefinitionLevels(&m, len(wantLevels))
 			require.Equal(t, append([]int64{}, wantLevels...), append([]int64{}, levels...))
-			require.Nil(t, got.definitionLevels(&m, len(wantLevels)+1))
-			m.statistics, m.sizes = 0, 0
+			require.Nil(t, got.DefinitionLevels(&m, len(wantLevels)+1))
+			m.Statistics, m.Sizes = 0, 0
 			require.Equal(t, wantMeta, m, "row group %d, leaf %d", g, leaf)
 		}
 	}
@@ -175,16 +176,16 @@ func TestFooterAllocations(t *testing.T) {
 	few, many := footerOf(wideFile(t, 50, 1)), footerOf(wideFile(t, 50, 21))
 	allocations := func(raw []byte) float64 {
 		return testing.AllocsPerRun(10, func() {
-			_, err := newFooter(raw)
+			_, err := footer.New(raw)
 			require.NoError(t, err)
 		})
 	}
 	require.LessOrEqual(t, allocations(many)-allocations(few), 25.0, "20 row groups, and 1,000 chunks")
-	f, err := newFooter(many)
+	f, err := footer.New(many)
 	require.NoError(t, err)
 	require.Zero(t, testing.AllocsPerRun(10, func() {
-		m, err := f.chunkMeta(20, 49)
-		_, ok := f.statistics(&m)
+		m, err := f.PlainChunk(20, 49)
+		_, ok := f.Statistics(&m)
 		if err != nil || !ok {
 			t.Error(err)
 		}
@@ -230,12 +231,12 @@ func TestOddChunks(t *testing.T) {
 			w.i64(2, 8)
 			w.i64(3, 1)
 		})
-		f, err := newFooter(w.b)
+		f, err := footer.New(w.b)
 		require.NoError(t, err, name)
-		_, err = chunkMetadata(&dataFile{footer: f}, 0, 0)
+		_, err = (&footer.File{Footer: f}).Chunk(0, 0)
 		require.ErrorIs(t, err, c.is, name)
-		m, _ := f.chunkMeta(0, 0)
-		require.Equal(t, c.known, m.known, name)
+		m, _ := f.PlainChunk(0, 0)
+		require.Equal(t, c.known, m.Known, name)
 	}
 }
 
@@ -250,7 +251,7 @@ func TestOddRowGroups(t *testing.T) {
 		"too many chunks":   func(w *compactWriter) { w.list(1, thrift.Struct, 1<<31) },
 		"other rows":        func(w *compactWriter) { w.list(1, thrift.Struct, 1); w.b = append(w.b, 0); w.i64(3, 2) },
 	} {
-		_, err := newFooter(footerOfGroup(1, group).b)
+		_, err := footer.New(footerOfGroup(1, group).b)
 		require.ErrorIs(t, err, ErrCorrupt, name)
 	}
 	// The sum of rows exceeds an int64.
@@ -269,7 +270,7 @@ func TestOddRowGroups(t *testing.T) {
 		w.end()
 	}
 	w.end()
-	_, err := newFooter(w.b)
+	_, err := footer.New(w.b)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, "row group 1 has 4611686018427387904 rows")
 }
@@ -359,7 +360,7 @@ func BenchmarkFooter(b *testing.B) {
 	b.SetBytes(int64(len(raw)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := newFooter(raw); err != nil {
+		if _, err := footer.New(raw); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -403,11 +404,11 @@ func TestDefinitionLevels(t *testing.T) {
 			w.end()
 			w.i64(3, 1)
 		})
-		f, err := newFooter(w.b)
+		f, err := footer.New(w.b)
 		require.NoError(t, err, name)
-		m, err := f.chunkMeta(0, 0)
+		m, err := f.PlainChunk(0, 0)
 		require.NoError(t, err, name)
-		require.True(t, m.known)
-		require.Equal(t, c.want, f.definitionLevels(&m, 3), name)
+		require.True(t, m.Known)
+		require.Equal(t, c.want, f.DefinitionLevels(&m, 3), name)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Scans: the columns and rows of a Dataset that are read, and the types of the columns.
@@ -99,8 +100,8 @@ type Scan struct {
 	filter  []int // the columns that pred tests
 	chosen  []int // the columns of the selector
 	states  []columnState
-	nodes   [][]*node // by file, by column
-	leaves  [][]*leaf // by file
+	nodes   [][]*footer.Node // by file, by column
+	leaves  [][]*footer.Leaf // by file
 	// The row groups whose bytes were requested before they were opened, by file.
 	requested [][]atomic.Bool
 	byName    map[string]int
@@ -113,7 +114,7 @@ type Scan struct {
 type scanColumn struct {
 	name   string
 	nth    int // among the columns of that name
-	node   *node
+	node   *footer.Node
 	vector bool // a list that is read as one matrix
 	inner  bool // nested lists that are read as vectors
 	must   bool // ragged rows are errors, never read as lists
@@ -188,10 +189,10 @@ func setDefault(v *int, to int) {
 
 // addColumns adds the columns that the options select.
 func (s *Scan) addColumns() error {
-	nodes := s.ds.files[0].nodes
+	nodes := s.ds.files[0].Nodes
 	var names []string // of all columns
 	if s.o.NumberNames {
-		names = numberedNames(nodes)
+		names = footer.NumberedNames(nodes)
 	}
 	switch {
 	case s.o.Positions != nil && s.o.Columns != nil:
@@ -216,8 +217,8 @@ func (s *Scan) addColumns() error {
 					fmt.Errorf("%w: position %d of %d columns", ErrNoColumn, at, len(nodes)),
 				}
 			}
-			c := scanColumn{name: nodes[at].field.Name, node: nodes[at]}
-			if c.nth = countNamed(nodes[:at], c.name); names != nil {
+			c := scanColumn{name: nodes[at].Field.Name, node: nodes[at]}
+			if c.nth = footer.CountNamed(nodes[:at], c.name); names != nil {
 				c.name, c.nth = names[at], 0
 			}
 			s.columns = append(s.columns, c)
@@ -245,7 +246,7 @@ func (s *Scan) checkNamed() error {
 // addColumn adds a column by name, as the first file has it.
 func (s *Scan) addColumn(name string) error {
 	f := s.ds.files[0]
-	n := lookup(f.nodes, name)
+	n := footer.Lookup(f.Nodes, name)
 	if n == nil {
 		return &Error{f.src.Name, -1, name, -1, ErrNoColumn}
 	}
@@ -258,7 +259,7 @@ func (s *Scan) addColumn(name string) error {
 
 // checkUnique returns an error if a file has several columns of a name, unless they have numbers.
 func (s *Scan) checkUnique(f *dataFile, name string) error {
-	if count := countNamed(f.nodes, name); count > 1 && !s.o.NumberNames {
+	if count := footer.CountNamed(f.Nodes, name); count > 1 && !s.o.NumberNames {
 		return &Error{
 			f.src.Name, -1, name, -1,
 			fmt.Errorf("%w: %d columns have this name; Options.Positions selects by position", ErrNoColumn, count),
@@ -274,11 +275,11 @@ func (s *Scan) addFilter() error {
 		return err
 	}
 	s.pred, err = s.o.Filter.compile(func(path string) (column.Type, bool) {
-		n := lookup(s.ds.files[0].nodes, path)
+		n := footer.Lookup(s.ds.files[0].Nodes, path)
 		if n == nil {
 			return column.Type{}, false
 		}
-		return n.field.Type, true
+		return n.Field.Type, true
 	})
 	if err == nil && s.pred.everything() {
 		s.pred = nil
@@ -288,33 +289,33 @@ func (s *Scan) addFilter() error {
 
 // addFile finds the columns in a file.
 func (s *Scan) addFile(f *dataFile) error {
-	nodes := make([]*node, len(s.columns))
-	var leaves []*leaf
+	nodes := make([]*footer.Node, len(s.columns))
+	var leaves []*footer.Leaf
 	for i, c := range s.columns {
-		n := lookupNth(f.nodes, c.name, c.nth)
+		n := footer.LookupNth(f.Nodes, c.name, c.nth)
 		if n == nil {
 			return &Error{f.src.Name, -1, c.name, -1, ErrNoColumn}
 		}
-		if have, want := countNamed(f.nodes, c.name), countNamed(s.ds.files[0].nodes, c.name); have != want {
+		if have, want := footer.CountNamed(f.Nodes, c.name), footer.CountNamed(s.ds.files[0].Nodes, c.name); have != want {
 			return &Error{
 				f.src.Name, -1, c.name, -1,
 				fmt.Errorf("%w: %d columns have this name, and %d in %s", ErrNoColumn, have, want,
 					s.ds.files[0].src.Name),
 			}
 		}
-		if !sameType(&n.field, &c.node.field) {
+		if !sameType(&n.Field, &c.node.Field) {
 			return &Error{
 				f.src.Name, -1, c.name, -1,
-				fmt.Errorf("%w: it is %v here and %v in %s", ErrNoColumn, n.field, c.node.field,
+				fmt.Errorf("%w: it is %v here and %v in %s", ErrNoColumn, n.Field, c.node.Field,
 					s.ds.files[0].src.Name),
 			}
 		}
 		nodes[i] = n
-		leaves = n.leaves(leaves)
+		leaves = n.Leaves(leaves)
 	}
 	s.nodes = append(s.nodes, nodes)
 	s.leaves = append(s.leaves, leaves)
-	s.requested = append(s.requested, make([]atomic.Bool, len(f.groups)))
+	s.requested = append(s.requested, make([]atomic.Bool, len(f.Groups)))
 	return nil
 }
 
@@ -337,7 +338,7 @@ func sameType(a, b *column.Field) bool {
 func (s *Scan) Schema() column.Schema {
 	fields := make(column.Schema, s.outputs, s.width())
 	for i, c := range s.columns[:s.outputs] {
-		f := c.node.field
+		f := c.node.Field
 		switch {
 		case c.length:
 			f.Type = column.TypeOf[int64]()
@@ -345,7 +346,7 @@ func (s *Scan) Schema() column.Schema {
 		case c.vector:
 			f.Type, f.Fields = column.VectorOf(f.Fields[0].Type.Kind, int(s.states[i].dim.Load())), nil
 		case c.inner:
-			f = c.node.asRead()
+			f = c.node.AsRead()
 		}
 		f.Name = c.name
 		fields[i] = f

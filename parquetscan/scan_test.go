@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Scans: columns, options, and the owner of a batch's memory.
@@ -537,10 +538,10 @@ func TestNumberedNamesAreUnique(t *testing.T) {
 		{{"n", "n", "n"}, {"n", "n_1", "n_2"}},
 		{{"a", "n_1", "n_1", "n", "n"}, {"a", "n_1", "n_1_1", "n", "n_2"}},
 	} {
-		var nodes []*node
+		var nodes []*footer.Node
 		for _, name := range c[0] {
-			nodes = append(nodes, &node{field: column.Field{Name: name}})
+			nodes = append(nodes, &footer.Node{Field: column.Field{Name: name}})
 		}
-		require.Equal(t, c[1], numberedNames(nodes))
+		require.Equal(t, c[1], footer.NumberedNames(nodes))
 	}
 }

@@ -28,7 +28,7 @@ func (r *Reader) read(b *column.Batch) error {
 	}
 	b.Source = column.Source{
 		File: r.file.src.Name, RowGroup: r.number,
-		FirstRow: r.file.first + r.file.groups[r.number].first + r.row,
+		FirstRow: r.file.first + r.file.Groups[r.number].First + r.row,
 	}
 	r.ranges[0].from += int64(n)
 	if r.ranges[0].from == r.ranges[0].to {
@@ -149,7 +149,7 @@ func (r *Reader) readColumn(dst *column.Column, at, n, selected int) error {
 func (r *Reader) fallBack(c *columnReader) error {
 	c.state.ragged.Store(true)
 	c.vector, c.row = false, 0
-	rows := r.file.groups[r.number].rows
+	rows := r.file.Groups[r.number].Rows
 	_, err := r.openChunk(c.chunks[0], c, c.chunks[0].leaf, rows)
 	return err
 }
@@ -162,7 +162,7 @@ func (r *Reader) readRows(dst *builder, at, n, selected int) error {
 		c.state.used.Store(true)
 	}
 	dst.reset(r.scan.columns[at].name, c.node, c.vector)
-	if selected < n && c.node.leaf != nil {
+	if selected < n && c.node.Leaf != nil {
 		if ok, err := c.readTexts(dst, r.row, r.sel, n, selected); ok || err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (c *columnReader) readTexts(dst *builder, row int64, sel []byte, n, selecte
 // atTexts skips to a row and reports whether n rows from there on are plain texts of one page, which it loads.
 func (c *columnReader) atTexts(row int64, n int) (bool, error) {
 	k := c.chunks[0]
-	if !c.node.leaf.typ.Kind.IsText() {
+	if !c.node.Leaf.Type.Kind.IsText() {
 		return false, nil
 	}
 	if err := c.catchUp(row); err != nil {
@@ -231,9 +231,9 @@ func (c *columnReader) sparse(n, runs int) bool {
 	switch {
 	case c.vector:
 		return runs <= n/2
-	case c.node.leaf == nil:
+	case c.node.Leaf == nil:
 		return false
-	case c.node.leaf.typ.Kind.IsText():
+	case c.node.Leaf.Type.Kind.IsText():
 		return runs <= n/8
 	default:
 		return runs <= n/256
@@ -256,7 +256,7 @@ func (c *columnReader) read(dst *builder, n int) error {
 	switch {
 	case c.vector:
 		return c.chunks[0].readVectors(dst, c.node, n)
-	case c.node.leaf != nil:
+	case c.node.Leaf != nil:
 		return c.chunks[0].readFlat(dst, n)
 	default:
 		return readNested(dst, c.node, c.chunks, n)

@@ -216,7 +216,7 @@ func (s *Scan) bucketsOf(rows []int64) []Bucket {
 	at := 0
 	for _, u := range s.units() {
 		f := s.ds.files[u.file]
-		end := f.first + f.groups[u.group].first + u.rows
+		end := f.first + f.Groups[u.group].First + u.rows
 		if at < len(rows) && rows[at] < end {
 			buckets = append(buckets, s.bucket(len(buckets), []unit{u}))
 		}

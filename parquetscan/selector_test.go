@@ -76,7 +76,7 @@ func checkSelections(t testing.TB, rng *rand.Rand, d *Dataset, o Options) {
 	whole := allRows(t, d, o)
 	noted := map[int64]bool{}
 	o.Selector = keepRandom(rng, nil, noted)
-	if name := d.files[0].nodes[rng.IntN(len(d.files[0].nodes))].field.Name; rng.IntN(2) == 0 {
+	if name := d.files[0].Nodes[rng.IntN(len(d.files[0].Nodes))].Field.Name; rng.IntN(2) == 0 {
 		o.Selector.Columns = []string{name}
 	}
 	got := allRows(t, d, o)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Skipping rows of a column chunk: pages are not decompressed, values not decoded.
@@ -18,7 +19,7 @@ import (
 // skip skips n rows: whole pages if their headers contain the number of rows.
 func (c *chunk) skip(n int64) error {
 	for n > 0 {
-		if rest := int64(c.left); rest > 0 && rest <= n && c.leaf.maxRep == 0 && rest <= c.rows {
+		if rest := int64(c.left); rest > 0 && rest <= n && c.leaf.MaxRep == 0 && rest <= c.rows {
 			c.left, c.rows, n = 0, c.rows-rest, n-rest // the rest of the page: each level is a row
 			continue
 		}
@@ -72,9 +73,9 @@ func (c *chunk) skipPages(n int64) (int64, error) {
 }
 
 // rows returns the number of rows in a data page of a leaf, -1 if the header lacks it.
-func (h *pageHeader) rows(l *leaf) int64 {
+func (h *pageHeader) rows(l *footer.Leaf) int64 {
 	switch {
-	case h.typ == dataPage && l.maxRep == 0:
+	case h.typ == dataPage && l.MaxRep == 0:
 		return int64(h.numValues)
 	case h.typ == dataPageV2:
 		return int64(h.numRows)
@@ -107,9 +108,9 @@ func (c *chunk) skipRows(n int) (int, error) {
 		}
 		levels, present := min(n-done, c.left), min(n-done, c.left)
 		switch {
-		case c.leaf.maxRep == 0 && c.leaf.maxDef == 0:
+		case c.leaf.MaxRep == 0 && c.leaf.MaxDef == 0:
 			done += levels
-		case c.leaf.maxRep == 0 && c.leaf.maxDef == 1:
+		case c.leaf.MaxRep == 0 && c.leaf.MaxDef == 1:
 			var err error
 			if present, err = c.def.skipOnes(levels); err != nil {
 				return 0, err
@@ -122,7 +123,7 @@ func (c *chunk) skipRows(n int) (int, error) {
 			}
 			levels, present = len(defs), 0
 			for _, d := range defs {
-				if int(d) == c.leaf.maxDef {
+				if int(d) == c.leaf.MaxDef {
 					present++
 				}
 			}
@@ -163,7 +164,7 @@ func (h *hybrid) skipOnes(n int) (ones int, err error) {
 func (c *chunk) rowsEnd(begun bool) (bool, error) {
 	if begun {
 		h, err := c.pages.peek()
-		if c.leaf.maxRep == 0 || h.typ == dataPageV2 || errors.Is(err, io.EOF) {
+		if c.leaf.MaxRep == 0 || h.typ == dataPageV2 || errors.Is(err, io.EOF) {
 			return true, nil
 		}
 	}
@@ -184,19 +185,19 @@ func (c *chunk) skipValues(n int) error {
 		return nil
 	case c.coded || c.bools:
 		return c.codes.skip(n)
-	case c.leaf.physical == parquet.Types.Boolean:
+	case c.leaf.Physical == parquet.Types.Boolean:
 		if c.bit+n > len(c.data)*8 {
 			return failure.Corrupt("page ends %d booleans too early", c.bit+n-len(c.data)*8)
 		}
 		c.bit += n
 		return nil
-	case c.leaf.physical == parquet.Types.ByteArray:
+	case c.leaf.Physical == parquet.Types.ByteArray:
 		return c.skipByteArrays(n)
 	default:
-		if n > len(c.data)/max(1, c.leaf.stored) {
-			return failure.Corrupt("page ends %d bytes too early", n*c.leaf.stored-len(c.data))
+		if n > len(c.data)/max(1, c.leaf.Stored) {
+			return failure.Corrupt("page ends %d bytes too early", n*c.leaf.Stored-len(c.data))
 		}
-		c.data = c.data[n*c.leaf.stored:]
+		c.data = c.data[n*c.leaf.Stored:]
 		return nil
 	}
 }
@@ -222,7 +223,7 @@ func (c *chunk) skipByteArrays(n int) error {
 // ready it loads the page of those rows only if its rows are few, because the rows may turn out not to be selected. It
 // also returns the number of rows skipped in whole pages.
 func (c *chunk) readyLate(skip int64, n int) (ready int, skipped int64, err error) {
-	if !c.leaf.typ.Kind.IsText() || c.leaf.maxRep > 0 {
+	if !c.leaf.Type.Kind.IsText() || c.leaf.MaxRep > 0 {
 		return n, 0, nil
 	}
 	if rest := int64(c.left); rest <= skip {

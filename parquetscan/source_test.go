@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Readers that fail, files that change, and Close.
@@ -146,7 +147,7 @@ func TestWindow(t *testing.T) {
 	_, err = readBucket(s, everything(s))
 	require.NoError(t, err)
 	require.Len(t, p.reads, 3, "one read per column chunk")
-	end := int64(len(magic))
+	end := int64(len(footer.Magic))
 	for _, r := range p.reads {
 		require.Equal(t, end, r[0])
 		end += r[1]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Stages: a filter column by column. If no row of a batch is left after a stage, the columns of later stages are not
@@ -166,7 +167,7 @@ func (s *Scan) Narrow(f Filter) error {
 		if !slices.Contains(s.o.Narrow, path) {
 			return column.Type{}, false
 		}
-		return lookup(s.ds.files[0].nodes, path).field.Type, true
+		return footer.Lookup(s.ds.files[0].Nodes, path).Field.Type, true
 	})
 	if err != nil {
 		return fmt.Errorf("%w (Options.Narrow lists %q)", err, s.o.Narrow)

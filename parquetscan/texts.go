@@ -18,7 +18,7 @@ import (
 
 // hasTexts reports whether the next n rows of a column are plain texts of the current page, without NULLs.
 func (c *chunk) hasTexts(n int) bool {
-	return !c.coded && c.leaf.typ.Kind.IsText() && c.leaf.physical == parquet.Types.ByteArray && c.hasValues(n)
+	return !c.coded && c.leaf.Type.Kind.IsText() && c.leaf.Physical == parquet.Types.ByteArray && c.hasValues(n)
 }
 
 // within returns how many of the next n rows to read into a batch so that a filter finds plain texts in one page: all,
@@ -75,7 +75,7 @@ func (e *evaluator) filterTexts(i int, c *chunk, n int, sel []byte, all bool) (r
 		return nil, err
 	}
 	st := &e.p.stages[i]
-	e.cols[st.columns[0]] = &column.Column{Type: c.leaf.typ, Len: n, Values: t.data, Offsets: t.at}
+	e.cols[st.columns[0]] = &column.Column{Type: c.leaf.Type, Len: n, Values: t.data, Offsets: t.at}
 	e.gap = t.gap
 	e.evalStage(st, n, sel, all)
 	e.gap = 0

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // writeTexts returns a file of columns of texts a, b, and so on; only the last one has NULLs.
@@ -204,7 +205,7 @@ func TestFilterTextsSparesColumn(t *testing.T) {
 // TestTextsOfDictionary reads a dictionary after texts were found in a page of the same length, whose texts have other
 // lengths.
 func TestTextsOfDictionary(t *testing.T) {
-	l := &leaf{typ: column.Type{Kind: column.String}, physical: parquet.Types.ByteArray}
+	l := &footer.Leaf{Type: column.Type{Kind: column.String}, Physical: parquet.Types.ByteArray}
 	c := chunk{leaf: l, dictLen: -1, limit: 1000, data: []byte("\x03\x00\x00\x00abc\x01\x00\x00\x00d")}
 	found, err := c.findTexts(2)
 	require.NoError(t, err)

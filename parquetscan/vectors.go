@@ -12,13 +12,14 @@ import (
 	"github.com/vecql/vecql/internal/bitpack"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Lists of one length, read as one matrix. Their levels are stored in long runs, so that a row of any length is checked
 // in two or three steps.
 
 // readVectors appends n rows of the list node to dst, a Vector.
-func (c *chunk) readVectors(dst *builder, list *node, n int) error {
+func (c *chunk) readVectors(dst *builder, list *footer.Node, n int) error {
 	if int64(n) > c.rows {
 		return failure.Corrupt("%d rows beyond the row group's end", n)
 	}
@@ -45,7 +46,7 @@ func (c *chunk) readVectors(dst *builder, list *node, n int) error {
 type vectorReader struct {
 	*chunk
 	dst     *builder
-	list    *node
+	list    *footer.Node
 	pending int // elements of the current page that are counted but not decoded
 	first   int // rows of dst before the call
 	nulls   int // rows that are NULL at the start of dst, whose dimension is not known
@@ -85,7 +86,7 @@ func (r *vectorReader) row() error {
 		return err
 	}
 	r.left--
-	if int(def[0]) != r.leaf.maxDef {
+	if int(def[0]) != r.leaf.MaxDef {
 		return r.missing(int(def[0]))
 	}
 	length := 1
@@ -99,7 +100,7 @@ func (r *vectorReader) row() error {
 		if err != nil {
 			return err
 		}
-		there, err := r.def.same(uint32(r.leaf.maxDef), k)
+		there, err := r.def.same(uint32(r.leaf.MaxDef), k)
 		if err != nil {
 			return err
 		}
@@ -107,8 +108,8 @@ func (r *vectorReader) row() error {
 			if err := r.def.decode(def[:]); err != nil {
 				return err
 			}
-			if int(def[0]) > r.leaf.maxDef {
-				return badLevel(int(def[0]), r.leaf.maxDef)
+			if int(def[0]) > r.leaf.MaxDef {
+				return badLevel(int(def[0]), r.leaf.MaxDef)
 			}
 			return fmt.Errorf("%w: element %d is NULL", failure.ErrRagged, length+there)
 		}
@@ -151,11 +152,11 @@ func badLevel(level, most int) error {
 // missing appends a row without elements, which must be NULL.
 func (r *vectorReader) missing(def int) error {
 	switch {
-	case def > r.leaf.maxDef:
-		return badLevel(def, r.leaf.maxDef)
-	case def > r.list.def:
+	case def > r.leaf.MaxDef:
+		return badLevel(def, r.leaf.MaxDef)
+	case def > r.list.Def:
 		return fmt.Errorf("%w: element 0 is NULL", failure.ErrRagged)
-	case def == r.list.def:
+	case def == r.list.Def:
 		return fmt.Errorf("%w: an empty list", failure.ErrRagged)
 	}
 	if r.left > 0 {
@@ -192,7 +193,7 @@ func (r *vectorReader) setDim(length int) error {
 		return nil
 	}
 	// Earlier rows had no dimension. Part of this row may already be decoded.
-	before := int64(r.nulls) * int64(length) * int64(r.leaf.width)
+	before := int64(r.nulls) * int64(length) * int64(r.leaf.Width)
 	if before+int64(len(r.dst.Values)) > int64(r.limit) {
 		return fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, r.limit)
 	}

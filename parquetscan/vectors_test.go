@@ -423,7 +423,7 @@ func TestVectorsWithoutDimension(t *testing.T) {
 	dim := 0
 	for _, file := range []string{"0", "1", "0"} {
 		src := d.files[s.byName[file]].src
-		rows := d.files[s.byName[file]].rows
+		rows := d.files[s.byName[file]].Rows
 		for b, err := range s.Batches(context.Background(), Bucket{Parts: []Part{{
 			File: file, Size: src.Size, ETag: src.ETag, End: 1,
 			Rows: rows,

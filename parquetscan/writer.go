@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // The Writer: batches become row groups and a footer. writer_schema.go maps columns to the Parquet schema,
@@ -392,7 +393,7 @@ func (w *Writer) finish() error {
 	if err != nil {
 		return err
 	}
-	if err := w.file.AppendKeyValueMetadata(arrowSchemaKey, schema); err != nil {
+	if err := w.file.AppendKeyValueMetadata(footer.ArrowSchemaKey, schema); err != nil {
 		return err
 	}
 	keys := make([]string, 0, len(w.options.Metadata))

@@ -12,33 +12,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Arrow's schema in the footer: the types that the Parquet schema of a Writer cannot express.
 
-// arrowSchemaKey is the metadata key of Arrow's schema, from which Arrow's implementations restore the types of
-// columns.
-const arrowSchemaKey = "ARROW:schema"
-
-// Extension types: the keys of a field's metadata in Arrow's schema (Columnar Format, "Extension Types"), and the types
-// for kinds that Parquet and Arrow do not have. Readers that do not support them use the storage type: text, a struct,
-// or a list. The metadata of a vector is its dimension in decimal digits. A list of floats has an extension type too,
-// so that it is read as a list even if all rows have one length.
-const (
-	extensionName     = "ARROW:extension:name"
-	extensionMetadata = "ARROW:extension:metadata"
-
-	extensionVector = "vecql.vector"
-	extensionList   = "vecql.list"
-)
-
-var extensions = map[column.Kind]string{
-	column.Inet: "vecql.inet", column.Varint: "vecql.varint", column.Decimal: "vecql.decimal",
-	column.Duration: "vecql.duration",
-	column.Tuple:    "vecql.tuple",
-}
-
-// encodeArrowSchema returns the value of arrowSchemaKey: Arrow's schema message in base64.
+// encodeArrowSchema returns the value of footer.ArrowSchemaKey: Arrow's schema message in base64.
 func encodeArrowSchema(fields []*writeNode) (string, error) {
 	out := make([]arrow.Field, len(fields))
 	for i, n := range fields {
@@ -59,9 +38,9 @@ func encodeArrowSchema(fields []*writeNode) (string, error) {
 func (n *writeNode) arrow(name string, top bool) arrow.Field {
 	out := arrow.Field{Name: name, Nullable: n.field.Nullable}
 	mark := func(name, data string) {
-		out.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{name, data})
+		out.Metadata = arrow.NewMetadata([]string{footer.ExtensionName, footer.ExtensionMetadata}, []string{name, data})
 	}
-	if name := extensions[n.typ.Kind]; name != "" {
+	if name := footer.Extensions[n.typ.Kind]; name != "" {
 		mark(name, "")
 	}
 	switch n.field.Type.Kind {
@@ -72,10 +51,10 @@ func (n *writeNode) arrow(name string, top bool) arrow.Field {
 			break
 		}
 		out.Type = arrow.ListOfField(element)
-		mark(extensionVector, strconv.Itoa(max(0, n.dim)))
+		mark(footer.ExtensionVector, strconv.Itoa(max(0, n.dim)))
 	case column.List:
 		if k := n.children[0].typ.Kind; k == column.Float32 || k == column.Float64 {
-			mark(extensionList, "")
+			mark(footer.ExtensionList, "")
 		}
 		out.Type = arrow.ListOfField(n.children[0].arrow(column.ElementName, false))
 	case column.Map:

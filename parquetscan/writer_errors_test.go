@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 )

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Encoding of row groups by several goroutines (WriterOptions.Workers). Each row group becomes a file in memory. Its
@@ -273,7 +274,7 @@ func (w *Writer) finishParallel() error {
 	if size > math.MaxUint32 {
 		return fmt.Errorf("footer of %d bytes, of at most %d", size, uint32(math.MaxUint32))
 	}
-	_, err = w.sink.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(size)), magic...))
+	_, err = w.sink.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(size)), footer.Magic...))
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // The columns of a Writer: the tree of fields with their levels (parquet-format, README.md, "Nested Encoding"), and the
@@ -325,7 +326,7 @@ func (n *writeNode) check(c *column.Column) error {
 // checkMetadata returns an error if the footer cannot have these keys and values.
 func checkMetadata(m map[string]string) error {
 	for k, v := range m {
-		if k == arrowSchemaKey {
+		if k == footer.ArrowSchemaKey {
 			return fmt.Errorf("metadata: the key %s is reserved", k)
 		}
 		if !utf8.ValidString(k) || !utf8.ValidString(v) {

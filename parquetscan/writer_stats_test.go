@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/stretchr/testify/require"
+
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 	"github.com/vecql/vecql/parquetscan/internal/arrowtest"

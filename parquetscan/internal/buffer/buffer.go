@@ -11,7 +11,7 @@ import (
 
 // Slices of bytes have spare capacity, so that short strings are copied in whole words.
 
-// Slack is the spare capacity of a slice of growBytes, in bytes: what the decoder of Snappy uses.
+// Slack is the spare capacity of a slice of GrowBytes, in bytes: what the decoder of Snappy uses.
 const Slack = snappy.Spare
 
 // GrowBytes returns b extended to length n. New bytes are undefined. The memory is aligned to 8 bytes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package footer
 
 import (
 	"fmt"
@@ -17,100 +17,99 @@ import (
 // The tree of a file's fields, with their definition and repetition levels (parquet-format, README.md, "Nested
 // Encoding"; LogicalTypes.md, "Lists" and "Maps", backward compatibility included).
 
-// A node is a field of a file, with its levels.
-type node struct {
-	field column.Field
+// A Node is a field of a file, with its levels.
+type Node struct {
+	Field column.Field
 	// def is the least definition level at which the field is present: neither NULL nor part of an absent field.
-	def int
+	Def int
 	// rep is the repetition level of the enclosing field: 0 unless the field is an element, or part of one. Elements of
 	// a List or Map have rep+1, and are present from definition level def+1 on.
-	rep int
+	Rep int
 	// above is the least definition level at which the field has a slot: the enclosing element, or the row, is present.
-	above    int
-	children []*node
-	leaf     *leaf  // nil if the field is nested
+	Above    int
+	Children []*Node
+	Leaf     *Leaf  // nil if the field is nested
 	empty    string // the path of a group without fields in the column, "" if there is none
 	// fixed means, for a List, that by Arrow's schema in the file all rows have dim elements, none of them NULL.
-	fixed bool
-	dim   int
-	list  bool // by Arrow's schema, rows may differ in length
+	Fixed bool
+	Dim   int
+	List  bool // by Arrow's schema, rows may differ in length
 }
 
-// A leaf is a column of a file in the sense of the format: a field with column chunks.
-type leaf struct {
-	index          int // among the file's leaves
-	path           string
-	desc           *schema.Column
-	typ            column.Type
-	physical       parquet.Type
-	stored, width  int // bytes of a value in a page and in a Column, 0 for strings
-	convert        conversion
-	maxDef, maxRep int
+// A Leaf is a column of a file in the sense of the format: a field with column chunks.
+type Leaf struct {
+	Index          int // among the file's leaves
+	Path           string
+	Desc           *schema.Column
+	Type           column.Type
+	Physical       parquet.Type
+	Stored, Width  int // bytes of a value in a page and in a Column, 0 for strings
+	MaxDef, MaxRep int
 }
 
-// first returns the leaf whose levels decide where the node's lists begin and end.
-func (n *node) first() *leaf {
-	for n.leaf == nil {
-		n = n.children[0]
+// First returns the leaf whose levels decide where the node's lists begin and end.
+func (n *Node) First() *Leaf {
+	for n.Leaf == nil {
+		n = n.Children[0]
 	}
-	return n.leaf
+	return n.Leaf
 }
 
-// leaves appends the leaves under the node.
-func (n *node) leaves(to []*leaf) []*leaf {
-	if n.leaf != nil {
-		return append(to, n.leaf)
+// Leaves appends the leaves under the node.
+func (n *Node) Leaves(to []*Leaf) []*Leaf {
+	if n.Leaf != nil {
+		return append(to, n.Leaf)
 	}
-	for _, child := range n.children {
-		to = child.leaves(to)
+	for _, child := range n.Children {
+		to = child.Leaves(to)
 	}
 	return to
 }
 
-// canBeVector reports whether the node is a list whose elements a vector supports.
-func (n *node) canBeVector() bool {
-	return n.field.Type.Kind == column.List && n.children[0].leaf != nil && n.children[0].leaf.typ.Kind.IsVectorElement()
+// CanBeVector reports whether the node is a list whose elements a vector supports.
+func (n *Node) CanBeVector() bool {
+	return n.Field.Type.Kind == column.List && n.Children[0].Leaf != nil && n.Children[0].Leaf.Type.Kind.IsVectorElement()
 }
 
-// hasFixed reports whether the node is, or contains, a list whose rows have one length.
-func (n *node) hasFixed() bool { return n.fixed || slices.ContainsFunc(n.children, (*node).hasFixed) }
+// HasFixed reports whether the node is, or contains, a list whose rows have one length.
+func (n *Node) HasFixed() bool { return n.Fixed || slices.ContainsFunc(n.Children, (*Node).HasFixed) }
 
-// hasText reports whether the node is, or contains, a field that is stored as the text of another kind.
-func (n *node) hasText() bool {
-	return n.leaf != nil && n.leaf.typ.Kind != n.field.Type.Kind || slices.ContainsFunc(n.children, (*node).hasText)
+// HasText reports whether the node is, or contains, a field that is stored as the text of another kind.
+func (n *Node) HasText() bool {
+	return n.Leaf != nil && n.Leaf.Type.Kind != n.Field.Type.Kind || slices.ContainsFunc(n.Children, (*Node).HasText)
 }
 
-// sameFixed reports whether the lists in two nodes of the same fields have the same fixed lengths.
-func (n *node) sameFixed(other *node) bool {
-	if n.fixed != other.fixed || n.dim != other.dim || len(n.children) != len(other.children) {
+// SameFixed reports whether the lists in two nodes of the same fields have the same fixed lengths.
+func (n *Node) SameFixed(other *Node) bool {
+	if n.Fixed != other.Fixed || n.Dim != other.Dim || len(n.Children) != len(other.Children) {
 		return false
 	}
-	for i, child := range n.children {
-		if !child.sameFixed(other.children[i]) {
+	for i, child := range n.Children {
+		if !child.SameFixed(other.Children[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// asRead returns the field with vectors in place of lists whose rows have one length.
-func (n *node) asRead() column.Field {
-	f := n.field
-	if n.fixed {
-		f.Type, f.Fields = column.VectorOf(n.children[0].field.Type.Kind, n.dim), nil
+// AsRead returns the field with vectors in place of lists whose rows have one length.
+func (n *Node) AsRead() column.Field {
+	f := n.Field
+	if n.Fixed {
+		f.Type, f.Fields = column.VectorOf(n.Children[0].Field.Type.Kind, n.Dim), nil
 		return f
 	}
 	f.Fields = slices.Clone(f.Fields)
-	for i, child := range n.children {
-		f.Fields[i] = child.asRead()
+	for i, child := range n.Children {
+		f.Fields[i] = child.AsRead()
 	}
 	return f
 }
 
-// nodesOf returns the fields of a schema.
-func nodesOf(s *schema.Schema) ([]*node, error) {
+// NodesOf returns the fields of a schema.
+func NodesOf(s *schema.Schema) ([]*Node, error) {
 	b := schemaBuilder{schema: s}
-	var nodes []*node
+	var nodes []*Node
 	for i := range s.Root().NumFields() {
 		n, err := b.node(s.Root().Field(i), 0, 0, 0, "")
 		if err != nil {
@@ -132,12 +131,12 @@ type schemaBuilder struct {
 
 // node returns the node of n. Its parent is present from definition level def on; above and rep are those of the
 // enclosing element.
-func (b *schemaBuilder) node(n schema.Node, def, above, rep int, path string) (*node, error) {
+func (b *schemaBuilder) node(n schema.Node, def, above, rep int, path string) (*Node, error) {
 	if n.RepetitionType() == parquet.Repetitions.Repeated {
 		// A repeated field without annotation is a list that is never NULL, of elements that are never NULL.
-		list := &node{
-			field: column.Field{Name: n.Name(), Type: column.Type{Kind: column.List}}, def: def, rep: rep,
-			above: above,
+		list := &Node{
+			Field: column.Field{Name: n.Name(), Type: column.Type{Kind: column.List}}, Def: def, Rep: rep,
+			Above: above,
 		}
 		element, err := b.content(n, "element", def+1, def+1, rep+1, path+n.Name(), false)
 		if err != nil {
@@ -152,10 +151,10 @@ func (b *schemaBuilder) node(n schema.Node, def, above, rep int, path string) (*
 	return b.content(n, n.Name(), def, above, rep, path+n.Name(), nullable)
 }
 
-func (n *node) with(children ...*node) *node {
-	n.children = children
+func (n *Node) with(children ...*Node) *Node {
+	n.Children = children
 	for _, child := range children {
-		n.field.Fields = append(n.field.Fields, child.field)
+		n.Field.Fields = append(n.Field.Fields, child.Field)
 	}
 	return n
 }
@@ -163,17 +162,17 @@ func (n *node) with(children ...*node) *node {
 // content returns the node of n, ignoring its own repetition.
 func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int, path string,
 	nullable bool,
-) (*node, error) {
+) (*Node, error) {
 	group, ok := n.(*schema.GroupNode)
 	if !ok {
 		return b.primitive(name, def, above, rep, path, nullable)
 	}
-	out := &node{field: column.Field{Name: name, Nullable: nullable}, def: def, rep: rep, above: above}
+	out := &Node{Field: column.Field{Name: name, Nullable: nullable}, Def: def, Rep: rep, Above: above}
 	switch {
 	case group.NumFields() == 0:
 		return nil, fmt.Errorf("%w: group %s without fields", failure.ErrUnsupported, path) // withoutEmptyGroups removes them
 	case isList(group) || isSet(group):
-		out.field.Type.Kind = column.List
+		out.Field.Type.Kind = column.List
 		repeated := group.Field(0)
 		inner, ok := repeated.(*schema.GroupNode)
 		if ok && inner.NumFields() == 1 && inner.Name() != "array" && inner.Name() != n.Name()+"_tuple" &&
@@ -183,7 +182,7 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 			if err != nil {
 				return nil, err
 			}
-			element.field.Name = "element"
+			element.Field.Name = "element"
 			return out.with(element), nil
 		}
 		element, err := b.content(repeated, "element", def+1, def+1, rep+1, path+"."+repeated.Name(), false)
@@ -192,7 +191,7 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 		}
 		return out.with(element), nil
 	case isMap(group):
-		out.field.Type.Kind = column.Map
+		out.Field.Type.Kind = column.Map
 		entry := group.Field(0).(*schema.GroupNode)
 		in := path + "." + entry.Name() + "."
 		key, err := b.node(entry.Field(0), def+1, def+1, rep+1, in)
@@ -203,11 +202,11 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 		if err != nil {
 			return nil, err
 		}
-		key.field.Name, value.field.Name = "key", "value"
+		key.Field.Name, value.Field.Name = "key", "value"
 		return out.with(key, value), nil
 	default:
-		out.field.Type.Kind = column.Struct
-		var children []*node
+		out.Field.Type.Kind = column.Struct
+		var children []*Node
 		for i := range group.NumFields() {
 			child, err := b.node(group.Field(i), def, above, rep, path+".")
 			if err != nil {
@@ -250,61 +249,61 @@ func entryFields(g *schema.GroupNode) int {
 }
 
 // primitive returns the node of the next leaf.
-func (b *schemaBuilder) primitive(name string, def, above, rep int, path string, nullable bool) (*node, error) {
+func (b *schemaBuilder) primitive(name string, def, above, rep int, path string, nullable bool) (*Node, error) {
 	if b.next >= b.schema.NumColumns() {
 		return nil, failure.Corrupt("schema of %d columns has more fields", b.schema.NumColumns())
 	}
 	desc := b.schema.Column(b.next)
-	l := &leaf{
-		index: b.next, path: path, desc: desc, physical: desc.PhysicalType(),
-		maxDef: int(desc.MaxDefinitionLevel()), maxRep: int(desc.MaxRepetitionLevel()),
+	l := &Leaf{
+		Index: b.next, Path: path, Desc: desc, Physical: desc.PhysicalType(),
+		MaxDef: int(desc.MaxDefinitionLevel()), MaxRep: int(desc.MaxRepetitionLevel()),
 	}
 	b.next++
-	if l.maxDef != def || l.maxRep != rep {
-		return nil, failure.Corrupt("column %s has levels %d and %d, want %d and %d", path, l.maxRep, l.maxDef, rep, def)
+	if l.MaxDef != def || l.MaxRep != rep {
+		return nil, failure.Corrupt("column %s has levels %d and %d, want %d and %d", path, l.MaxRep, l.MaxDef, rep, def)
 	}
 	if err := l.setType(); err != nil {
 		return nil, err
 	}
-	return &node{
-		field: column.Field{Name: name, Type: l.typ, Nullable: nullable}, def: def, rep: rep, above: above,
-		leaf: l,
+	return &Node{
+		Field: column.Field{Name: name, Type: l.Type, Nullable: nullable}, Def: def, Rep: rep, Above: above,
+		Leaf: l,
 	}, nil
 }
 
 // setType sets the stored type and the type of the leaf. It ignores a logical type that does not fit the physical one,
 // as the format requires of readers for unknown logical types.
-func (l *leaf) setType() error {
-	switch l.physical {
+func (l *Leaf) setType() error {
+	switch l.Physical {
 	case parquet.Types.Boolean:
-		l.typ, l.stored = column.Type{Kind: column.Bool}, 1
+		l.Type, l.Stored = column.Type{Kind: column.Bool}, 1
 	case parquet.Types.Int32:
-		l.typ, l.stored = column.Type{Kind: column.Int32}, 4
+		l.Type, l.Stored = column.Type{Kind: column.Int32}, 4
 	case parquet.Types.Int64:
-		l.typ, l.stored = column.Type{Kind: column.Int64}, 8
+		l.Type, l.Stored = column.Type{Kind: column.Int64}, 8
 	case parquet.Types.Int96:
-		l.typ, l.stored, l.convert = column.Type{Kind: column.Timestamp, Unit: column.Nanos}, 12, int96
+		l.Type, l.Stored = column.Type{Kind: column.Timestamp, Unit: column.Nanos}, 12
 	case parquet.Types.Float:
-		l.typ, l.stored = column.Type{Kind: column.Float32}, 4
+		l.Type, l.Stored = column.Type{Kind: column.Float32}, 4
 	case parquet.Types.Double:
-		l.typ, l.stored = column.Type{Kind: column.Float64}, 8
+		l.Type, l.Stored = column.Type{Kind: column.Float64}, 8
 	case parquet.Types.ByteArray:
-		l.typ = column.Type{Kind: column.Binary}
+		l.Type = column.Type{Kind: column.Binary}
 	case parquet.Types.FixedLenByteArray:
-		l.stored = l.desc.TypeLength()
-		if l.stored <= 0 {
-			return failure.Corrupt("column %s has values of %d bytes", l.path, l.stored)
+		l.Stored = l.Desc.TypeLength()
+		if l.Stored <= 0 {
+			return failure.Corrupt("column %s has values of %d bytes", l.Path, l.Stored)
 		}
-		l.typ = column.Type{Kind: column.Fixed, Width: l.stored}
+		l.Type = column.Type{Kind: column.Fixed, Width: l.Stored}
 	default:
-		return fmt.Errorf("%w: physical type %v of column %s", failure.ErrUnsupported, l.physical, l.path)
+		return fmt.Errorf("%w: physical type %v of column %s", failure.ErrUnsupported, l.Physical, l.Path)
 	}
-	logical := l.desc.LogicalType()
+	logical := l.Desc.LogicalType()
 	if !valid(logical) {
-		logical = l.desc.ConvertedType().ToLogicalType(l.desc.SchemaNode().(*schema.PrimitiveNode).DecimalMetadata())
+		logical = l.Desc.ConvertedType().ToLogicalType(l.Desc.SchemaNode().(*schema.PrimitiveNode).DecimalMetadata())
 	}
 	l.setLogical(logical)
-	l.width = l.typ.ValueWidth()
+	l.Width = l.Type.ValueWidth()
 	return nil
 }
 
@@ -312,39 +311,39 @@ func (l *leaf) setType() error {
 func valid(t schema.LogicalType) bool { return t != nil && t.IsValid() && !t.IsNone() }
 
 // setLogical applies a logical type.
-func (l *leaf) setLogical(logical schema.LogicalType) {
-	i32, i64, fixed := l.physical == parquet.Types.Int32, l.physical == parquet.Types.Int64,
-		l.physical == parquet.Types.FixedLenByteArray
+func (l *Leaf) setLogical(logical schema.LogicalType) {
+	i32, i64, fixed := l.Physical == parquet.Types.Int32, l.Physical == parquet.Types.Int64,
+		l.Physical == parquet.Types.FixedLenByteArray
 	switch t := logical.(type) {
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
-		if l.physical == parquet.Types.ByteArray {
-			l.typ.Kind = column.String
+		if l.Physical == parquet.Types.ByteArray {
+			l.Type.Kind = column.String
 		}
 	case schema.IntLogicalType:
 		l.setInteger(int(t.BitWidth()), t.IsSigned())
 	case schema.DateLogicalType:
 		if i32 {
-			l.typ.Kind = column.Date
+			l.Type.Kind = column.Date
 		}
 	case schema.TimeLogicalType:
 		unit := unitOf(t.TimeUnit())
 		if i32 && unit == column.Millis {
-			l.typ, l.convert = column.Type{Kind: column.Time, Unit: unit, UTC: t.IsAdjustedToUTC()}, widen
+			l.Type = column.Type{Kind: column.Time, Unit: unit, UTC: t.IsAdjustedToUTC()}
 		}
 		if i64 && (unit == column.Micros || unit == column.Nanos) {
-			l.typ = column.Type{Kind: column.Time, Unit: unit, UTC: t.IsAdjustedToUTC()}
+			l.Type = column.Type{Kind: column.Time, Unit: unit, UTC: t.IsAdjustedToUTC()}
 		}
 	case schema.TimestampLogicalType:
 		if unit := unitOf(t.TimeUnit()); i64 && unit != 0 {
-			l.typ = column.Type{Kind: column.Timestamp, Unit: unit, UTC: t.IsAdjustedToUTC()}
+			l.Type = column.Type{Kind: column.Timestamp, Unit: unit, UTC: t.IsAdjustedToUTC()}
 		}
 	case schema.Float16LogicalType:
-		if fixed && l.stored == 2 {
-			l.typ = column.Type{Kind: column.Float16}
+		if fixed && l.Stored == 2 {
+			l.Type = column.Type{Kind: column.Float16}
 		}
 	case schema.UUIDLogicalType:
-		if fixed && l.stored == 16 {
-			l.typ = column.Type{Kind: column.UUID}
+		if fixed && l.Stored == 16 {
+			l.Type = column.Type{Kind: column.UUID}
 		}
 	case schema.DecimalLogicalType:
 		l.setDecimal(int(t.Precision()), int(t.Scale()))
@@ -352,30 +351,20 @@ func (l *leaf) setLogical(logical schema.LogicalType) {
 }
 
 // setInteger makes the leaf one of integers of some bits.
-func (l *leaf) setInteger(width int, signed bool) {
+func (l *Leaf) setInteger(width int, signed bool) {
 	k := map[int]column.Kind{8: column.Int8, 16: column.Int16, 32: column.Int32, 64: column.Int64}[width]
-	if k == 0 || (width == 64) != (l.physical == parquet.Types.Int64) ||
-		(width < 64) != (l.physical == parquet.Types.Int32) {
+	if k == 0 || (width == 64) != (l.Physical == parquet.Types.Int64) ||
+		(width < 64) != (l.Physical == parquet.Types.Int32) {
 		return
 	}
 	if !signed {
 		k += column.Uint8 - column.Int8
 	}
-	l.typ.Kind = k
-	switch k {
-	case column.Int8:
-		l.convert = narrow[int8]
-	case column.Int16:
-		l.convert = narrow[int16]
-	case column.Uint8:
-		l.convert = narrow[uint8]
-	case column.Uint16:
-		l.convert = narrow[uint16]
-	}
+	l.Type.Kind = k
 }
 
 // setDecimal makes the leaf one of decimals.
-func (l *leaf) setDecimal(precision, scale int) {
+func (l *Leaf) setDecimal(precision, scale int) {
 	t := column.Type{Precision: precision, Scale: scale}
 	switch {
 	case precision <= 0 || precision > 76:
@@ -387,21 +376,10 @@ func (l *leaf) setDecimal(precision, scale int) {
 	default:
 		t.Kind = column.Decimal256
 	}
-	switch l.physical {
-	case parquet.Types.Int32, parquet.Types.Int64:
-		switch {
-		case t.Kind != column.Decimal64:
-			l.convert = widenInt(t.ValueWidth(), l.stored)
-		case l.stored == 4:
-			l.convert = widen
-		}
-	case parquet.Types.FixedLenByteArray:
-		l.convert = decimals(t.ValueWidth(), l.stored)
-	case parquet.Types.ByteArray: // chunk.appendVariable
-	default:
-		return
+	switch l.Physical {
+	case parquet.Types.Int32, parquet.Types.Int64, parquet.Types.FixedLenByteArray, parquet.Types.ByteArray:
+		l.Type = t
 	}
-	l.typ = t
 }
 
 // unitOf returns the unit of a Parquet time, 0 for a unit that this version does not have.
@@ -418,29 +396,29 @@ func unitOf(u schema.TimeUnitType) column.Unit {
 	}
 }
 
-// lookup returns the first node with a dotted path: a field, or a field in a Struct.
-func lookup(nodes []*node, path string) *node { return lookupNth(nodes, path, 0) }
+// Lookup returns the first node with a dotted path: a field, or a field in a Struct.
+func Lookup(nodes []*Node, path string) *Node { return LookupNth(nodes, path, 0) }
 
-// lookupNth returns field number nth of the fields with a name, or, as lookup, a field with a numbered name or in a
+// LookupNth returns field number nth of the fields with a name, or, as lookup, a field with a numbered name or in a
 // Struct.
-func lookupNth(nodes []*node, path string, nth int) *node {
+func LookupNth(nodes []*Node, path string, nth int) *Node {
 	for _, n := range nodes {
-		if n.field.Name == path {
+		if n.Field.Name == path {
 			if nth == 0 {
 				return n
 			}
 			nth--
 		}
 	}
-	if i := strings.LastIndexByte(path, '_'); i >= 0 && countNamed(nodes, path[:i]) > 1 {
-		if at := slices.Index(numberedNames(nodes), path); at >= 0 {
+	if i := strings.LastIndexByte(path, '_'); i >= 0 && CountNamed(nodes, path[:i]) > 1 {
+		if at := slices.Index(NumberedNames(nodes), path); at >= 0 {
 			return nodes[at]
 		}
 	}
 	for _, n := range nodes {
-		if rest, ok := strings.CutPrefix(path, n.field.Name+"."); ok &&
-			(n.field.Type.Kind == column.Struct || n.field.Type.Kind == column.Tuple) {
-			if found := lookupNth(n.children, rest, 0); found != nil {
+		if rest, ok := strings.CutPrefix(path, n.Field.Name+"."); ok &&
+			(n.Field.Type.Kind == column.Struct || n.Field.Type.Kind == column.Tuple) {
+			if found := LookupNth(n.Children, rest, 0); found != nil {
 				return found
 			}
 		}
@@ -448,18 +426,18 @@ func lookupNth(nodes []*node, path string, nth int) *node {
 	return nil
 }
 
-// numberedNames returns the names of fields, with a number for each that has the name of an earlier one: n, n_1, n_2. A
+// NumberedNames returns the names of fields, with a number for each that has the name of an earlier one: n, n_1, n_2. A
 // name of a field is no numbered name.
-func numberedNames(nodes []*node) []string {
+func NumberedNames(nodes []*Node) []string {
 	names, taken := make([]string, len(nodes)), map[string]bool{}
 	for _, n := range nodes {
-		taken[n.field.Name] = true
+		taken[n.Field.Name] = true
 	}
 	for i, n := range nodes {
-		name := n.field.Name
-		if countNamed(nodes[:i], name) > 0 {
+		name := n.Field.Name
+		if CountNamed(nodes[:i], name) > 0 {
 			for k := 1; taken[name]; k++ {
-				name = fmt.Sprintf("%s_%d", n.field.Name, k)
+				name = fmt.Sprintf("%s_%d", n.Field.Name, k)
 			}
 		}
 		names[i], taken[name] = name, true
@@ -467,11 +445,11 @@ func numberedNames(nodes []*node) []string {
 	return names
 }
 
-// countNamed returns how many of the fields have a name.
-func countNamed(nodes []*node, name string) int {
+// CountNamed returns how many of the fields have a name.
+func CountNamed(nodes []*Node, name string) int {
 	count := 0
 	for _, n := range nodes {
-		if n.field.Name == name {
+		if n.Field.Name == name {
 			count++
 		}
 	}

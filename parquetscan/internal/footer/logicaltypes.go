@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package footer
 
 import "github.com/vecql/vecql/parquetscan/internal/thrift"
 
@@ -12,9 +12,9 @@ var knownTypes = [...]bool{
 	14: true, 15: true, 16: true, 17: true, 18: true,
 }
 
-// hideUnknownTypes hides logical types that arrow-go does not support, because it would reject the file. Readers fall
-// back to the physical type (parquet-format, LogicalTypes.md). b has passed checkFooter.
-func hideUnknownTypes(b []byte) {
+// HideUnknownTypes hides logical types that arrow-go does not support, because it would reject the file. Readers fall
+// back to the physical type (parquet-format, LogicalTypes.md). b has passed Check.
+func HideUnknownTypes(b []byte) {
 	r := thrift.Reader{B: b}
 	for id, typ := range r.Fields() {
 		if id != 2 || typ != thrift.List { // FileMetaData.schema

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package footer
 
 import (
 	"encoding/binary"
@@ -40,9 +40,9 @@ type schemaPruner struct {
 	found    []emptyGroup
 }
 
-// withoutEmptyGroups returns a FileMetaData without groups that have no fields, and the columns that contained them. b
-// has passed checkFooter.
-func withoutEmptyGroups(b []byte) ([]byte, []emptyGroup) {
+// WithoutEmptyGroups returns a FileMetaData without groups that have no fields, and the columns that contained them. b
+// has passed Check.
+func WithoutEmptyGroups(b []byte) ([]byte, []emptyGroup) {
 	r := thrift.Reader{B: b}
 	for id, typ := range r.Fields() {
 		if id != 2 || typ != thrift.List { // FileMetaData.schema
@@ -154,19 +154,19 @@ func (p *schemaPruner) list(b []byte) []byte {
 }
 
 // markEmptyGroups adds the columns without other fields to the fields of a file, and marks the others.
-func markEmptyGroups(nodes []*node, groups []emptyGroup) []*node {
+func markEmptyGroups(nodes []*Node, groups []emptyGroup) []*Node {
 	for _, g := range groups {
 		if g.whole {
 			field := column.Field{Name: g.name, Type: column.Type{Kind: column.Struct}, Nullable: true}
-			nodes = slices.Insert(nodes, g.at, &node{field: field})
+			nodes = slices.Insert(nodes, g.at, &Node{Field: field})
 		}
 		nodes[g.at].empty = g.path
 	}
 	return nodes
 }
 
-// checkReadable returns an error if the column contains a group without fields.
-func (n *node) checkReadable() error {
+// CheckReadable returns an error if the column contains a group without fields.
+func (n *Node) CheckReadable() error {
 	if n.empty == "" {
 		return nil
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package footer
 
 import (
 	"encoding/base64"
@@ -14,6 +14,28 @@ import (
 // Arrow's schema in a footer: the types of columns that the Parquet schema cannot express (Columnar Format, "Extension
 // Types"; Message.fbs and Schema.fbs of Arrow). It is parsed here and not by arrow-go because it is untrusted: only
 // fields of the Parquet schema are visited, so that tables that point at each other cost nothing.
+
+// ArrowSchemaKey is the metadata key of Arrow's schema, from which Arrow's implementations restore the types of
+// columns.
+const ArrowSchemaKey = "ARROW:schema"
+
+// Extension types: the keys of a field's metadata in Arrow's schema (Columnar Format, "Extension Types"), and the types
+// for kinds that Parquet and Arrow do not have. Readers that do not support them use the storage type: text, a struct,
+// or a list. The metadata of a vector is its dimension in decimal digits. A list of floats has an extension type too,
+// so that it is read as a list even if all rows have one length.
+const (
+	ExtensionName     = "ARROW:extension:name"
+	ExtensionMetadata = "ARROW:extension:metadata"
+
+	ExtensionVector = "vecql.vector"
+	ExtensionList   = "vecql.list"
+)
+
+var Extensions = map[column.Kind]string{
+	column.Inet: "vecql.inet", column.Varint: "vecql.varint", column.Decimal: "vecql.decimal",
+	column.Duration: "vecql.duration",
+	column.Tuple:    "vecql.tuple",
+}
 
 // A flatTable is a table of FlatBuffers: the buffer and the table's position in it. Its methods panic beyond the
 // buffer.
@@ -97,9 +119,9 @@ const (
 	maxExtensionMetadata = 16 // entries of metadata of a field that are read
 )
 
-// applyArrowSchema sets the types of nodes by Arrow's schema in the footer. It ignores types that do not fit the
+// ApplyArrowSchema sets the types of nodes by Arrow's schema in the footer. It ignores types that do not fit the
 // Parquet schema.
-func applyArrowSchema(nodes []*node, encoded string) {
+func ApplyArrowSchema(nodes []*Node, encoded string) {
 	b, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(b) < 8 {
 		return
@@ -125,70 +147,70 @@ func applyArrowSchema(nodes []*node, encoded string) {
 }
 
 // refresh copies the fields of the children, whose types may have changed, to the node.
-func (n *node) refresh() {
-	for i, child := range n.children {
+func (n *Node) refresh() {
+	for i, child := range n.Children {
 		child.refresh()
-		n.field.Fields[i] = child.field
+		n.Field.Fields[i] = child.Field
 	}
 }
 
 // applyArrowFields applies a vector of fields to nodes of the same number and names.
-func applyArrowFields(nodes []*node, t flatTable, slot int) {
+func applyArrowFields(nodes []*Node, t flatTable, slot int) {
 	n, field := t.vector(slot)
 	if n != len(nodes) {
 		return
 	}
 	for i, nd := range nodes {
-		if f := field(i); f.text(fieldName) == nd.field.Name {
+		if f := field(i); f.text(fieldName) == nd.Field.Name {
 			nd.applyArrow(f)
 		}
 	}
 }
 
 // applyArrow sets the types of the node and its children by a field of Arrow's schema.
-func (n *node) applyArrow(f flatTable) {
+func (n *Node) applyArrow(f flatTable) {
 	name, data := f.extension()
-	switch n.field.Type.Kind {
+	switch n.Field.Type.Kind {
 	case column.String:
-		for k, extension := range extensions {
+		for k, extension := range Extensions {
 			if name == extension && k.HasText() {
-				n.field.Type = column.Type{Kind: k}
+				n.Field.Type = column.Type{Kind: k}
 			}
 		}
 		return
 	case column.List:
 		n.applyArrowList(f, name, data)
 		if count, child := f.vector(fieldChildren); count == 1 {
-			n.children[0].applyArrow(child(0))
+			n.Children[0].applyArrow(child(0))
 		}
 	case column.Map:
 		if count, entry := f.vector(fieldChildren); count == 1 {
 			if count, child := entry(0).vector(fieldChildren); count == 2 {
-				n.children[0].applyArrow(child(0))
-				n.children[1].applyArrow(child(1))
+				n.Children[0].applyArrow(child(0))
+				n.Children[1].applyArrow(child(1))
 			}
 		}
 	case column.Struct:
-		applyArrowFields(n.children, f, fieldChildren)
-		if name == extensions[column.Tuple] && n.hasPositions() {
-			n.field.Type.Kind = column.Tuple
+		applyArrowFields(n.Children, f, fieldChildren)
+		if name == Extensions[column.Tuple] && n.hasPositions() {
+			n.Field.Type.Kind = column.Tuple
 		}
 	}
 }
 
 // applyArrowList sets whether all rows of a list have one length.
-func (n *node) applyArrowList(f flatTable, name, data string) {
-	if !n.canBeVector() {
+func (n *Node) applyArrowList(f flatTable, name, data string) {
+	if !n.CanBeVector() {
 		return
 	}
 	size := int64(0)
 	switch t, ok := f.table(fieldType); {
 	case f.byteAt(fieldTypeType) == typeFixedSizeList && ok && t.slot(listSize) != 0:
 		size = int64(int32(binary.LittleEndian.Uint32(t.b[t.slot(listSize):])))
-	case name == extensionList:
-		n.list = true
+	case name == ExtensionList:
+		n.List = true
 		return
-	case name == extensionVector:
+	case name == ExtensionVector:
 		var err error
 		if size, err = strconv.ParseInt(data, 10, 32); err != nil {
 			return
@@ -197,7 +219,7 @@ func (n *node) applyArrowList(f flatTable, name, data string) {
 		return
 	}
 	if size >= 0 {
-		n.fixed, n.dim = true, int(size)
+		n.Fixed, n.Dim = true, int(size)
 	}
 }
 
@@ -206,9 +228,9 @@ func (t flatTable) extension() (name, data string) {
 	n, entry := t.vector(fieldMetadata)
 	for k := range min(n, maxExtensionMetadata) {
 		switch e := entry(k); e.text(keyValueKey) {
-		case extensionName:
+		case ExtensionName:
 			name = e.text(keyValueValue)
-		case extensionMetadata:
+		case ExtensionMetadata:
 			data = e.text(keyValueValue)
 		}
 	}
@@ -216,9 +238,9 @@ func (t flatTable) extension() (name, data string) {
 }
 
 // hasPositions reports whether the fields of a struct are named "0", "1" and so on.
-func (n *node) hasPositions() bool {
-	for i, child := range n.children {
-		if child.field.Name != strconv.Itoa(i) {
+func (n *Node) hasPositions() bool {
+	for i, child := range n.Children {
+		if child.Field.Name != strconv.Itoa(i) {
 			return false
 		}
 	}

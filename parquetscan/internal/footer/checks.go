@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package footer
 
 import (
 	"github.com/vecql/vecql/parquetscan/internal/failure"
@@ -30,9 +30,9 @@ var (
 	fileMetaData = thrift.Shape{Fields: []*thrift.Shape{2: &schemaList, 4: &rowGroups, 5: &plainStructs, 7: &plainStructs}}
 )
 
-// checkFooter returns an error unless b begins with a FileMetaData that can be parsed in memory proportional to its
+// Check returns an error unless b begins with a FileMetaData that can be parsed in memory proportional to its
 // length.
-func checkFooter(b []byte) error {
+func Check(b []byte) error {
 	r := thrift.Reader{B: b}
 	r.SkipAs(thrift.Struct, 0, &fileMetaData)
 	if r.Failed() {
