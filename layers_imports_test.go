@@ -92,7 +92,12 @@ var imports = map[string][]string{
 		module + "/column", module + "/parquetscan/internal/failure", module + "/parquetscan/internal/input",
 		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18",
 	},
-	"parquetscan/internal/input":  {module + "/parquetscan/internal/failure"},
+	"parquetscan/internal/input": {module + "/parquetscan/internal/failure"},
+	"parquetscan/internal/page": {
+		module + "/internal/literals", module + "/internal/snappy", module + "/parquetscan/internal/buffer",
+		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/input",
+		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress",
+	},
 	"parquetscan/internal/thrift": nil,
 	"cqltest": {
 		module + "/internal",

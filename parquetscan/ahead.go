@@ -18,17 +18,7 @@ func (r *Reader) requestAhead(at int) {
 			continue
 		}
 		for _, c := range r.columns[i].chunks {
-			w, ok := c.pages.(*pageWalker)
-			if !ok {
-				continue
-			}
-			to := min(w.end, w.off+2*input.ReadStep)
-			// A second request of cached bytes takes a hundredth of the time of a scan. Late columns may be missing in the
-			// first one.
-			if before && !r.scan.late(i) {
-				w.win.Requested(to)
-			}
-			w.win.Request(to)
+			c.pages.Ahead(before && !r.scan.late(i)) // late columns may be missing in the first request
 		}
 	}
 	switch {

@@ -12,6 +12,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // Encrypted pages, which arrow-go reads.
@@ -44,21 +46,21 @@ func TestEncryptedPages(t *testing.T) {
 		for leaf := range fields {
 			meta, err := f.Chunk(0, leaf)
 			require.NoError(t, err)
-			all, err := newArrowPages(&f.File, 0, leaf, &meta, 1<<20)
+			all, err := page.NewDecrypted(&f.File, 0, leaf, &meta, 1<<20)
 			require.NoError(t, err)
-			second, err := newArrowPages(&f.File, 0, leaf, &meta, 1<<20)
+			second, err := page.NewDecrypted(&f.File, 0, leaf, &meta, 1<<20)
 			require.NoError(t, err)
 			pages := 0
 			for ; ; pages++ {
-				h, err := all.peek()
+				h, err := all.Peek()
 				require.NoError(t, err)
-				require.Negative(t, h.rows(f.Nodes[leaf].First()), "the header of a page that was not decrypted")
-				p, err := all.next()
+				require.Negative(t, h.Rows(f.Nodes[leaf].First()), "the header of a page that was not decrypted")
+				p, err := all.Next()
 				if pages%2 == 0 {
-					require.Equal(t, err, second.skip())
-				} else if other, err := second.next(); err == nil {
-					require.Equal(t, p.numValues, other.numValues)
-					require.True(t, bytes.Equal(p.data, other.data))
+					require.Equal(t, err, second.Skip())
+				} else if other, err := second.Next(); err == nil {
+					require.Equal(t, p.NumValues, other.NumValues)
+					require.True(t, bytes.Equal(p.Data, other.Data))
 				}
 				if err != nil {
 					require.ErrorIs(t, err, io.EOF)
@@ -67,7 +69,7 @@ func TestEncryptedPages(t *testing.T) {
 			}
 			require.Greater(t, pages, 3)
 			meta.Compressed = f.src.Size
-			_, err = newArrowPages(&f.File, 0, leaf, &meta, 1<<20)
+			_, err = page.NewDecrypted(&f.File, 0, leaf, &meta, 1<<20)
 			require.ErrorIs(t, err, ErrCorrupt)
 		}
 	}
@@ -78,11 +80,11 @@ func TestLimitOfEncryptedPages(t *testing.T) {
 	d := encryptedFile(t, []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, parquet.DataPageV1)
 	meta, err := d.files[0].Chunk(0, 0)
 	require.NoError(t, err)
-	p, err := newArrowPages(&d.files[0].File, 0, 0, &meta, 1<<20)
+	p, err := page.NewDecrypted(&d.files[0].File, 0, 0, &meta, 1<<20)
 	require.NoError(t, err)
 	most := 0
-	for page, err := p.next(); err == nil; page, err = p.next() {
-		most = max(most, len(page.data))
+	for page, err := p.Next(); err == nil; page, err = p.Next() {
+		most = max(most, len(page.Data))
 	}
 	require.NotZero(t, most)
 	require.NoError(t, lastError(t, d, Options{MaxBatchBytes: most}))

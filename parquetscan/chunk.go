@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // Reading a column chunk page by page into a column: the current page, its levels, its dictionary. decode.go turns
@@ -25,7 +26,7 @@ import (
 // A chunk is the unread rest of a column chunk. It belongs to one Reader.
 type chunk struct {
 	leaf  *footer.Leaf
-	pages pages
+	pages page.Pages
 	rows  int64         // not yet read, by the row group's metadata
 	limit int           // bytes of a page, or of a Column
 	text  bool          // strings are read as text even if they are coded
@@ -57,7 +58,7 @@ type chunk struct {
 }
 
 // open resets the chunk to another row group.
-func (c *chunk) open(pages pages, rows int64) {
+func (c *chunk) open(pages page.Pages, rows int64) {
 	c.pages, c.rows, c.convert = pages, rows, conversionOf(c.leaf)
 	c.dict, c.dictValues, c.dictLen = nil, c.dictValues[:0], -1
 	c.left = 0
@@ -66,17 +67,17 @@ func (c *chunk) open(pages pages, rows int64) {
 // load makes the next data page current. It returns io.EOF after the last one.
 func (c *chunk) load() error {
 	for {
-		p, err := c.pages.next()
+		p, err := c.pages.Next()
 		if err != nil {
 			return err
 		}
-		if p.typ == dictionaryPage {
+		if p.Type == page.Dictionary {
 			if err := c.loadDictionary(p); err != nil {
 				return err
 			}
 			continue
 		}
-		if p.numValues == 0 {
+		if p.NumValues == 0 {
 			continue
 		}
 		return c.startPage(p)
@@ -93,19 +94,19 @@ func (c *chunk) must() error {
 }
 
 // startPage parses the part of the page before the values.
-func (c *chunk) startPage(p *page) error {
-	n := int(p.numValues)
-	data := p.data
+func (c *chunk) startPage(p *page.Page) error {
+	n := int(p.NumValues)
+	data := p.Data
 	var err error
-	if p.typ == dataPageV2 {
-		rep, def := data[:p.repLength], data[p.repLength:p.repLength+p.defLength]
-		data = data[p.repLength+p.defLength:]
+	if p.Type == page.DataV2 {
+		rep, def := data[:p.RepLength], data[p.RepLength:p.RepLength+p.DefLength]
+		data = data[p.RepLength+p.DefLength:]
 		if err = c.rep.start(rep, levelWidth(c.leaf.MaxRep)); err == nil {
 			err = c.def.start(def, levelWidth(c.leaf.MaxDef))
 		}
 	} else {
-		if data, err = c.rep.startV1(data, p.repEncoding, c.leaf.MaxRep, n); err == nil {
-			data, err = c.def.startV1(data, p.defEncoding, c.leaf.MaxDef, n)
+		if data, err = c.rep.startV1(data, p.RepEncoding, c.leaf.MaxRep, n); err == nil {
+			data, err = c.def.startV1(data, p.DefEncoding, c.leaf.MaxDef, n)
 		}
 	}
 	if err != nil {
@@ -113,7 +114,7 @@ func (c *chunk) startPage(p *page) error {
 	}
 	c.left, c.data, c.bit, c.coded, c.bools, c.foundIn = n, data, 0, false, false, -1
 	switch {
-	case p.dictionaryCoded():
+	case p.DictionaryCoded():
 		if c.dictLen < 0 {
 			return failure.Corrupt("codes without a dictionary")
 		}
@@ -121,8 +122,8 @@ func (c *chunk) startPage(p *page) error {
 			return c.startCodes(nil, 1) // all values are NULL; reading a code is an error
 		}
 		return c.startCodes(data[1:], uint(data[0]))
-	case p.encoding == encodingPlain:
-	case p.encoding == encodingRLE && c.leaf.Type.Kind == column.Bool:
+	case p.Encoding == page.Plain:
+	case p.Encoding == page.RLE && c.leaf.Type.Kind == column.Bool:
 		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
 			return failure.Corrupt("page of booleans without its length")
 		}
@@ -135,7 +136,7 @@ func (c *chunk) startPage(p *page) error {
 				return err
 			}
 		}
-		c.data, err = c.decodeOther(p.encoding, data, present)
+		c.data, err = c.decodeOther(p.Encoding, data, present)
 	}
 	return err
 }
@@ -155,13 +156,13 @@ func (h *hybrid) startV1(data []byte, encoding int32, most, n int) (rest []byte,
 		return data, h.start(nil, 0)
 	}
 	switch encoding {
-	case encodingRLE:
+	case page.RLE:
 		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
 			return nil, failure.Corrupt("levels are longer than their page")
 		}
 		length := int(binary.LittleEndian.Uint32(data))
 		return data[4+length:], h.start(data[4:4+length:4+length], width)
-	case encodingBitPacked:
+	case page.BitPacked:
 		if err := h.startPacked(data, width, n); err != nil {
 			return nil, err
 		}
@@ -206,14 +207,14 @@ func (c *chunk) ready(n int) (int, error) {
 	if n <= c.left {
 		return n, nil
 	}
-	next, err := c.pages.peek()
+	next, err := c.pages.Peek()
 	switch {
 	case errors.Is(err, io.EOF):
 		return c.left, nil
 	case err != nil:
 		return 0, err
-	case (next.typ == dataPage || next.typ == dataPageV2) && next.dictionaryCoded() == c.coded:
-		return c.left + min(n-c.left, int(next.numValues)), nil
+	case (next.Type == page.Data || next.Type == page.DataV2) && next.DictionaryCoded() == c.coded:
+		return c.left + min(n-c.left, int(next.NumValues)), nil
 	default:
 		return c.left, nil
 	}
@@ -348,22 +349,22 @@ func (c *chunk) spaced(dst *builder, n int, valid []byte, bit int) error {
 }
 
 // loadDictionary reads a dictionary page, whose values are plain.
-func (c *chunk) loadDictionary(p *page) error {
+func (c *chunk) loadDictionary(p *page.Page) error {
 	if c.dictLen >= 0 {
 		return failure.Corrupt("second dictionary in a column chunk")
 	}
-	if p.encoding != encodingPlain && p.encoding != encodingPlainDictionary {
-		return fmt.Errorf("%w: dictionary of encoding %d", failure.ErrUnsupported, p.encoding)
+	if p.Encoding != page.Plain && p.Encoding != page.PlainDictionary {
+		return fmt.Errorf("%w: dictionary of encoding %d", failure.ErrUnsupported, p.Encoding)
 	}
-	n := int(p.numValues)
+	n := int(p.NumValues)
 	least := (int64(n) + 7) / 8 // bytes of n booleans
 	if c.leaf.Physical == parquet.Types.ByteArray {
 		least = int64(n) * 4
 	}
-	if least > int64(len(p.data)) {
-		return failure.Corrupt("dictionary of %d values in %d bytes", n, len(p.data))
+	if least > int64(len(p.Data)) {
+		return failure.Corrupt("dictionary of %d values in %d bytes", n, len(p.Data))
 	}
-	c.data, c.bit, c.coded, c.bools, c.foundIn = p.data, 0, false, false, -1
+	c.data, c.bit, c.coded, c.bools, c.foundIn = p.Data, 0, false, false, -1
 	// Columns keep a dictionary of strings, so it has its own memory.
 	dst := builder{Type: c.leaf.Type, Values: c.dictValues[:0]}
 	if dst.Type.Kind.IsText() {

@@ -4,19 +4,16 @@ package parquetscan
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
-	"unsafe"
 
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/vecql/vecql/internal/bitpack"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // Decoding the values of a page (parquet-format, Encodings.md). PLAIN, RLE_DICTIONARY and runs of booleans, the
@@ -360,7 +357,7 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 	if n == 0 {
 		return nil, nil
 	}
-	if encoding == encodingByteStreamSplit {
+	if encoding == page.ByteStreamSplit {
 		if c.leaf.Stored == 0 || c.leaf.Physical == parquet.Types.Boolean || len(data) != n*c.leaf.Stored {
 			return nil, failure.Corrupt("%d values of %v in %d bytes split into streams", n, c.leaf.Physical, len(data))
 		}
@@ -377,11 +374,11 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 	}
 	text := c.leaf.Physical == parquet.Types.ByteArray || c.leaf.Physical == parquet.Types.FixedLenByteArray
 	switch {
-	case text && encoding == encodingDeltaLength:
+	case text && encoding == page.DeltaLength:
 		return c.decodeStrings(data, n, false)
-	case text && encoding == encodingDeltaBytes:
+	case text && encoding == page.DeltaBytes:
 		return c.decodeStrings(data, n, true)
-	case encoding == encodingDeltaPacked && slices.Contains(integers, c.leaf.Physical):
+	case encoding == page.DeltaPacked && slices.Contains(integers, c.leaf.Physical):
 		if _, err := deltaEnd(data, n); err != nil {
 			return nil, err
 		}
@@ -398,48 +395,6 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 	return c.other, err
 }
 
-// readPage decodes n values of a page without levels with arrow-go, and appends them to out as PLAIN.
-func readPage(out []byte, column *schema.Column, encoding int32, data []byte, n, limit int) (_ []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil { // arrow-go's decoders panic on some input
-			err = fmt.Errorf("%v", r)
-		}
-		if err != nil && !errors.Is(err, failure.ErrTooLarge) {
-			err = failure.Corrupt("values of encoding %v: %w", parquet.Encoding(encoding), err)
-		}
-	}()
-	buf := memory.NewBufferBytes(data)
-	one := &onePage{page: file.NewDataPageV1(buf, int32(n), parquet.Encoding(encoding), parquet.Encodings.RLE,
-		parquet.Encodings.RLE, int32(len(data)))}
-	// NewColumnReader is deprecated because its pages may be invalid. It is the only way to the decoders, and this page
-	// is valid.
-	r := file.NewColumnReader(column, one, memory.DefaultAllocator, nil) //nolint:staticcheck // see above
-	switch r := r.(type) {
-	case *file.BooleanColumnChunkReader:
-		return readOther(out, n, limit, r.ReadBatchInPage, appendBoolBits)
-	case *file.Int32ColumnChunkReader:
-		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[int32])
-	case *file.Int64ColumnChunkReader:
-		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[int64])
-	case *file.Int96ColumnChunkReader:
-		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[parquet.Int96])
-	case *file.Float32ColumnChunkReader:
-		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[float32])
-	case *file.Float64ColumnChunkReader:
-		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[float64])
-	case *file.ByteArrayColumnChunkReader:
-		return readOther(out, n, limit, r.ReadBatchInPage, appendByteArrays)
-	case *file.FixedLenByteArrayColumnChunkReader:
-		return readOther(out, n, limit, r.ReadBatchInPage, func(dst []byte, v []parquet.FixedLenByteArray, _ int) []byte {
-			for _, b := range v {
-				dst = append(dst, b...)
-			}
-			return dst
-		})
-	}
-	return out, errors.New("unknown type")
-}
-
 // joinStreams decodes BYTE_STREAM_SPLIT: src has the first bytes of all values, then the second bytes, and so on; dst
 // gets values of w bytes.
 func joinStreams(dst, src []byte, w int) {
@@ -450,55 +405,4 @@ func joinStreams(dst, src []byte, w int) {
 			dst[i*w+k] = b
 		}
 	}
-}
-
-// readOther reads n values and appends them as PLAIN.
-func readOther[T any](dst []byte, n, limit int, read func(int64, []T, []int16, []int16) (int64, int, error),
-	plain func(dst []byte, v []T, done int) []byte,
-) ([]byte, error) {
-	values := make([]T, min(n, 1024))
-	for done := 0; done < n; {
-		_, m, err := read(int64(min(n-done, len(values))), values, nil, nil)
-		if err != nil {
-			return dst, err
-		}
-		if m == 0 {
-			return dst, fmt.Errorf("page ends after %d of %d values", done, n)
-		}
-		dst = plain(dst, values[:m], done)
-		if len(dst) > limit {
-			return dst, fmt.Errorf("%w: page of more than %d bytes", failure.ErrTooLarge, limit)
-		}
-		done += m
-	}
-	return dst, nil
-}
-
-// appendRaw appends the memory of numbers, which is little-endian (open.go checks that).
-func appendRaw[T any](dst []byte, v []T, _ int) []byte {
-	if len(v) == 0 {
-		return dst
-	}
-	return append(dst, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))...)
-}
-
-// appendBoolBits appends booleans as bits after done others.
-func appendBoolBits(dst []byte, v []bool, done int) []byte {
-	for i, b := range v {
-		if (done+i)&7 == 0 {
-			dst = append(dst, 0)
-		}
-		if b {
-			dst[len(dst)-1] |= 1 << ((done + i) & 7)
-		}
-	}
-	return dst
-}
-
-func appendByteArrays(dst []byte, v []parquet.ByteArray, _ int) []byte {
-	for _, b := range v {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b)))
-		dst = append(dst, b...)
-	}
-	return dst
 }

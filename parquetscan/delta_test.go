@@ -20,6 +20,7 @@ import (
 
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -28,7 +29,7 @@ import (
 // TestWideDeltas reads deltas of 64 bits, whose sums wrap around in the type of the column.
 func TestWideDeltas(t *testing.T) {
 	want := []int64{math.MinInt32, math.MaxInt32, -1, 0, math.MinInt32, 7}
-	b := encodedColumn(physicalInt32, encodingDeltaPacked, len(want), wideDeltas(want))
+	b := encodedColumn(physicalInt32, page.DeltaPacked, len(want), wideDeltas(want))
 	s := scanOf(t, openBytes(t, b), Options{})
 	for b, err := range s.Batches(context.Background(), everything(s)) {
 		require.NoError(t, err)
@@ -180,7 +181,7 @@ func FuzzDeltas(f *testing.F) {
 		for size, column := range columns {
 			got := plainDeltas(t, data, n, size)
 			require.True(t, bytes.Equal(plainDeltasReference(data, n, size), got))
-			if want, err := readPage(nil, column, encodingDeltaPacked, data, n, 1<<20); err == nil {
+			if want, err := readPage(nil, column, page.DeltaPacked, data, n, 1<<20); err == nil {
 				require.True(t, bytes.Equal(want, got))
 			}
 		}
@@ -202,9 +203,9 @@ func FuzzDeltaStrings(f *testing.F) {
 		if err != nil {
 			return
 		}
-		encoding := int32(encodingDeltaLength)
+		encoding := int32(page.DeltaLength)
 		if prefixed {
-			encoding = encodingDeltaBytes
+			encoding = page.DeltaBytes
 		}
 		if want, err := readPage(nil, column, encoding, data, n, 1<<20); err == nil {
 			require.Equal(t, want, got)
@@ -225,7 +226,7 @@ func BenchmarkDeltas(b *testing.B) {
 			data := packedDeltas(random, n, width, width, width, width)
 			out := buffer.GrowBytes(nil, n*size)
 			decode := map[string]func(){
-				"arrow-go": func() { out, _ = readPage(out[:0], column, encodingDeltaPacked, data, n, 1<<30) },
+				"arrow-go": func() { out, _ = readPage(out[:0], column, page.DeltaPacked, data, n, 1<<30) },
 				"vecql": func() {
 					_, _ = deltaEnd(data, n)
 					if size == 4 {
@@ -263,15 +264,15 @@ func BenchmarkDeltaStrings(b *testing.B) {
 			suffixes[i] = lengths[i] - prefixes[i]
 		}
 		text = text[:cap(text)]
-		for _, encoding := range []int32{encodingDeltaLength, encodingDeltaBytes} {
+		for _, encoding := range []int32{page.DeltaLength, page.DeltaBytes} {
 			data := append(deltas(lengths...), text...)
-			if encoding == encodingDeltaBytes {
+			if encoding == page.DeltaBytes {
 				data = slices.Concat(deltas(prefixes...), deltas(suffixes...), text)
 			}
 			c := chunk{leaf: &footer.Leaf{Physical: parquet.Types.ByteArray}, limit: 1 << 30}
 			var out []byte
 			decode := map[string]func(){
-				"vecql":    func() { out, _ = c.decodeStrings(data, n, encoding == encodingDeltaBytes) },
+				"vecql":    func() { out, _ = c.decodeStrings(data, n, encoding == page.DeltaBytes) },
 				"arrow-go": func() { out, _ = readPage(out[:0], column, encoding, data, n, 1<<30) },
 			}
 			for _, impl := range []string{"vecql", "arrow-go"} {
@@ -313,30 +314,30 @@ func TestHostileDeltas(t *testing.T) {
 		b  []byte
 		is []error
 	}{
-		"block of int32":    {encodedColumn(physicalInt32, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
-		"block of int64":    {encodedColumn(physicalInt64, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
-		"block of lengths":  {encodedColumn(physicalText, encodingDeltaLength, 100, block), []error{ErrUnsupported}},
-		"block of prefixes": {encodedColumn(physicalText, encodingDeltaBytes, 100, block), []error{ErrUnsupported}},
-		"block of suffixes": {encodedColumn(physicalText, encodingDeltaBytes, 100, append(same(100, 0), block...)), []error{ErrUnsupported}},
+		"block of int32":    {encodedColumn(physicalInt32, page.DeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of int64":    {encodedColumn(physicalInt64, page.DeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of lengths":  {encodedColumn(physicalText, page.DeltaLength, 100, block), []error{ErrUnsupported}},
+		"block of prefixes": {encodedColumn(physicalText, page.DeltaBytes, 100, block), []error{ErrUnsupported}},
+		"block of suffixes": {encodedColumn(physicalText, page.DeltaBytes, 100, append(same(100, 0), block...)), []error{ErrUnsupported}},
 		"negative lengths": {
-			encodedColumn(physicalText, encodingDeltaLength, 2, append(varints(128, 4, 2, 1), 0, 0, 0, 0, 0)),
+			encodedColumn(physicalText, page.DeltaLength, 2, append(varints(128, 4, 2, 1), 0, 0, 0, 0, 0)),
 			[]error{ErrCorrupt},
 		},
-		"lengths beyond":    {encodedColumn(physicalText, encodingDeltaLength, 100, same(100, 7)), []error{ErrCorrupt}},
-		"prefix of nothing": {encodedColumn(physicalText, encodingDeltaBytes, 100, append(same(100, 1), same(100, 0)...)), []error{ErrCorrupt}},
-		"too few":           {encodedColumn(physicalInt64, encodingDeltaPacked, 100, same(99, 1)), []error{ErrCorrupt}},
-		"too many":          {encodedColumn(physicalInt64, encodingDeltaPacked, 100, same(101, 1)), []error{ErrCorrupt}},
-		"none":              {encodedColumn(physicalInt64, encodingDeltaPacked, 100, nil), []error{ErrCorrupt}},
-		"cut":               {encodedColumn(physicalInt64, encodingDeltaPacked, 100, varints(128, 4, 100, 1, 0)), []error{ErrCorrupt}},
+		"lengths beyond":    {encodedColumn(physicalText, page.DeltaLength, 100, same(100, 7)), []error{ErrCorrupt}},
+		"prefix of nothing": {encodedColumn(physicalText, page.DeltaBytes, 100, append(same(100, 1), same(100, 0)...)), []error{ErrCorrupt}},
+		"too few":           {encodedColumn(physicalInt64, page.DeltaPacked, 100, same(99, 1)), []error{ErrCorrupt}},
+		"too many":          {encodedColumn(physicalInt64, page.DeltaPacked, 100, same(101, 1)), []error{ErrCorrupt}},
+		"none":              {encodedColumn(physicalInt64, page.DeltaPacked, 100, nil), []error{ErrCorrupt}},
+		"cut":               {encodedColumn(physicalInt64, page.DeltaPacked, 100, varints(128, 4, 100, 1, 0)), []error{ErrCorrupt}},
 		"65 bits": {
-			encodedColumn(physicalInt64, encodingDeltaPacked, 100, append(varints(128, 4, 100, 1, 0), 65, 0, 0, 0)),
+			encodedColumn(physicalInt64, page.DeltaPacked, 100, append(varints(128, 4, 100, 1, 0), 65, 0, 0, 0)),
 			[]error{ErrCorrupt},
 		},
-		"of booleans":            {encodedColumn(physicalBool, encodingDeltaPacked, 100, same(100, 1)), []error{ErrCorrupt}},
-		"repeated":               {encodedColumn(physicalText, encodingDeltaBytes, 1000, repeat), []error{ErrTooLarge}},
-		"many of no bits":        {encodedColumn(physicalInt64, encodingDeltaPacked, 1<<31-1, same(1000, 1)), []error{ErrTooLarge}},
-		"many lengths":           {encodedColumn(physicalText, encodingDeltaLength, 1<<31-1, same(1000, 0)), []error{ErrTooLarge}},
-		"streams of other width": {encodedColumn(physicalInt64, encodingByteStreamSplit, 3, int64s(0, 2)), []error{ErrCorrupt}},
+		"of booleans":            {encodedColumn(physicalBool, page.DeltaPacked, 100, same(100, 1)), []error{ErrCorrupt}},
+		"repeated":               {encodedColumn(physicalText, page.DeltaBytes, 1000, repeat), []error{ErrTooLarge}},
+		"many of no bits":        {encodedColumn(physicalInt64, page.DeltaPacked, 1<<31-1, same(1000, 1)), []error{ErrTooLarge}},
+		"many lengths":           {encodedColumn(physicalText, page.DeltaLength, 1<<31-1, same(1000, 0)), []error{ErrTooLarge}},
+		"streams of other width": {encodedColumn(physicalInt64, page.ByteStreamSplit, 3, int64s(0, 2)), []error{ErrCorrupt}},
 		"unknown encoding":       {encodedColumn(physicalInt64, 77, 3, int64s(0, 3)), []error{ErrCorrupt, ErrUnsupported}},
 	} {
 		allocated, err := readError(t, c.b, Config{}, Options{MaxBatchBytes: 8 << 20})
@@ -349,10 +350,10 @@ func TestHostileDeltas(t *testing.T) {
 		require.Less(t, allocated, uint64(64<<20), name)
 	}
 	// A valid page.
-	good := encodedColumn(physicalText, encodingDeltaBytes, 200, slices.Concat(same(200, 0), same(200, 2), bytes.Repeat([]byte("ab"), 200)))
+	good := encodedColumn(physicalText, page.DeltaBytes, 200, slices.Concat(same(200, 0), same(200, 2), bytes.Repeat([]byte("ab"), 200)))
 	requireEqual(t, openBytes(t, good), Options{})
 	fixed := func(suffixes ...int) []byte {
-		return encodedColumn(physicalFixed, encodingDeltaBytes, 3, slices.Concat(deltas(0, 3, 1), deltas(suffixes...), []byte("abcdexyz")))
+		return encodedColumn(physicalFixed, page.DeltaBytes, 3, slices.Concat(deltas(0, 3, 1), deltas(suffixes...), []byte("abcdexyz")))
 	}
 	s := scanOf(t, openSources(t, Config{}, fixed(4, 1, 3)), Options{})
 	for b, err := range s.Batches(context.Background(), everything(s)) {

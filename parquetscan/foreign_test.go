@@ -4,7 +4,6 @@ package parquetscan
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -16,13 +15,13 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -276,36 +275,6 @@ func TestInt96(t *testing.T) {
 	}
 }
 
-func TestOddCompression(t *testing.T) {
-	member := func(s string) []byte {
-		var buf bytes.Buffer
-		w := gzip.NewWriter(&buf)
-		_, err := io.WriteString(w, s)
-		require.NoError(t, err)
-		require.NoError(t, w.Close())
-		return buf.Bytes()
-	}
-	codec, err := codecOf(compress.Codecs.Gzip)
-	require.NoError(t, err)
-	out, err := decompress(compress.Codecs.Gzip, codec, make([]byte, 6), append(member("abc"), member("def")...))
-	require.NoError(t, err, "consecutive members are one stream (RFC 1952, 2.2)")
-	require.Equal(t, "abcdef", string(out))
-	codecs := compress.Codecs
-	for _, kind := range []compress.Compression{codecs.Snappy, codecs.Gzip, codecs.Zstd, codecs.Brotli, codecs.Lz4Raw} {
-		codec, err := codecOf(kind)
-		require.NoError(t, err)
-		// A page V2 whose values are all NULL: levels, and either no bytes or the codec's output for no bytes.
-		nothing := codec.Encode(make([]byte, codec.CompressBound(0)), nil)
-		for _, values := range [][]byte{nil, nothing} {
-			w := pageWalker{codec: codec, kind: kind}
-			h := pageHeader{typ: dataPageV2, uncompressed: 2, compressed: int32(2 + len(values)), numValues: 3, numRows: 3, defLength: 2}
-			page, err := w.decompress(&h, append([]byte{6, 0}, values...))
-			require.NoError(t, err, kind)
-			require.Equal(t, []byte{6, 0}, page)
-		}
-	}
-}
-
 // TestPagesOutliveTheWindow reads pages that are not compressed through a window that moves while a page is in use: a
 // batch of both pages depends on whether the next page has codes.
 func TestPagesOutliveTheWindow(t *testing.T) {
@@ -355,9 +324,9 @@ func TestAllOrderedIsWhole(t *testing.T) {
 }
 
 // noPages is a column chunk without pages.
-type noPages struct{ pages }
+type noPages struct{ page.Pages }
 
-func (noPages) next() (*page, error) { return nil, io.EOF }
+func (noPages) Next() (*page.Page, error) { return nil, io.EOF }
 
 func TestErrorOfShortChunk(t *testing.T) {
 	c := chunk{leaf: &footer.Leaf{Type: column.Type{Kind: column.Int32}}}

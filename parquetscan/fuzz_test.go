@@ -21,6 +21,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/columntest"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // Fuzz targets of all parsers of bytes.
@@ -223,7 +224,7 @@ func hybridReference(data []byte, width uint, n int) ([]uint32, error) {
 func FuzzPageHeader(f *testing.F) {
 	f.Add([]byte{0x15, 0x00, 0x15, 0x20, 0x15, 0x20, 0x2c, 0x15, 0x08, 0x15, 0x00, 0x15, 0x06, 0x15, 0x06, 0x00, 0x00})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h, n, err := parsePageHeader(b)
+		h, n, err := page.ParseHeader(b)
 		if err != nil {
 			require.ErrorIs(t, err, ErrCorrupt)
 			return
@@ -231,12 +232,12 @@ func FuzzPageHeader(f *testing.F) {
 		require.LessOrEqual(t, n, len(b))
 		if n > 0 {
 			// All bytes suffice, and fewer do not.
-			again, m, err := parsePageHeader(b[:n])
+			again, m, err := page.ParseHeader(b[:n])
 			require.NoError(t, err)
 			require.Equal(t, n, m)
 			require.Equal(t, h, again)
 			for i := range n {
-				_, m, err := parsePageHeader(b[:i])
+				_, m, err := page.ParseHeader(b[:i])
 				require.NoError(t, err)
 				require.Zero(t, m, "%d bytes of %d", i, n)
 			}

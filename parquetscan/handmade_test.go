@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -232,7 +233,7 @@ func (w *compactWriter) chunk(c handColumn, start, data, length int64) {
 
 // A rawHeader is a page header; lengths below 0 stand for the length of the data.
 type rawHeader struct {
-	typ          pageType
+	typ          page.Type
 	n            int64
 	encoding     int64
 	levels       int64 // encoding of levels in V1; 0 stands for RLE, because levels are never PLAIN
@@ -256,25 +257,25 @@ func rawPage(h rawHeader, data []byte) []byte {
 		w.i32(4, int64(int32(*h.crc)))
 	}
 	if h.levels == 0 {
-		h.levels = encodingRLE
+		h.levels = page.RLE
 	}
 	switch h.typ {
-	case dataPage:
+	case page.Data:
 		w.begin(5)
 		w.i32(1, h.n)
 		w.i32(2, h.encoding)
 		w.i32(3, h.levels)
 		w.i32(4, h.levels)
 		w.end()
-	case indexPage:
+	case page.Index:
 		w.begin(6)
 		w.end()
-	case dictionaryPage:
+	case page.Dictionary:
 		w.begin(7)
 		w.i32(1, h.n)
 		w.i32(2, h.encoding)
 		w.end()
-	case dataPageV2:
+	case page.DataV2:
 		w.begin(8)
 		w.i32(1, h.n)
 		w.i32(2, 0)

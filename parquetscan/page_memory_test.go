@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // The memory of pages whose headers claim more than they have.
@@ -45,9 +46,9 @@ func TestClaimsOfPagesTakeNoMemory(t *testing.T) {
 				claims = append(claims, (len(data)+1)*most, (len(data)+1)*most+1, 2*(len(data)+1)*most)
 			}
 			for _, claim := range claims {
-				for _, typ := range []pageType{dataPage, dataPageV2, dictionaryPage} {
+				for _, typ := range []page.Type{page.Data, page.DataV2, page.Dictionary} {
 					c := numberColumn(rawPage(rawHeader{typ: typ, n: 8, rows: 8, uncompressed: int64(claim)}, data))
-					c.codec, c.dictionary = kind, typ == dictionaryPage
+					c.codec, c.dictionary = kind, typ == page.Dictionary
 					allocated, err := readError(t, oneColumn(8, c), Config{ReadBytes: 1000}, Options{})
 					require.ErrorIs(t, err, ErrCorrupt, "%v: %d bytes as %d", kind, len(data), claim)
 					most := 1<<20 + 8*len(content)
@@ -85,7 +86,7 @@ func TestBestCompression(t *testing.T) {
 	codecs := compress.Codecs
 	for _, kind := range []compress.Compression{codecs.Snappy, codecs.Gzip, codecs.Brotli, codecs.Zstd, codecs.Lz4Raw} {
 		data := encode(t, kind, zeros)
-		for _, typ := range []pageType{dataPage, dataPageV2} {
+		for _, typ := range []page.Type{page.Data, page.DataV2} {
 			c := numberColumn(rawPage(rawHeader{typ: typ, n: rows, rows: rows, uncompressed: 8 * rows}, data))
 			c.codec = kind
 			d := openSources(t, Config{}, oneColumn(rows, c))
@@ -130,7 +131,7 @@ func TestClaimsOfValuesTakeNoMemory(t *testing.T) {
 	physical := map[string]int64{"bool": physicalBool, "int32": physicalInt32, "int64": physicalInt64, "text": physicalText, "fixed": physicalFixed}
 	r := rand.New(rand.NewPCG(3, 4))
 	for name, typ := range physical {
-		for encoding := int64(0); encoding <= encodingByteStreamSplit; encoding++ {
+		for encoding := int64(0); encoding <= page.ByteStreamSplit; encoding++ {
 			for _, repetition := range []int64{required, optional, repeated} {
 				for _, claim := range []int64{100, 1 << 20, math.MaxInt32} {
 					for round := range 3 {
@@ -142,12 +143,12 @@ func TestClaimsOfValuesTakeNoMemory(t *testing.T) {
 							data = append([]byte{2, 0, 0, 0, 2 << 1, 1}, data...)
 						}
 						pages := [][]byte{rawPage(rawHeader{
-							typ: []pageType{dataPage, dataPageV2}[r.IntN(2)], n: claim, rows: claim, encoding: encoding, uncompressed: -1,
-							levels: []int64{encodingRLE, encodingBitPacked}[r.IntN(2)], def: int64(r.IntN(20)), rep: int64(r.IntN(20)), plain: true,
+							typ: []page.Type{page.Data, page.DataV2}[r.IntN(2)], n: claim, rows: claim, encoding: encoding, uncompressed: -1,
+							levels: []int64{page.RLE, page.BitPacked}[r.IntN(2)], def: int64(r.IntN(20)), rep: int64(r.IntN(20)), plain: true,
 						}, data)}
 						c := handColumn{name: "c", physical: typ, converted: convertedNever, repetition: repetition, pages: pages, values: claim}
 						if c.dictionary = round == 2; c.dictionary {
-							c.pages = [][]byte{rawPage(rawHeader{typ: dictionaryPage, n: claim, uncompressed: -1}, data), pages[0]}
+							c.pages = [][]byte{rawPage(rawHeader{typ: page.Dictionary, n: claim, uncompressed: -1}, data), pages[0]}
 						}
 						allocated, err := allocatedByFirst(oneColumn(claim, c))
 						if err != nil {
@@ -158,25 +159,5 @@ func TestClaimsOfValuesTakeNoMemory(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestSkippableFrames bounds the content of skippable frames of Zstandard, whole and cut.
-func TestSkippableFrames(t *testing.T) {
-	skippable := []byte("\x5a\x2a\x4d\x18\x03\x00\x00\x00abc")
-	content := encode(t, compress.Codecs.Zstd, []byte("content"))
-	for _, src := range [][]byte{skippable, append(bytes.Clone(skippable), skippable...)} {
-		bound, err := zstdBound(src)
-		require.NoError(t, err)
-		require.Zero(t, bound)
-	}
-	want, err := zstdBound(content)
-	require.NoError(t, err)
-	bound, err := zstdBound(append(bytes.Clone(skippable), content...))
-	require.NoError(t, err)
-	require.Equal(t, want, bound)
-	for n := 1; n < len(skippable); n++ {
-		_, err := zstdBound(skippable[:n])
-		require.Error(t, err, n)
 	}
 }

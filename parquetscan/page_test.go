@@ -8,13 +8,13 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // Pages: checksums, compression, dictionaries, levels. Most pages are invalid.
@@ -46,7 +46,7 @@ func readNumbers(t *testing.T, b []byte, cfg Config) []int64 {
 func TestChecksums(t *testing.T) {
 	values := int64s(5, 3)
 	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd} {
-		for _, typ := range []pageType{dataPage, dataPageV2, dictionaryPage} {
+		for _, typ := range []page.Type{page.Data, page.DataV2, page.Dictionary} {
 			data := encode(t, codec, values)
 			h := rawHeader{typ: typ, n: 3, rows: 3, uncompressed: 24, plain: codec == compress.Codecs.Uncompressed}
 			sum := crc32.ChecksumIEEE(data)
@@ -55,14 +55,14 @@ func TestChecksums(t *testing.T) {
 				h.crc = &given
 				c := numberColumn(rawPage(h, data))
 				c.codec = codec
-				if typ == dictionaryPage {
+				if typ == page.Dictionary {
 					c.dictionary = true
 					codes := []byte{2, 3 << 1, 1}
-					c.pages = append(c.pages, rawPage(rawHeader{n: 3, encoding: encodingRLEDictionary, uncompressed: 3}, encode(t, codec, codes)))
+					c.pages = append(c.pages, rawPage(rawHeader{n: 3, encoding: page.RLEDictionary, uncompressed: 3}, encode(t, codec, codes)))
 				}
 				b := oneColumn(3, c)
 				want := []int64{5, 6, 7}
-				if typ == dictionaryPage {
+				if typ == page.Dictionary {
 					want = []int64{6, 6, 6}
 				}
 				require.Equal(t, want, readNumbers(t, b, Config{NoChecksums: true}))
@@ -78,9 +78,9 @@ func TestChecksums(t *testing.T) {
 
 // TestPageBitsAreCounted: the position of each bit of a page is an int, also on 32-bit machines.
 func TestPageBitsAreCounted(t *testing.T) {
-	require.EqualValues(t, math.MaxInt>>3, maxPageBytes)
-	page := rawPage(rawHeader{typ: dataPage, n: 3, uncompressed: 256 << 20}, make([]byte, 24))
-	_, err := readError(t, oneColumn(3, numberColumn(page)), Config{}, Options{})
+	require.EqualValues(t, math.MaxInt>>3, page.MaxBytes)
+	long := rawPage(rawHeader{typ: page.Data, n: 3, uncompressed: 256 << 20}, make([]byte, 24))
+	_, err := readError(t, oneColumn(3, numberColumn(long)), Config{}, Options{})
 	if math.MaxInt == math.MaxInt32 {
 		require.ErrorIs(t, err, ErrTooLarge)
 		return
@@ -126,15 +126,15 @@ func TestBombs(t *testing.T) {
 			}
 			data := encode(t, kind, make([]byte, length))
 			require.True(t, len(data) < said || kind == compress.Codecs.Uncompressed || length > 1<<20)
-			for _, typ := range []pageType{dataPage, dataPageV2, dictionaryPage} {
+			for _, typ := range []page.Type{page.Data, page.DataV2, page.Dictionary} {
 				c := numberColumn(rawPage(rawHeader{
 					typ: typ, n: said / 8, rows: said / 8, uncompressed: said,
 					plain: kind == compress.Codecs.Uncompressed,
 				}, data))
 				c.codec = kind
-				if typ == dictionaryPage {
+				if typ == page.Dictionary {
 					c.dictionary = true
-					c.pages = append(c.pages, rawPage(rawHeader{n: said / 8, encoding: encodingRLEDictionary, uncompressed: 1}, encode(t, kind,
+					c.pages = append(c.pages, rawPage(rawHeader{n: said / 8, encoding: page.RLEDictionary, uncompressed: 1}, encode(t, kind,
 						[]byte{0})))
 				}
 				b := oneColumn(said/8, c)
@@ -209,26 +209,6 @@ func TestHostileZstd(t *testing.T) {
 		allocated, err := read(data)
 		require.ErrorIs(t, err, ErrCorrupt, name)
 		require.Less(t, allocated, uint64(4<<20), name)
-	}
-}
-
-// TestZstdBound compares the bound with the output of a compressor.
-func TestZstdBound(t *testing.T) {
-	rng := rand.New(rand.NewPCG(11, 1))
-	for _, n := range []int{0, 1, 255, 256, 257, 1000, 65_791, 65_792, 200_000, 1 << 20} {
-		data := make([]byte, n)
-		for i := range data {
-			data[i] = byte(rng.IntN(1 + i%7))
-		}
-		src := encode(t, compress.Codecs.Zstd, data)
-		bound, err := zstdBound(src)
-		require.NoError(t, err)
-		require.GreaterOrEqual(t, bound, uint64(n))
-		require.LessOrEqual(t, bound, uint64(n)+zstdBlock)
-		for cut := range min(len(src), 100) {
-			_, err := zstdBound(src[:len(src)-cut-1])
-			require.True(t, err != nil || cut == len(src)-1, "%d of %d", cut, len(src))
-		}
 	}
 }
 
@@ -317,10 +297,10 @@ func TestUnknownCodecs(t *testing.T) {
 
 func TestDictionaryPages(t *testing.T) {
 	dict := func(n int, values []byte) []byte {
-		return rawPage(rawHeader{typ: dictionaryPage, n: int64(n), uncompressed: -1}, values)
+		return rawPage(rawHeader{typ: page.Dictionary, n: int64(n), uncompressed: -1}, values)
 	}
 	codes := func(n int, data ...byte) []byte {
-		return rawPage(rawHeader{n: int64(n), encoding: encodingRLEDictionary, uncompressed: -1}, data)
+		return rawPage(rawHeader{n: int64(n), encoding: page.RLEDictionary, uncompressed: -1}, data)
 	}
 	numbers := func(rows int64, pages ...[]byte) []byte {
 		c := numberColumn(pages...)
@@ -371,7 +351,7 @@ func TestDictionaryPages(t *testing.T) {
 	requireCorrupt(t, text(3, dict(2, plainText("a")), codes(3, 1, 3<<1, 0)), "dictionary of 2 values")
 	requireCorrupt(t, text(3, dict(1, []byte{255, 255, 255, 255}), codes(3, 1, 3<<1, 0)), "string of 4294967295 bytes")
 	requireCorrupt(t, text(1<<31+2, dict(2, plainText("a", "b")), codes(3, 1, 3<<1, 0), codes(1<<31-1, 1, 3<<1, 0)), "runs end too early")
-	encoded := rawPage(rawHeader{typ: dictionaryPage, n: 2, encoding: encodingRLE, uncompressed: -1}, int64s(7, 2))
+	encoded := rawPage(rawHeader{typ: page.Dictionary, n: 2, encoding: page.RLE, uncompressed: -1}, int64s(7, 2))
 	_, err := readError(t, numbers(3, encoded, codes(3, 1, 3<<1, 0)), Config{}, Options{})
 	require.ErrorIs(t, err, ErrUnsupported)
 	// All NULL: no codes, and no byte of the bit width.
@@ -382,7 +362,7 @@ func TestDictionaryPages(t *testing.T) {
 
 // TestPagesToSkip reads column chunks with pages of other types between data pages.
 func TestPagesToSkip(t *testing.T) {
-	index := rawPage(rawHeader{typ: indexPage, uncompressed: -1}, []byte("an index"))
+	index := rawPage(rawHeader{typ: page.Index, uncompressed: -1}, []byte("an index"))
 	unknown := rawPage(rawHeader{typ: 77, uncompressed: -1}, []byte("who knows"))
 	empty := plainPage(0, nil)
 	a, b := plainPage(2, int64s(1, 2)), plainPage(3, int64s(3, 3))
@@ -406,7 +386,7 @@ func TestPagesToSkip(t *testing.T) {
 func TestWrongPages(t *testing.T) {
 	good := plainPage(3, int64s(0, 3))
 	v2 := func(h rawHeader, data []byte) []byte {
-		h.typ, h.uncompressed, h.plain = dataPageV2, -1, true
+		h.typ, h.uncompressed, h.plain = page.DataV2, -1, true
 		return rawPage(h, data)
 	}
 	cut := func(n int) []byte { return good[:len(good)-n] }
@@ -471,8 +451,8 @@ func TestLongHeader(t *testing.T) {
 		w.begin(5)
 		w.i32(1, 3)
 		w.i32(2, 0)
-		w.i32(3, encodingRLE)
-		w.i32(4, encodingRLE)
+		w.i32(3, page.RLE)
+		w.i32(4, page.RLE)
 		w.begin(5) // statistics
 		w.text(1, string(make([]byte, n)))
 		w.end()
@@ -498,8 +478,8 @@ func TestLongestHeader(t *testing.T) {
 		w.begin(5)
 		w.i32(1, 3)
 		w.i32(2, 0)
-		w.i32(3, encodingRLE)
-		w.i32(4, encodingRLE)
+		w.i32(3, page.RLE)
+		w.i32(4, page.RLE)
 		w.begin(5) // statistics
 		w.text(1, string(make([]byte, c.statistics)))
 		w.end()
@@ -516,20 +496,20 @@ func TestLongestHeader(t *testing.T) {
 
 // TestBitPackedLevels reads levels in the deprecated BIT_PACKED encoding, highest bit first.
 func TestBitPackedLevels(t *testing.T) {
-	page := func(n int, levels []byte, values []byte) []byte {
-		return rawPage(rawHeader{n: int64(n), levels: encodingBitPacked, uncompressed: -1}, append(levels, values...))
+	packed := func(n int, levels []byte, values []byte) []byte {
+		return rawPage(rawHeader{n: int64(n), levels: page.BitPacked, uncompressed: -1}, append(levels, values...))
 	}
-	c := numberColumn(page(10, []byte{0b10110010, 0b01000000}, int64s(1, 5)), page(3, []byte{0b11100000}, int64s(6, 3)))
+	c := numberColumn(packed(10, []byte{0b10110010, 0b01000000}, int64s(1, 5)), packed(3, []byte{0b11100000}, int64s(6, 3)))
 	c.repetition = optional
 	require.Equal(t, []int64{1, -1, 2, 3, -1, -1, 4, -1, -1, 5, 6, 7, 8}, readNumbers(t, oneColumn(13, c), Config{}))
-	c = numberColumn(page(17, []byte{0xff, 0xff}, nil))
+	c = numberColumn(packed(17, []byte{0xff, 0xff}, nil))
 	c.repetition = optional
 	requireCorrupt(t, oneColumn(17, c), "17 levels of 1 bits in 2 bytes")
-	c = numberColumn(page(1<<31-1, []byte{0xff, 0xff}, nil))
+	c = numberColumn(packed(1<<31-1, []byte{0xff, 0xff}, nil))
 	c.repetition = optional
 	requireCorrupt(t, oneColumn(17, c), "levels of 1 bits")
 	// Lists: rows of 2, 0, 3 and 1 elements.
-	v := numberColumn(page(7, []byte{0b01001100, 0b11011110}, int64s(1, 6)))
+	v := numberColumn(packed(7, []byte{0b01001100, 0b11011110}, int64s(1, 6)))
 	v.repetition, v.values = repeated, 7
 	s := scanOf(t, openSources(t, Config{}, oneColumn(4, v)), Options{})
 	for b, err := range s.Batches(context.Background(), everything(s)) {
@@ -537,7 +517,7 @@ func TestBitPackedLevels(t *testing.T) {
 		require.Equal(t, []int32{0, 2, 2, 5, 6}, b.Columns[0].Offsets)
 		require.Equal(t, []int64{1, 2, 3, 4, 5, 6}, valuesOf[int64](&b.Columns[0].Children[0]))
 	}
-	w := numberColumn(rawPage(rawHeader{n: 3, levels: encodingPlainDictionary, uncompressed: -1}, int64s(0, 4)))
+	w := numberColumn(rawPage(rawHeader{n: 3, levels: page.PlainDictionary, uncompressed: -1}, int64s(0, 4)))
 	w.repetition = optional
 	_, err := readError(t, oneColumn(3, w), Config{}, Options{})
 	require.ErrorIs(t, err, ErrUnsupported)
@@ -576,8 +556,8 @@ func TestRowsOfErrors(t *testing.T) {
 			require.Equal(t, "i", e.Column)
 		}
 	}
-	dict := column(required, rawPage(rawHeader{typ: dictionaryPage, n: 2, uncompressed: -1}, numbers(1, 300)),
-		rawPage(rawHeader{n: 3, encoding: encodingRLEDictionary, uncompressed: -1}, []byte{1, 3 << 1, 0}))
+	dict := column(required, rawPage(rawHeader{typ: page.Dictionary, n: 2, uncompressed: -1}, numbers(1, 300)),
+		rawPage(rawHeader{n: 3, encoding: page.RLEDictionary, uncompressed: -1}, []byte{1, 3 << 1, 0}))
 	dict.dictionary = true
 	_, err := readError(t, oneColumn(3, dict), Config{}, Options{})
 	require.ErrorIs(t, err, ErrOutOfRange)

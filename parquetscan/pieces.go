@@ -3,13 +3,11 @@
 package parquetscan
 
 import (
-	"errors"
-	"io"
 	"math/bits"
 	"slices"
 
 	"github.com/vecql/vecql/parquetscan/internal/footer"
-	"github.com/vecql/vecql/parquetscan/internal/input"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // Pieces: ranges of rows of a row group, cut at the borders of pages, so that all workers have work if few row groups
@@ -120,7 +118,7 @@ func (s *Scan) pageBorders(f *dataFile, group int) []int64 {
 		if err != nil {
 			return nil
 		}
-		if l.MaxRep > 0 && s.pageStarts(f, group, l, 1) == nil {
+		if l.MaxRep > 0 && page.StartsOf(&f.File, group, l, 1) == nil {
 			return nil
 		}
 		if n := meta.Compressed; n > most {
@@ -130,48 +128,7 @@ func (s *Scan) pageBorders(f *dataFile, group int) []int64 {
 	if largest == nil {
 		return nil
 	}
-	return s.pageStarts(f, group, largest, mostHeaders)
-}
-
-// pageStarts returns the first row of up to most pages of a column chunk, nil if a header lacks it or the chunk is
-// damaged.
-func (s *Scan) pageStarts(f *dataFile, group int, l *footer.Leaf, most int) []int64 {
-	meta, err := f.Chunk(group, l.Index)
-	if err != nil {
-		return nil
-	}
-	start, length, err := f.Range(&meta)
-	if err != nil {
-		return nil
-	}
-	if most > 1 {
-		f.Need(start, length)
-	}
-	const headerBytes = 1 << 10
-	unmapped := &input.File{Reader: f.Reader, Size: f.Size}
-	w := pageWalker{win: input.NewWindow(unmapped, headerBytes), off: start, end: start + length}
-	var starts []int64
-	for row := int64(0); len(starts) < most; {
-		h, err := w.peek()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil || w.skip() != nil {
-			return nil
-		}
-		if h.typ != dataPage && h.typ != dataPageV2 {
-			continue
-		}
-		rows := h.rows(l)
-		if rows < 0 || rows > f.Groups[group].Rows-row {
-			return nil
-		}
-		if rows > 0 {
-			starts = append(starts, row)
-		}
-		row += rows
-	}
-	return starts
+	return page.StartsOf(&f.File, group, largest, mostHeaders)
 }
 
 // countRows returns the number of rows in ranges.

@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/input"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // Reading a bucket, batch by batch.
@@ -218,12 +219,9 @@ func (r *Reader) openChunk(c *chunk, column *columnReader, l *footer.Leaf, rows 
 		return 0, failure.Corrupt("column chunk has %d values for %d rows", meta.Values, rows)
 	}
 	c.leaf, c.limit, c.text, c.dim = l, r.scan.o.MaxBatchBytes, r.scan.o.Text, &column.state.dim
-	var p pages
-	if r.file.Decrypting != nil {
-		p, err = newArrowPages(&r.file.File, r.number, l.Index, &meta, c.limit)
-	} else {
-		p, err = r.walker(c, &meta)
-	}
+	cfg := &r.scan.ds.cfg
+	o := page.Options{Limit: c.limit, ReadBytes: cfg.ReadBytes, Verify: !cfg.NoChecksums}
+	p, err := page.Open(&r.file.File, r.number, l.Index, &meta, o, c.pages)
 	if err != nil {
 		return 0, err
 	}
@@ -234,30 +232,6 @@ func (r *Reader) openChunk(c *chunk, column *columnReader, l *footer.Leaf, rows 
 		return 0, failure.Corrupt("column chunk has %d values", values)
 	}
 	return max(meta.Uncompressed, values*width), nil
-}
-
-// walker returns the pages of a column chunk, and reuses the chunk's previous pageWalker.
-func (r *Reader) walker(c *chunk, meta *footer.ChunkMeta) (pages, error) {
-	start, length, err := r.file.Range(meta)
-	if err != nil {
-		return nil, err
-	}
-	codec, err := codecOf(meta.Codec)
-	if err != nil {
-		return nil, err
-	}
-	w, ok := c.pages.(*pageWalker)
-	if !ok {
-		w = &pageWalker{win: input.NewWindow(&r.file.File.File, r.scan.ds.cfg.ReadBytes)}
-	}
-	w.win.SetFile(&r.file.File.File)
-	w.win.StartMapped(start)
-	*w = pageWalker{
-		win: w.win, off: start, end: start + length, codec: codec, kind: meta.Codec,
-		limit: min(c.limit, maxPageBytes), verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,
-		notPlain: r.file.CompressesAll(),
-	}
-	return w, nil
 }
 
 // locate wraps an error in an Error with its location.

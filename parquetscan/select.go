@@ -214,8 +214,8 @@ func (c *columnReader) atTexts(row int64, n int) (bool, error) {
 		return false, err
 	}
 	if k.left == 0 {
-		h, err := k.pages.peek()
-		if err != nil || h.dictionaryCoded() || h.rows(k.leaf) < int64(n) {
+		h, err := k.pages.Peek()
+		if err != nil || h.DictionaryCoded() || h.Rows(k.leaf) < int64(n) {
 			return false, nil // the page may lack a selected row; an error occurs again
 		}
 		if err := k.must(); err != nil {

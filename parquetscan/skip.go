@@ -11,7 +11,7 @@ import (
 
 	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
-	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // Skipping rows of a column chunk: pages are not decompressed, values not decoded.
@@ -46,24 +46,24 @@ func (c *chunk) skip(n int64) error {
 func (c *chunk) skipPages(n int64) (int64, error) {
 	done := int64(0)
 	for c.left == 0 {
-		h, err := c.pages.peek()
+		h, err := c.pages.Peek()
 		if errors.Is(err, io.EOF) {
 			return done, nil
 		}
 		if err != nil {
 			return 0, err
 		}
-		if h.typ == dictionaryPage {
+		if h.Type == page.Dictionary {
 			if err := c.takeDictionary(); err != nil {
 				return 0, err
 			}
 			continue
 		}
-		rows := h.rows(c.leaf)
+		rows := h.Rows(c.leaf)
 		if rows < 0 || rows > n-done {
 			return done, nil
 		}
-		if err := c.pages.skip(); err != nil {
+		if err := c.pages.Skip(); err != nil {
 			return 0, err
 		}
 		done += rows
@@ -72,20 +72,9 @@ func (c *chunk) skipPages(n int64) (int64, error) {
 	return done, nil
 }
 
-// rows returns the number of rows in a data page of a leaf, -1 if the header lacks it.
-func (h *pageHeader) rows(l *footer.Leaf) int64 {
-	switch {
-	case h.typ == dataPage && l.MaxRep == 0:
-		return int64(h.numValues)
-	case h.typ == dataPageV2:
-		return int64(h.numRows)
-	}
-	return -1
-}
-
 // takeDictionary loads the next page, a dictionary.
 func (c *chunk) takeDictionary() error {
-	p, err := c.pages.next()
+	p, err := c.pages.Next()
 	if err != nil {
 		return err
 	}
@@ -163,8 +152,8 @@ func (h *hybrid) skipOnes(n int) (ones int, err error) {
 // page.
 func (c *chunk) rowsEnd(begun bool) (bool, error) {
 	if begun {
-		h, err := c.pages.peek()
-		if c.leaf.MaxRep == 0 || h.typ == dataPageV2 || errors.Is(err, io.EOF) {
+		h, err := c.pages.Peek()
+		if c.leaf.MaxRep == 0 || h.Type == page.DataV2 || errors.Is(err, io.EOF) {
 			return true, nil
 		}
 	}
@@ -237,11 +226,11 @@ func (c *chunk) readyLate(skip int64, n int) (ready int, skipped int64, err erro
 		skipped = rest + pages
 	}
 	if c.left == 0 {
-		h, err := c.pages.peek()
+		h, err := c.pages.Peek()
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, 0, err
 		}
-		rows := h.rows(c.leaf)
+		rows := h.Rows(c.leaf)
 		left := rows - (skip - skipped)
 		switch {
 		case err != nil || left <= 0:

@@ -27,7 +27,7 @@ func (c *chunk) within(n int) int {
 	if c.left == 0 || c.left >= n || !c.hasTexts(c.left) {
 		return n
 	}
-	if next, err := c.pages.peek(); c.left >= n/4 || err == nil && next.rows(c.leaf) >= int64(n/4) {
+	if next, err := c.pages.Peek(); c.left >= n/4 || err == nil && next.Rows(c.leaf) >= int64(n/4) {
 		return c.left
 	}
 	return n

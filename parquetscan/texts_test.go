@@ -21,6 +21,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // writeTexts returns a file of columns of texts a, b, and so on; only the last one has NULLs.
@@ -211,8 +212,8 @@ func TestTextsOfDictionary(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "abcd", string(found.text(0))+string(found.text(1)))
 	dictionary := []byte("\x01\x00\x00\x00e\x03\x00\x00\x00fgh")
-	head := pageHeader{typ: dictionaryPage, encoding: encodingPlain, numValues: 2}
-	require.NoError(t, c.loadDictionary(&page{pageHeader: head, data: dictionary}))
+	head := page.Header{Type: page.Dictionary, Encoding: page.Plain, NumValues: 2}
+	require.NoError(t, c.loadDictionary(&page.Page{Header: head, Data: dictionary}))
 	require.Equal(t, []string{"e", "fgh"}, []string{string(c.dict.Bytes(0)), string(c.dict.Bytes(1))})
 }
 

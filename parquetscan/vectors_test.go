@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // Reading of lists of floats as matrices. The tests write files level by level.
@@ -462,7 +463,7 @@ func TestNullsOfLongVectors(t *testing.T) {
 // TestHostileVectors reads invalid levels.
 func TestHostileVectors(t *testing.T) {
 	levels := func(runs ...byte) []byte { return append([]byte{byte(len(runs)), 0, 0, 0}, runs...) }
-	page := func(n int, reps, defs []byte, values ...byte) []byte {
+	one := func(n int, reps, defs []byte, values ...byte) []byte {
 		return plainPage(n, append(append(reps, defs...), values...))
 	}
 	file := func(rows int64, pages ...[]byte) []byte {
@@ -473,15 +474,15 @@ func TestHostileVectors(t *testing.T) {
 	}
 	four := []byte{0, 0, 128, 63, 0, 0, 128, 63, 0, 0, 128, 63, 0, 0, 128, 63}
 	run := func(n, v byte) []byte { return []byte{n << 1, v} }
-	require.NoError(t, errorOf(readError(t, file(1, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)),
+	require.NoError(t, errorOf(readError(t, file(1, one(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)),
 		Config{}, Options{})))
 	for message, b := range map[string][]byte{
-		"page begins within a row":              file(1, page(4, levels(run(4, 1)...), levels(run(4, 1)...), four...)),
-		"column chunk ends 2 rows too early":    file(3, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)),
-		"runs end too early":                    file(1, page(4, levels(run(1, 0)...), levels(run(4, 1)...), four...)),
-		"page ends 4 bytes too early":           file(1, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four[:12]...)),
-		"levels are longer than their page":     file(1, page(4, []byte{200, 0, 0, 0}, nil)),
-		"value 3 has more than 1 bits":          file(1, page(4, levels(append(run(1, 0), run(3, 3)...)...), levels(run(4, 1)...), four...)),
+		"page begins within a row":              file(1, one(4, levels(run(4, 1)...), levels(run(4, 1)...), four...)),
+		"column chunk ends 2 rows too early":    file(3, one(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)),
+		"runs end too early":                    file(1, one(4, levels(run(1, 0)...), levels(run(4, 1)...), four...)),
+		"page ends 4 bytes too early":           file(1, one(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four[:12]...)),
+		"levels are longer than their page":     file(1, one(4, []byte{200, 0, 0, 0}, nil)),
+		"value 3 has more than 1 bits":          file(1, one(4, levels(append(run(1, 0), run(3, 3)...)...), levels(run(4, 1)...), four...)),
 		"column chunk of 0 bytes":               file(1),
 		"page header is longer than its column": file(1, []byte{0x15}),
 	} {
@@ -497,8 +498,8 @@ func TestHostileVectors(t *testing.T) {
 	b := oneColumn(1, handColumn{
 		name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, dictionary: true,
 		values: 1<<31 - 1, pages: [][]byte{
-			rawPage(rawHeader{typ: dictionaryPage, n: 1, uncompressed: -1}, four[:4]),
-			rawPage(rawHeader{n: 1<<31 - 1, encoding: encodingRLEDictionary, uncompressed: -1},
+			rawPage(rawHeader{typ: page.Dictionary, n: 1, uncompressed: -1}, four[:4]),
+			rawPage(rawHeader{n: 1<<31 - 1, encoding: page.RLEDictionary, uncompressed: -1},
 				bytes.Join([][]byte{levels(append(run(1, 0), huge...)...), levels(huge...), {0}}, nil)),
 		},
 	})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package page
 
 import (
 	"bytes"
@@ -22,31 +22,33 @@ import (
 
 // The pages of a column chunk: header, bytes, checksum, decompression (parquet-format, README.md, "Data Pages").
 
-// A page is a data or dictionary page in memory.
-type page struct {
-	pageHeader
+// A Page is a data or dictionary page in memory.
+type Page struct {
+	Header
 	// data is the decompressed page: repetition levels, definition levels, values. It is valid until the next page.
-	data []byte
+	Data []byte
 }
 
-// pages reads the pages of a column chunk in order.
-type pages interface {
+// Pages reads the pages of a column chunk in order.
+type Pages interface {
 	// peek returns the header of the next page, or io.EOF.
-	peek() (pageHeader, error)
+	Peek() (Header, error)
 	// next returns the next page, or io.EOF. The page is valid until the next call.
-	next() (*page, error)
+	Next() (*Page, error)
 	// skip skips the next page.
-	skip() error
+	Skip() error
+	// ahead requests the first bytes of the chunk; requested means that they have been requested before.
+	Ahead(requested bool)
 }
 
 // maxHeaderBytes bounds a page header, which may hold statistics with long values.
 const maxHeaderBytes = 16 << 20
 
-// maxPageBytes bounds a page: the position of each of its bits is an int. It is 256 MiB on 32-bit machines.
-const maxPageBytes = math.MaxInt / 8
+// MaxBytes bounds a page: the position of each of its bits is an int. It is 256 MiB on 32-bit machines.
+const MaxBytes = math.MaxInt / 8
 
-// A pageWalker reads pages from the bytes of a column chunk that is not encrypted.
-type pageWalker struct {
+// A Walker reads pages from the bytes of a column chunk that is not encrypted.
+type Walker struct {
 	win      *input.Window
 	off, end int64 // unread bytes of the chunk
 	codec    compress.Codec
@@ -55,38 +57,52 @@ type pageWalker struct {
 	verify   bool
 	notPlain bool // no page V2 is uncompressed, whatever its header states: see CompressesAll
 
-	header    pageHeader
+	header    Header
 	headerLen int // 0 if there is none
-	page      page
+	page      Page
 	buf       []byte
 }
 
-// peek implements pages.
-func (w *pageWalker) peek() (pageHeader, error) {
+// newWalker returns the pages in the bytes of a window from off to end.
+func newWalker(win *input.Window, off, end int64) *Walker {
+	return &Walker{win: win, off: off, end: end}
+}
+
+// Ahead implements Pages. A second request of cached bytes takes a hundredth of the time of a scan.
+func (w *Walker) Ahead(requested bool) {
+	to := min(w.end, w.off+2*input.ReadStep)
+	if requested {
+		w.win.Requested(to)
+	}
+	w.win.Request(to)
+}
+
+// Peek implements Pages.
+func (w *Walker) Peek() (Header, error) {
 	if w.headerLen > 0 {
 		return w.header, nil
 	}
 	if w.off >= w.end {
-		return pageHeader{}, io.EOF
+		return Header{}, io.EOF
 	}
 	for length := int64(256); ; length *= 16 {
 		length = min(length, w.end-w.off)
 		b, err := w.win.Bytes(w.off, int(length), w.end)
 		if err != nil {
-			return pageHeader{}, err
+			return Header{}, err
 		}
-		h, n, err := parsePageHeader(b)
+		h, n, err := ParseHeader(b)
 		if err != nil {
-			return pageHeader{}, err
+			return Header{}, err
 		}
 		if n == 0 {
 			if length >= w.end-w.off || length >= maxHeaderBytes {
-				return pageHeader{}, failure.Corrupt("page header is longer than its column chunk")
+				return Header{}, failure.Corrupt("page header is longer than its column chunk")
 			}
 			continue
 		}
-		if int64(h.compressed) > w.end-w.off-int64(n) {
-			return pageHeader{}, failure.Corrupt("page of %d bytes, but its column chunk has %d left", h.compressed,
+		if int64(h.Compressed) > w.end-w.off-int64(n) {
+			return Header{}, failure.Corrupt("page of %d bytes, but its column chunk has %d left", h.Compressed,
 				w.end-w.off-int64(n))
 		}
 		w.header, w.headerLen = h, n
@@ -94,35 +110,35 @@ func (w *pageWalker) peek() (pageHeader, error) {
 	}
 }
 
-// skip implements pages.
-func (w *pageWalker) skip() error {
-	h, err := w.peek()
+// Skip implements Pages.
+func (w *Walker) Skip() error {
+	h, err := w.Peek()
 	if err != nil {
 		return err
 	}
-	w.off += int64(w.headerLen) + int64(h.compressed)
+	w.off += int64(w.headerLen) + int64(h.Compressed)
 	w.headerLen = 0
 	return nil
 }
 
-// next implements pages.
-func (w *pageWalker) next() (*page, error) {
+// Next implements Pages.
+func (w *Walker) Next() (*Page, error) {
 	for {
-		h, err := w.peek()
+		h, err := w.Peek()
 		if err != nil {
 			return nil, err
 		}
 		at := w.off + int64(w.headerLen)
-		if err := w.skip(); err != nil {
+		if err := w.Skip(); err != nil {
 			return nil, err
 		}
-		if h.typ != dataPage && h.typ != dataPageV2 && h.typ != dictionaryPage {
+		if h.Type != Data && h.Type != DataV2 && h.Type != Dictionary {
 			continue // readers skip pages of unknown types (parquet.thrift, PageType)
 		}
 		if int(h.uncompressed) > w.limit {
 			return nil, fmt.Errorf("%w: page of %d bytes", failure.ErrTooLarge, h.uncompressed)
 		}
-		src, err := w.win.Bytes(at, int(h.compressed), w.end)
+		src, err := w.win.Bytes(at, int(h.Compressed), w.end)
 		if err != nil {
 			return nil, err
 		}
@@ -133,24 +149,24 @@ func (w *pageWalker) next() (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.page = page{pageHeader: h, data: data}
+		w.page = Page{Header: h, Data: data}
 		return &w.page, nil
 	}
 }
 
 // decompress returns the page's decompressed bytes: in w.buf, or in the memory map if the page is not compressed.
-func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
+func (w *Walker) decompress(h *Header, src []byte) ([]byte, error) {
 	levels := 0
-	if h.typ == dataPageV2 {
-		if h.defLength < 0 || h.repLength < 0 ||
-			int64(h.defLength)+int64(h.repLength) > int64(min(h.compressed, h.uncompressed)) {
-			return nil, failure.Corrupt("levels of %d and %d bytes, but the page has %d", h.repLength, h.defLength, h.compressed)
+	if h.Type == DataV2 {
+		if h.DefLength < 0 || h.RepLength < 0 ||
+			int64(h.DefLength)+int64(h.RepLength) > int64(min(h.Compressed, h.uncompressed)) {
+			return nil, failure.Corrupt("levels of %d and %d bytes, but the page has %d", h.RepLength, h.DefLength, h.Compressed)
 		}
-		levels = int(h.defLength + h.repLength)
+		levels = int(h.DefLength + h.RepLength)
 	}
-	if w.kind == compress.Codecs.Uncompressed || (h.typ == dataPageV2 && h.plain && !w.notPlain) {
-		if h.compressed != h.uncompressed {
-			return nil, failure.Corrupt("uncompressed page has %d bytes, want %d", h.compressed, h.uncompressed)
+	if w.kind == compress.Codecs.Uncompressed || (h.Type == DataV2 && h.plain && !w.notPlain) {
+		if h.Compressed != h.uncompressed {
+			return nil, failure.Corrupt("uncompressed page has %d bytes, want %d", h.Compressed, h.uncompressed)
 		}
 		if !w.win.Lends() { // peek at the next header may move the window
 			w.buf = buffer.GrowBytes(w.buf[:0], len(src))
@@ -164,7 +180,7 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 		return w.decompressBrotli(src, levels, n)
 	}
 	if !plausible(w.kind, src[levels:], n-levels) {
-		return nil, failure.Corrupt("page of %d bytes of %v cannot decompress to %d", h.compressed, w.kind, n)
+		return nil, failure.Corrupt("page of %d bytes of %v cannot decompress to %d", h.Compressed, w.kind, n)
 	}
 	w.buf = buffer.GrowBytes(w.buf[:0], n)
 	copy(w.buf, src[:levels])
@@ -189,7 +205,7 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 
 // decompressBrotli decodes a page of n bytes that begins with levels. No length of a stream bounds its content, so the
 // memory grows with the content that the stream has had so far.
-func (w *pageWalker) decompressBrotli(src []byte, levels, n int) ([]byte, error) {
+func (w *Walker) decompressBrotli(src []byte, levels, n int) ([]byte, error) {
 	stream := w.codec.(compress.StreamingCodec).NewReader(bytes.NewReader(src[levels:]))
 	w.buf = buffer.GrowBytes(w.buf[:0], levels)
 	copy(w.buf, src[:levels])
@@ -267,22 +283,4 @@ func codecOf(kind compress.Compression) (compress.Codec, error) {
 		return nil, fmt.Errorf("%w: codec %v", failure.ErrUnsupported, kind)
 	}
 	return codec, nil
-}
-
-// The encodings that this package handles (parquet.thrift, Encoding).
-const (
-	encodingPlain           = 0
-	encodingPlainDictionary = 2
-	encodingRLE             = 3
-	encodingBitPacked       = 4
-	encodingDeltaPacked     = 5
-	encodingDeltaLength     = 6
-	encodingDeltaBytes      = 7
-	encodingRLEDictionary   = 8
-	encodingByteStreamSplit = 9
-)
-
-// dictionaryCoded reports whether the values of the page are dictionary codes.
-func (h *pageHeader) dictionaryCoded() bool {
-	return h.encoding == encodingPlainDictionary || h.encoding == encodingRLEDictionary
 }
