@@ -86,7 +86,14 @@ var imports = map[string][]string{
 		module + "/internal/literals", module + "/internal/snappy",
 		"github.com/apache/arrow-go/v18", "github.com/klauspost/compress", "golang.org/x/sync",
 	},
-	"parquetscan/internal/buffer":  {module + "/internal/snappy"},
+	"parquetscan/internal/buffer": {
+		module + "/column", module + "/internal/bitmap", module + "/internal/snappy", module + "/parquetscan/internal/footer",
+	},
+	"parquetscan/internal/decode": {
+		module + "/column", module + "/internal/bitmap", module + "/internal/bitpack", module + "/parquetscan/internal/buffer",
+		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/page",
+		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18",
+	},
 	"parquetscan/internal/failure": nil,
 	"parquetscan/internal/footer": {
 		module + "/column", module + "/parquetscan/internal/failure", module + "/parquetscan/internal/input",

@@ -3,18 +3,13 @@
 package parquetscan
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
-	"math/bits"
 	"sync/atomic"
 
-	"github.com/apache/arrow-go/v18/parquet"
-
-	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/decode"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/page"
@@ -25,43 +20,26 @@ import (
 
 // A chunk is the unread rest of a column chunk. It belongs to one Reader.
 type chunk struct {
-	leaf  *footer.Leaf
-	pages page.Pages
-	rows  int64         // not yet read, by the row group's metadata
-	limit int           // bytes of a page, or of a Column
-	text  bool          // strings are read as text even if they are coded
-	dim   *atomic.Int64 // of vectors: columnState.dim
+	leaf   *footer.Leaf
+	pages  page.Pages
+	rows   int64         // not yet read, by the row group's metadata
+	limit  int           // bytes of a page, or of a Column
+	text   bool          // strings are read as text even if they are coded
+	dim    *atomic.Int64 // of vectors: columnState.dim
+	values decode.Decoder
 
-	convert conversion // of the leaf; nil means none
-
-	dict       *column.Dictionary // of strings
-	dictValues []byte             // of all other types: leaf.width bytes each
-	dictLen    int
-	serial     int // of the dictionary: it differs for each that the chunk has had
-
-	// The current page: left of n levels (of values, for columns without levels), and the state of decoding its values.
+	// The levels of the current page: left of n levels (of values, for columns without levels).
 	left     int
-	rep, def hybrid
-	coded    bool // values are codes
-	codes    hybrid
-	bools    bool // values are runs of booleans
-	data     []byte
-	bit      int // of plain booleans
+	rep, def decode.Hybrid
 
-	found   []int32 // positions of the next texts in data, whose length was foundIn; -1 means none
-	foundIn int
-
-	scratch []uint32
-	other   []byte // values of other encodings, as PLAIN
-	repBuf  []uint32
-	defBuf  []uint32
+	repBuf []uint32
+	defBuf []uint32
 }
 
 // open resets the chunk to another row group.
 func (c *chunk) open(pages page.Pages, rows int64) {
-	c.pages, c.rows, c.convert = pages, rows, conversionOf(c.leaf)
-	c.dict, c.dictValues, c.dictLen = nil, c.dictValues[:0], -1
-	c.left = 0
+	c.pages, c.rows, c.left = pages, rows, 0
+	c.values.Open(c.leaf, c.limit)
 }
 
 // load makes the next data page current. It returns io.EOF after the last one.
@@ -72,7 +50,7 @@ func (c *chunk) load() error {
 			return err
 		}
 		if p.Type == page.Dictionary {
-			if err := c.loadDictionary(p); err != nil {
+			if err := c.values.LoadDictionary(p); err != nil {
 				return err
 			}
 			continue
@@ -101,75 +79,24 @@ func (c *chunk) startPage(p *page.Page) error {
 	if p.Type == page.DataV2 {
 		rep, def := data[:p.RepLength], data[p.RepLength:p.RepLength+p.DefLength]
 		data = data[p.RepLength+p.DefLength:]
-		if err = c.rep.start(rep, levelWidth(c.leaf.MaxRep)); err == nil {
-			err = c.def.start(def, levelWidth(c.leaf.MaxDef))
+		if err = c.rep.Start(rep, decode.LevelWidth(c.leaf.MaxRep)); err == nil {
+			err = c.def.Start(def, decode.LevelWidth(c.leaf.MaxDef))
 		}
 	} else {
-		if data, err = c.rep.startV1(data, p.RepEncoding, c.leaf.MaxRep, n); err == nil {
-			data, err = c.def.startV1(data, p.DefEncoding, c.leaf.MaxDef, n)
+		if data, err = c.rep.StartV1(data, p.RepEncoding, c.leaf.MaxRep, n); err == nil {
+			data, err = c.def.StartV1(data, p.DefEncoding, c.leaf.MaxDef, n)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	c.left, c.data, c.bit, c.coded, c.bools, c.foundIn = n, data, 0, false, false, -1
-	switch {
-	case p.DictionaryCoded():
-		if c.dictLen < 0 {
-			return failure.Corrupt("codes without a dictionary")
+	c.left = n
+	if c.values.CountsValues(&p.Header) {
+		if n, err = c.countPresent(n); err != nil {
+			return err
 		}
-		if len(data) == 0 {
-			return c.startCodes(nil, 1) // all values are NULL; reading a code is an error
-		}
-		return c.startCodes(data[1:], uint(data[0]))
-	case p.Encoding == page.Plain:
-	case p.Encoding == page.RLE && c.leaf.Type.Kind == column.Bool:
-		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
-			return failure.Corrupt("page of booleans without its length")
-		}
-		c.bools = true
-		return c.codes.start(data[4:4+binary.LittleEndian.Uint32(data)], 1)
-	default:
-		present := n
-		if c.leaf.MaxDef > 0 {
-			if present, err = c.countPresent(n); err != nil {
-				return err
-			}
-		}
-		c.data, err = c.decodeOther(p.Encoding, data, present)
 	}
-	return err
-}
-
-func (c *chunk) startCodes(data []byte, width uint) error {
-	c.coded = true
-	return c.codes.start(data, width)
-}
-
-// levelWidth returns the number of bits of levels up to most.
-func levelWidth(most int) uint { return uint(bits.Len(uint(most))) }
-
-// startV1 begins to decode the levels of a data page V1, and returns the bytes after them.
-func (h *hybrid) startV1(data []byte, encoding int32, most, n int) (rest []byte, err error) {
-	width := levelWidth(most)
-	if most == 0 {
-		return data, h.start(nil, 0)
-	}
-	switch encoding {
-	case page.RLE:
-		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
-			return nil, failure.Corrupt("levels are longer than their page")
-		}
-		length := int(binary.LittleEndian.Uint32(data))
-		return data[4+length:], h.start(data[4:4+length:4+length], width)
-	case page.BitPacked:
-		if err := h.startPacked(data, width, n); err != nil {
-			return nil, err
-		}
-		return data[(n*int(width)+7)/8:], nil
-	default:
-		return nil, fmt.Errorf("%w: levels of encoding %d", failure.ErrUnsupported, encoding)
-	}
+	return c.values.Start(&p.Header, data, n)
 }
 
 // countPresent returns how many of the next n definition levels are the maximum, without consuming them.
@@ -178,7 +105,7 @@ func (c *chunk) countPresent(n int) (int, error) {
 	c.defBuf = buffer.Grow(c.defBuf[:0], min(n, levelBlock))
 	for n > 0 {
 		part := c.defBuf[:min(n, len(c.defBuf))]
-		if err := h.decode(part); err != nil {
+		if err := h.Decode(part); err != nil {
 			return 0, err
 		}
 		for _, d := range part {
@@ -213,7 +140,7 @@ func (c *chunk) ready(n int) (int, error) {
 		return c.left, nil
 	case err != nil:
 		return 0, err
-	case (next.Type == page.Data || next.Type == page.DataV2) && next.DictionaryCoded() == c.coded:
+	case (next.Type == page.Data || next.Type == page.DataV2) && next.DictionaryCoded() == c.values.Coded:
 		return c.left + min(n-c.left, int(next.NumValues)), nil
 	default:
 		return c.left, nil
@@ -223,14 +150,14 @@ func (c *chunk) ready(n int) (int, error) {
 // mostText returns how many of n rows surely fit into the text of a Column. Entries of a dictionary may repeat: the
 // batch must stay within its limit even if all its rows are the longest entry.
 func (c *chunk) mostText(n int) int {
-	if c.dict != nil && int64(c.dict.Longest())*int64(n) > int64(c.limit) {
-		return max(1, c.limit/c.dict.Longest())
+	if c.values.Dict != nil && int64(c.values.Dict.Longest())*int64(n) > int64(c.limit) {
+		return max(1, c.limit/c.values.Dict.Longest())
 	}
 	return n
 }
 
 // readFlat appends n rows of a column that is not repeated. dst has the leaf's type.
-func (c *chunk) readFlat(dst *builder, n int) error {
+func (c *chunk) readFlat(dst *buffer.Column, n int) error {
 	if int64(n) > c.rows {
 		return failure.Corrupt("%d rows beyond the row group's end", n)
 	}
@@ -240,8 +167,8 @@ func (c *chunk) readFlat(dst *builder, n int) error {
 				return err
 			}
 		}
-		if dst.Len == 0 && c.coded && !c.text && c.leaf.Type.Kind.IsText() {
-			dst.Dict = c.dict // ready guarantees that all rows are codes
+		if dst.Len == 0 && c.values.Coded && !c.text && c.leaf.Type.Kind.IsText() {
+			dst.Dict = c.values.Dict // ready guarantees that all rows are codes
 		}
 		k := min(n, c.left)
 		var err error
@@ -264,48 +191,48 @@ func (c *chunk) readFlat(dst *builder, n int) error {
 }
 
 // present appends n values.
-func (c *chunk) present(dst *builder, n int) error {
-	if err := c.appendValues(dst, n); err != nil {
+func (c *chunk) present(dst *buffer.Column, n int) error {
+	if err := c.values.Append(dst, n); err != nil {
 		return failure.Moved(err, func(value int) int { return dst.Len + value })
 	}
 	dst.Len += n
 	if dst.Nulls > 0 {
-		dst.growValidity()
+		dst.GrowValidity()
 	}
 	return nil
 }
 
 // optional appends n values or NULLs according to definition levels of one bit, run by run.
-func (c *chunk) optional(dst *builder, n int) error {
+func (c *chunk) optional(dst *buffer.Column, n int) error {
 	for n > 0 {
-		if err := c.def.run(); err != nil {
+		if err := c.def.Run(); err != nil {
 			return err
 		}
-		k := min(n, c.def.left)
+		k := min(n, c.def.Left)
 		var err error
 		switch {
-		case c.def.packed:
-			err = c.spaced(dst, k, c.def.group(), c.def.bit)
-		case c.def.value == 1:
+		case c.def.Packed:
+			err = c.spaced(dst, k, c.def.Group(), c.def.Bit)
+		case c.def.Value == 1:
 			err = c.present(dst, k)
 		default:
-			dst.appendNulls(k)
+			dst.AppendNulls(k)
 		}
 		if err != nil {
 			return err
 		}
-		c.def.left -= k
-		c.def.bit += k
+		c.def.Left -= k
+		c.def.Bit += k
 		n -= k
 	}
 	return nil
 }
 
 // levels appends n values or NULLs according to wider definition levels.
-func (c *chunk) levels(dst *builder, n int) error {
+func (c *chunk) levels(dst *buffer.Column, n int) error {
 	for n > 0 {
 		c.defBuf = buffer.Grow(c.defBuf[:0], min(n, levelBlock))
-		if err := c.def.decode(c.defBuf); err != nil {
+		if err := c.def.Decode(c.defBuf); err != nil {
 			return err
 		}
 		var valid [levelBlock / 8]byte
@@ -326,16 +253,16 @@ func (c *chunk) levels(dst *builder, n int) error {
 }
 
 // spaced appends n values or NULLs; a value has a 1 in valid, from position bit on.
-func (c *chunk) spaced(dst *builder, n int, valid []byte, bit int) error {
+func (c *chunk) spaced(dst *buffer.Column, n int, valid []byte, bit int) error {
 	ones := bitmap.Count(valid, bit, n)
 	switch ones {
 	case n:
 		return c.present(dst, n)
 	case 0:
-		dst.appendNulls(n)
+		dst.AppendNulls(n)
 		return nil
 	}
-	if err := c.appendValues(dst, ones); err != nil {
+	if err := c.values.Append(dst, ones); err != nil {
 		return failure.Moved(err, func(value int) int {
 			i := 0
 			for ; value > 0 || valid[(bit+i)>>3]>>((bit+i)&7)&1 == 0; i++ {
@@ -344,45 +271,6 @@ func (c *chunk) spaced(dst *builder, n int, valid []byte, bit int) error {
 			return dst.Len + i
 		})
 	}
-	dst.spread(n, ones, valid, bit)
-	return nil
-}
-
-// loadDictionary reads a dictionary page, whose values are plain.
-func (c *chunk) loadDictionary(p *page.Page) error {
-	if c.dictLen >= 0 {
-		return failure.Corrupt("second dictionary in a column chunk")
-	}
-	if p.Encoding != page.Plain && p.Encoding != page.PlainDictionary {
-		return fmt.Errorf("%w: dictionary of encoding %d", failure.ErrUnsupported, p.Encoding)
-	}
-	n := int(p.NumValues)
-	least := (int64(n) + 7) / 8 // bytes of n booleans
-	if c.leaf.Physical == parquet.Types.ByteArray {
-		least = int64(n) * 4
-	}
-	if least > int64(len(p.Data)) {
-		return failure.Corrupt("dictionary of %d values in %d bytes", n, len(p.Data))
-	}
-	c.data, c.bit, c.coded, c.bools, c.foundIn = p.Data, 0, false, false, -1
-	// Columns keep a dictionary of strings, so it has its own memory.
-	dst := builder{Type: c.leaf.Type, Values: c.dictValues[:0]}
-	if dst.Type.Kind.IsText() {
-		dst.Values, dst.Offsets = nil, make([]int32, 1, n+1)
-	}
-	if err := c.appendValues(&dst, n); err != nil {
-		var e *failure.RowError
-		if errors.As(err, &e) { // an entry, not a row
-			err = fmt.Errorf("value %d of the dictionary: %w", e.Row, e.Err)
-		}
-		return err
-	}
-	c.dictLen = n
-	c.serial++
-	if !dst.Type.Kind.IsText() {
-		c.dictValues = dst.Values
-		return nil
-	}
-	c.dict = column.NewDictionary(dst.Values, dst.Offsets)
+	dst.Spread(n, ones, valid, bit)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/decode"
 )
 
 // Filters on a page, whose column is not decoded. With a dictionary they are evaluated once for each entry, then looked
@@ -43,7 +44,7 @@ func (r *Reader) filterPage(e *evaluator, i int, columns []int, n int, all bool)
 			return 0, false, r.locate(at, err)
 		}
 	}
-	sel, codes, data := r.sel[:(n+7)/8], c.codes, c.data
+	sel, codes, data := r.sel[:(n+7)/8], c.values.Codes, c.values.Data
 	switch {
 	case c.hasCodes(n):
 		err = e.filterCodes(i, c, &codes, n, sel, all)
@@ -53,8 +54,8 @@ func (r *Reader) filterPage(e *evaluator, i int, columns []int, n int, all bool)
 		return 0, false, nil
 	}
 	if err == nil && r.isLast(e, at) {
-		err = c.def.skip(n) // one run of levels, or none
-		c.codes, c.data = codes, data
+		err = c.def.Skip(n) // one run of levels, or none
+		c.values.Codes, c.values.Data = codes, data
 		c.left -= n
 		c.rows -= int64(n)
 		reader.row += int64(n)
@@ -66,16 +67,16 @@ func (r *Reader) filterPage(e *evaluator, i int, columns []int, n int, all bool)
 }
 
 // filterCodes reduces sel to the rows that stage i, of one column, selects by the next n codes, which it decodes.
-func (e *evaluator) filterCodes(i int, c *chunk, codes *hybrid, n int, sel []byte, all bool) error {
+func (e *evaluator) filterCodes(i int, c *chunk, codes *decode.Hybrid, n int, sel []byte, all bool) error {
 	if e.hits == nil {
 		e.hits = make([]stageHits, len(e.p.stages))
 	}
 	h := &e.hits[i]
-	if h.chunk != c || h.serial != c.serial {
+	if h.chunk != c || h.serial != c.values.Serial {
 		e.hitEntries(i, c)
 	}
 	h.ones = slices.Grow(h.ones[:0], n+8)[:n]
-	err := lookUp(codes, h.ones, h.hits, &c.scratch)
+	err := decode.LookUp(codes, h.ones, h.hits, &c.values.Scratch)
 	packOnes(sel, h.ones, all)
 	return err
 }
@@ -89,7 +90,7 @@ func (r *Reader) isLast(e *evaluator, at int) bool {
 // hasCodes reports whether the next n rows of a flat column are codes of the current page, without NULLs, and the
 // dictionary is not larger than the rest of the chunk.
 func (c *chunk) hasCodes(n int) bool {
-	return c.coded && int64(c.dictLen) <= c.rows && c.hasValues(n)
+	return c.values.Coded && int64(c.values.DictLen) <= c.rows && c.hasValues(n)
 }
 
 // hasValues reports whether the next n rows of a column are in the current page, one value each.
@@ -102,7 +103,7 @@ func (c *chunk) hasValues(n int) bool {
 		return true
 	case 1:
 		def := c.def // a copy
-		return def.run() == nil && !def.packed && def.value == 1 && def.left >= n
+		return def.Run() == nil && !def.Packed && def.Value == 1 && def.Left >= n
 	}
 	return false
 }
@@ -110,15 +111,15 @@ func (c *chunk) hasValues(n int) bool {
 // hitEntries evaluates stage i, of one column, on the dictionary of a chunk.
 func (e *evaluator) hitEntries(i int, c *chunk) {
 	st, h := &e.p.stages[i], &e.hits[i]
-	h.chunk, h.serial = c, c.serial
-	entries := column.Column{Type: c.leaf.Type, Len: c.dictLen, Values: c.dictValues}
+	h.chunk, h.serial = c, c.values.Serial
+	entries := column.Column{Type: c.leaf.Type, Len: c.values.DictLen, Values: c.values.DictValues}
 	if c.leaf.Type.Kind.IsText() {
-		entries.Values, entries.Offsets = c.dict.Buffers()
+		entries.Values, entries.Offsets = c.values.Dict.Buffers()
 	}
 	e.cols[st.columns[0]] = &entries
-	bits := make([]byte, (c.dictLen+7)/8)
-	e.evalStage(st, c.dictLen, bits, true)
-	h.hits = slices.Grow(h.hits[:0], c.dictLen)[:c.dictLen]
+	bits := make([]byte, (c.values.DictLen+7)/8)
+	e.evalStage(st, c.values.DictLen, bits, true)
+	h.hits = slices.Grow(h.hits[:0], c.values.DictLen)[:c.values.DictLen]
 	for k := range h.hits {
 		h.hits[k] = bits[k>>3] >> (k & 7) & 1
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
 // codedRows returns columns with few values of several types, in runs and mixed, with and without NULLs.
@@ -134,48 +133,23 @@ func anyOf(c *column.Column) (values []any) {
 	return values
 }
 
-// FuzzLookUp compares hits and values of codes with those of decoded codes.
-func FuzzLookUp(f *testing.F) {
-	f.Add([]byte{0x03, 0x88, 0xc6, 0xfa, 20, 5, 0x05, 1, 2, 3, 4, 5, 6}, uint8(3), uint8(8), uint16(50))
-	f.Add([]byte{200, 1, 3}, uint8(2), uint8(4), uint16(100))
-	f.Add([]byte{200, 1, 3}, uint8(2), uint8(2), uint16(100))
-	f.Add([]byte{}, uint8(0), uint8(1), uint16(9))
-	f.Fuzz(func(t *testing.T, data []byte, width, entries uint8, n uint16) {
-		var h, reference hybrid
-		if h.start(data, uint(width)) != nil {
-			return
+// FuzzPackOnes compares bits with the bytes that they are packed from.
+func FuzzPackOnes(f *testing.F) {
+	f.Add([]byte{1, 0, 1, 1, 0, 0, 0, 1, 1})
+	f.Fuzz(func(t *testing.T, ones []byte) {
+		n := len(ones)
+		ones = append(ones, make([]byte, 8)...)[:n]
+		for i := range ones {
+			ones[i] &= 1
 		}
-		reference = h
-		hits := make([]byte, entries)
-		for i := range hits {
-			hits[i] = byte(i*i/3) & 1
-		}
-		codes, ones, scratch := make([]uint32, n), make([]byte, n, int(n)+8), []uint32{}
-		want := reference.decode(codes)
-		if slices.ContainsFunc(codes, func(c uint32) bool { return int(c) >= len(hits) }) {
-			want = errBeyond
-		}
-		again, wide, entry := h, make([]uint64, n), make([]uint64, entries)
-		for i := range entry {
-			entry[i] = uint64(i) * 0x0123456789abcdef
-		}
-		err := lookUp(&h, ones, hits, &scratch)
-		require.Equal(t, want == nil, err == nil, "%v, want %v", err, want)
-		if err != nil {
-			return
-		}
-		sel, both := make([]byte, (n+7)/8), bytes.Repeat([]byte{0x5a}, (int(n)+7)/8)
+		sel, both := make([]byte, (n+7)/8), bytes.Repeat([]byte{0x5a}, (n+7)/8)
 		packOnes(sel, ones, true)
 		packOnes(both, ones, false)
+		for i, one := range ones {
+			require.Equal(t, one, sel[i>>3]>>(i&7)&1)
+		}
 		for i := range sel {
 			require.Equal(t, sel[i]&0x5a, both[i])
 		}
-		require.NoError(t, lookUp(&again, wide, entry, &scratch))
-		for i, c := range codes {
-			require.Equal(t, hits[c], sel[i>>3]>>(i&7)&1)
-			require.Equal(t, entry[c], wide[i])
-		}
 	})
 }
-
-var errBeyond = failure.Corrupt("a code beyond the dictionary")

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
@@ -210,7 +211,7 @@ func requireSound(t *testing.T, c *column.Column) {
 		case c.Offsets != nil && c.Type.Kind != column.Vector && c.Type.ValueWidth() == 0:
 			require.Equal(t, c.Offsets[i], c.Offsets[i+1], "%s: value %d is NULL", c.Name, i)
 		default:
-			w := (*builder)(c).width()
+			w := (*buffer.Column)(c).Width()
 			require.Equal(t, make([]byte, w), c.Values[i*w:(i+1)*w], "%s: value %d is NULL", c.Name, i)
 		}
 	}

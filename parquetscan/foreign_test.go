@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
@@ -331,7 +332,7 @@ func (noPages) Next() (*page.Page, error) { return nil, io.EOF }
 func TestErrorOfShortChunk(t *testing.T) {
 	c := chunk{leaf: &footer.Leaf{Type: column.Type{Kind: column.Int32}}}
 	c.open(noPages{}, 12)
-	err := c.readFlat(&builder{Type: column.Type{Kind: column.Int32}}, 5)
+	err := c.readFlat(&buffer.Column{Type: column.Type{Kind: column.Int32}}, 5)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, "ends 12 rows too early")
 }

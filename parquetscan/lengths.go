@@ -9,6 +9,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/decode"
 )
 
 // Lengths of texts in place of the texts: those of plain texts are found within their page, and no text is copied.
@@ -75,9 +76,9 @@ func (c *chunk) readLengths(out []int64, sel []byte, n int) error {
 		return err
 	}
 	if len(out) == n {
-		from := t.at[0]
-		for i, end := range t.at[1:] {
-			out[i], from = int64(end-from-t.gap), end
+		from := t.At[0]
+		for i, end := range t.At[1:] {
+			out[i], from = int64(end-from-decode.TextGap), end
 		}
 		return nil
 	}
@@ -85,7 +86,7 @@ func (c *chunk) readLengths(out []int64, sel []byte, n int) error {
 	for i, b := range sel[:(n+7)/8] {
 		for ; b != 0; b &= b - 1 {
 			row := 8*i + bits.TrailingZeros8(b)
-			out[k] = int64(t.at[row+1] - t.at[row] - t.gap)
+			out[k] = int64(t.At[row+1] - t.At[row] - decode.TextGap)
 			k++
 		}
 	}

@@ -22,11 +22,11 @@ const levelBlock = 4096
 // A place is a Column being read, and its node.
 type place struct {
 	node *footer.Node
-	dst  *builder
+	dst  *buffer.Column
 }
 
 // readNested appends n rows of a node to dst. chunks are the chunks of the node's leaves, in order.
-func readNested(dst *builder, top *footer.Node, chunks []*chunk, n int) error {
+func readNested(dst *buffer.Column, top *footer.Node, chunks []*chunk, n int) error {
 	rest, err := readNode(dst, top, nil, chunks, n)
 	if err == nil && len(rest) > 0 {
 		err = errors.New("parquetscan: more chunks than leaves")
@@ -38,7 +38,7 @@ func readNested(dst *builder, top *footer.Node, chunks []*chunk, n int) error {
 }
 
 // readNode reads the leaves under one node, the last of path, and returns the remaining chunks.
-func readNode(dst *builder, nd *footer.Node, path []place, chunks []*chunk, n int) ([]*chunk, error) {
+func readNode(dst *buffer.Column, nd *footer.Node, path []place, chunks []*chunk, n int) ([]*chunk, error) {
 	path = append(path, place{nd, dst})
 	if nd.Leaf != nil {
 		// Skip places that an earlier leaf has filled.
@@ -52,7 +52,7 @@ func readNode(dst *builder, nd *footer.Node, path []place, chunks []*chunk, n in
 	}
 	for i, child := range nd.Children {
 		var err error
-		if chunks, err = readNode(dst.child(i), child, path, chunks, n); err != nil {
+		if chunks, err = readNode(dst.Child(i), child, path, chunks, n); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +60,7 @@ func readNode(dst *builder, nd *footer.Node, path []place, chunks []*chunk, n in
 }
 
 // checkNested returns an error unless the columns within c have the lengths that c implies.
-func checkNested(c *builder, n int) error {
+func checkNested(c *buffer.Column, n int) error {
 	if c.Len != n {
 		return failure.Corrupt("columns of one list have %d and %d values", c.Len, n)
 	}
@@ -70,7 +70,7 @@ func checkNested(c *builder, n int) error {
 		}
 	}
 	for i := range c.Children {
-		if err := checkNested(c.child(i), n); err != nil {
+		if err := checkNested(c.Child(i), n); err != nil {
 			return err
 		}
 	}
@@ -133,10 +133,10 @@ func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err erro
 		k = min(k, n-*started)
 		*started += k
 		clear(c.repBuf[:k])
-		return c.repBuf[:k], c.defBuf[:k], c.def.decode(c.defBuf[:k])
+		return c.repBuf[:k], c.defBuf[:k], c.def.Decode(c.defBuf[:k])
 	}
 	before := c.rep
-	if err := c.rep.decode(c.repBuf); err != nil {
+	if err := c.rep.Decode(c.repBuf); err != nil {
 		return nil, nil, err
 	}
 	if *started == 0 && c.repBuf[0] != 0 {
@@ -152,14 +152,14 @@ func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err erro
 		if *started == n {
 			k = i
 			c.rep = before
-			if err := c.rep.skip(k); err != nil {
+			if err := c.rep.Skip(k); err != nil {
 				return nil, nil, err
 			}
 			break
 		}
 		*started++
 	}
-	return c.repBuf[:k], c.defBuf[:k], c.def.decode(c.defBuf[:k])
+	return c.repBuf[:k], c.defBuf[:k], c.def.Decode(c.defBuf[:k])
 }
 
 // structure appends the validity of a struct, or the validity and offsets of a list or map, from levels.
@@ -180,9 +180,9 @@ func (p place) structure(reps, defs []uint32) {
 			}
 			dst.Len++
 			if d < there {
-				dst.null()
+				dst.Null()
 			} else if dst.Nulls > 0 {
-				dst.growValidity()
+				dst.GrowValidity()
 			}
 		}
 		if list && r <= rep+1 && d > there {
@@ -192,14 +192,6 @@ func (p place) structure(reps, defs []uint32) {
 	if list {
 		dst.Offsets[dst.Len] = elements
 	}
-}
-
-// null makes the last value, which Len already counts, a NULL.
-func (c *builder) null() {
-	c.startValidity()
-	c.Nulls++
-	c.growValidity()
-	c.Validity[(c.Len-1)>>3] &^= 1 << ((c.Len - 1) & 7)
 }
 
 // rowOf returns the number of rows that begin up to slot i, where slots are the levels with a definition level of at

@@ -88,22 +88,6 @@ func TestPageBitsAreCounted(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt, "it is shorter than its header states")
 }
 
-// TestLongestRun reads the header of a run with one value more than there can be.
-func TestLongestRun(t *testing.T) {
-	for _, m := range []struct {
-		values uint64
-		err    error
-	}{{1<<31 - 1, nil}, {1 << 31, ErrCorrupt}} {
-		var h hybrid
-		require.NoError(t, h.start(append(binary.AppendUvarint(nil, m.values<<1), 1), 1))
-		got := make([]uint32, 2)
-		require.ErrorIs(t, h.decode(got), m.err)
-		if m.err == nil {
-			require.Equal(t, []uint32{1, 1}, got)
-		}
-	}
-}
-
 // encode compresses data.
 func encode(t testing.TB, kind compress.Compression, data []byte) []byte {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
@@ -111,7 +112,7 @@ func (r *Reader) choose(b *column.Batch, n int) (selected int, err error) {
 	if selected > 0 && selected < n {
 		for i, got := range r.got {
 			if got && (i < s.outputs || slices.Contains(s.chosen, i)) {
-				(*builder)(r.output(b, i)).take(r.sel, n, selected)
+				(*buffer.Column)(r.output(b, i)).Take(r.sel, n, selected)
 			}
 		}
 	}
@@ -132,11 +133,11 @@ func (r *Reader) output(b *column.Batch, at int) *column.Column {
 // readColumn reads the selected rows of a column among the next n.
 func (r *Reader) readColumn(dst *column.Column, at, n, selected int) error {
 	c := &r.columns[at]
-	err := r.readRows((*builder)(dst), at, n, selected)
+	err := r.readRows((*buffer.Column)(dst), at, n, selected)
 	if errors.Is(err, ErrRagged) && c.vector && !r.scan.columns[at].must {
 		// The rows fit a list. Rows up to this one are already read from the column chunk.
 		if err = r.fallBack(c); err == nil {
-			err = r.readRows((*builder)(dst), at, n, selected)
+			err = r.readRows((*buffer.Column)(dst), at, n, selected)
 		}
 	}
 	if err != nil {
@@ -156,30 +157,30 @@ func (r *Reader) fallBack(c *columnReader) error {
 
 // readRows reads the selected rows of a column among the next n: run by run if there are few runs, else all rows, of
 // which it removes the others.
-func (r *Reader) readRows(dst *builder, at, n, selected int) error {
+func (r *Reader) readRows(dst *buffer.Column, at, n, selected int) error {
 	c := &r.columns[at]
 	if !c.state.used.Load() {
 		c.state.used.Store(true)
 	}
-	dst.reset(r.scan.columns[at].name, c.node, c.vector)
+	dst.Reset(r.scan.columns[at].name, c.node, c.vector)
 	if selected < n && c.node.Leaf != nil {
 		if ok, err := c.readTexts(dst, r.row, r.sel, n, selected); ok || err != nil {
 			return err
 		}
 	}
-	if selected == n || !c.sparse(n, countRuns(r.sel)) {
+	if selected == n || !c.sparse(n, buffer.CountRuns(r.sel)) {
 		if err := c.catchUp(r.row); err != nil {
 			return err
 		}
 		c.row += int64(n)
 		err := c.read(dst, n)
 		if err == nil && selected < n {
-			dst.take(r.sel, n, selected)
+			dst.Take(r.sel, n, selected)
 		}
 		return err
 	}
 	var err error
-	ones(r.sel, n, func(from, to int) {
+	buffer.Ones(r.sel, n, func(from, to int) {
 		if err == nil {
 			err = c.catchUp(r.row + int64(from))
 		}
@@ -196,7 +197,7 @@ func (r *Reader) readRows(dst *builder, at, n, selected int) error {
 }
 
 // readTexts reads the selected of n rows if they are plain texts of one page; otherwise it returns false.
-func (c *columnReader) readTexts(dst *builder, row int64, sel []byte, n, selected int) (bool, error) {
+func (c *columnReader) readTexts(dst *buffer.Column, row int64, sel []byte, n, selected int) (bool, error) {
 	if ok, err := c.atTexts(row, n); !ok || err != nil {
 		return false, err
 	}
@@ -252,7 +253,7 @@ func (c *columnReader) catchUp(row int64) error {
 }
 
 // read appends n rows of the column.
-func (c *columnReader) read(dst *builder, n int) error {
+func (c *columnReader) read(dst *buffer.Column, n int) error {
 	switch {
 	case c.vector:
 		return c.chunks[0].readVectors(dst, c.node, n)

@@ -127,7 +127,7 @@ func (r *Reader) selectRows(b *column.Batch, n, selected int) (int, error) {
 func (r *Reader) keep(b *column.Batch, n, selected int) {
 	for i := range r.columns {
 		if r.got[i] && (i < r.scan.outputs || slices.Contains(r.scan.chosen, i)) {
-			(*builder)(r.output(b, i)).take(r.some, selected, len(r.kept))
+			(*buffer.Column)(r.output(b, i)).Take(r.some, selected, len(r.kept))
 		}
 	}
 	if selected == n {
@@ -135,7 +135,7 @@ func (r *Reader) keep(b *column.Batch, n, selected int) {
 		return
 	}
 	i := 0
-	ones(r.sel, n, func(from, to int) {
+	buffer.Ones(r.sel, n, func(from, to int) {
 		for row := from; row < to; row++ {
 			r.sel[row>>3] &^= (^r.some[i>>3] >> (i & 7) & 1) << (row & 7)
 			i++
@@ -157,7 +157,7 @@ func (r *Reader) numberRows(dst *column.Column, first int64, n, selected int) {
 		return
 	}
 	i := 0
-	ones(r.sel, n, func(from, to int) {
+	buffer.Ones(r.sel, n, func(from, to int) {
 		for row := from; row < to; row++ {
 			out[i] = first + int64(row)
 			i++

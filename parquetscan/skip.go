@@ -3,13 +3,9 @@
 package parquetscan
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 
-	"github.com/apache/arrow-go/v18/parquet"
-
-	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 )
@@ -78,7 +74,7 @@ func (c *chunk) takeDictionary() error {
 	if err != nil {
 		return err
 	}
-	return c.loadDictionary(p)
+	return c.values.LoadDictionary(p)
 }
 
 // skipRows skips up to n rows, at least one, without skipping whole pages: it stops where skipPages can go on. It
@@ -101,7 +97,7 @@ func (c *chunk) skipRows(n int) (int, error) {
 			done += levels
 		case c.leaf.MaxRep == 0 && c.leaf.MaxDef == 1:
 			var err error
-			if present, err = c.def.skipOnes(levels); err != nil {
+			if present, err = c.def.SkipOnes(levels); err != nil {
 				return 0, err
 			}
 			done += levels
@@ -121,31 +117,11 @@ func (c *chunk) skipRows(n int) (int, error) {
 			c.rows -= int64(done)
 			return done, nil
 		}
-		if err := c.skipValues(present); err != nil {
+		if err := c.values.Skip(present); err != nil {
 			return 0, err
 		}
 		c.left -= levels
 	}
-}
-
-// skipOnes skips n values of one bit, and returns how many of them are 1.
-func (h *hybrid) skipOnes(n int) (ones int, err error) {
-	for n > 0 {
-		if err := h.run(); err != nil {
-			return 0, err
-		}
-		k := min(h.left, n)
-		switch {
-		case h.packed:
-			ones += bitmap.Count(h.group(), h.bit, k)
-		case h.value == 1:
-			ones += k
-		}
-		h.left -= k
-		h.bit += k
-		n -= k
-	}
-	return ones, nil
 }
 
 // rowsEnd, called at the end of a page, reports whether rows that have begun end there. Otherwise it loads the next
@@ -165,47 +141,6 @@ func (c *chunk) rowsEnd(begun bool) (bool, error) {
 		return true, nil
 	}
 	return false, failure.Corrupt("column chunk ends %d rows too early", c.rows)
-}
-
-// skipValues skips n values of the page, none of them NULL.
-func (c *chunk) skipValues(n int) error {
-	switch {
-	case n == 0:
-		return nil
-	case c.coded || c.bools:
-		return c.codes.skip(n)
-	case c.leaf.Physical == parquet.Types.Boolean:
-		if c.bit+n > len(c.data)*8 {
-			return failure.Corrupt("page ends %d booleans too early", c.bit+n-len(c.data)*8)
-		}
-		c.bit += n
-		return nil
-	case c.leaf.Physical == parquet.Types.ByteArray:
-		return c.skipByteArrays(n)
-	default:
-		if n > len(c.data)/max(1, c.leaf.Stored) {
-			return failure.Corrupt("page ends %d bytes too early", n*c.leaf.Stored-len(c.data))
-		}
-		c.data = c.data[n*c.leaf.Stored:]
-		return nil
-	}
-}
-
-// skipByteArrays skips n plain byte arrays.
-func (c *chunk) skipByteArrays(n int) error {
-	data := c.data
-	for range n {
-		if len(data) < 4 {
-			return failure.Corrupt("page ends within a string")
-		}
-		length := uint64(binary.LittleEndian.Uint32(data))
-		if length > uint64(len(data)-4) {
-			return failure.Corrupt("string of %d bytes, but the page has %d left", length, len(data)-4)
-		}
-		data = data[4+length:]
-	}
-	c.data = data
-	return nil
 }
 
 // readyLate returns how many of the next n rows after skip rows can be read into one Column, as ready does. Unlike

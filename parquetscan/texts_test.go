@@ -20,8 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan/internal/footer"
-	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
 // writeTexts returns a file of columns of texts a, b, and so on; only the last one has NULLs.
@@ -201,44 +199,6 @@ func TestFilterTextsSparesColumn(t *testing.T) {
 		rows += got.Rows
 	}
 	require.Equal(t, 11428, rows)
-}
-
-// TestTextsOfDictionary reads a dictionary after texts were found in a page of the same length, whose texts have other
-// lengths.
-func TestTextsOfDictionary(t *testing.T) {
-	l := &footer.Leaf{Type: column.Type{Kind: column.String}, Physical: parquet.Types.ByteArray}
-	c := chunk{leaf: l, dictLen: -1, limit: 1000, data: []byte("\x03\x00\x00\x00abc\x01\x00\x00\x00d")}
-	found, err := c.findTexts(2)
-	require.NoError(t, err)
-	require.Equal(t, "abcd", string(found.text(0))+string(found.text(1)))
-	dictionary := []byte("\x01\x00\x00\x00e\x03\x00\x00\x00fgh")
-	head := page.Header{Type: page.Dictionary, Encoding: page.Plain, NumValues: 2}
-	require.NoError(t, c.loadDictionary(&page.Page{Header: head, Data: dictionary}))
-	require.Equal(t, []string{"e", "fgh"}, []string{string(c.dict.Bytes(0)), string(c.dict.Bytes(1))})
-}
-
-// FuzzFindTexts finds texts in any bytes, and compares them with those that are read one by one.
-func FuzzFindTexts(f *testing.F) {
-	f.Add([]byte("\x01\x00\x00\x00a\x00\x00\x00\x00"), uint8(2))
-	f.Add([]byte("\x01\x00\x00\x00"), uint8(1))
-	f.Add([]byte("\xff\xff\xff\xff"), uint8(1))
-	f.Fuzz(func(t *testing.T, data []byte, n uint8) {
-		at := make([]int32, int(n)+1)
-		err := findTexts(at, data)
-		c := chunk{data: data}
-		for i := range int(n) {
-			want, wrong := c.byteArray()
-			if wrong != nil {
-				require.ErrorIs(t, err, ErrCorrupt)
-				return
-			}
-			if err == nil {
-				run := textRun{data, at, 4}
-				require.Equal(t, want, run.text(i))
-			}
-		}
-		require.NoError(t, err)
-	})
 }
 
 // FuzzContain compares a search in a run of texts with one in each text. The bytes of lens are lengths of texts.

@@ -3,13 +3,10 @@
 package parquetscan
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
 
-	"github.com/vecql/vecql/internal/bitpack"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
@@ -19,7 +16,7 @@ import (
 // in two or three steps.
 
 // readVectors appends n rows of the list node to dst, a Vector.
-func (c *chunk) readVectors(dst *builder, list *footer.Node, n int) error {
+func (c *chunk) readVectors(dst *buffer.Column, list *footer.Node, n int) error {
 	if int64(n) > c.rows {
 		return failure.Corrupt("%d rows beyond the row group's end", n)
 	}
@@ -45,7 +42,7 @@ func (c *chunk) readVectors(dst *builder, list *footer.Node, n int) error {
 // A vectorReader is the state of one call of readVectors.
 type vectorReader struct {
 	*chunk
-	dst     *builder
+	dst     *buffer.Column
 	list    *footer.Node
 	pending int // elements of the current page that are counted but not decoded
 	first   int // rows of dst before the call
@@ -56,7 +53,7 @@ type vectorReader struct {
 func (r *vectorReader) flush() error {
 	n := r.pending
 	r.pending = 0
-	return r.appendValues(r.dst, n)
+	return r.values.Append(r.dst, n)
 }
 
 // more loads a page if no level is left; it returns io.EOF at the chunk's end.
@@ -78,11 +75,11 @@ func (r *vectorReader) row() error {
 		}
 		return err
 	}
-	if zero, err := r.rep.same(0, 1); err != nil || zero != 1 {
+	if zero, err := r.rep.Same(0, 1); err != nil || zero != 1 {
 		return errors.Join(err, failure.Corrupt("page begins within a row"))
 	}
 	var def [1]uint32
-	if err := r.def.decode(def[:]); err != nil {
+	if err := r.def.Decode(def[:]); err != nil {
 		return err
 	}
 	r.left--
@@ -96,16 +93,16 @@ func (r *vectorReader) row() error {
 		if r.dst.Type.Dim > 0 {
 			most = min(most, r.dst.Type.Dim-length)
 		}
-		k, err := r.rep.same(1, most)
+		k, err := r.rep.Same(1, most)
 		if err != nil {
 			return err
 		}
-		there, err := r.def.same(uint32(r.leaf.MaxDef), k)
+		there, err := r.def.Same(uint32(r.leaf.MaxDef), k)
 		if err != nil {
 			return err
 		}
 		if there != k {
-			if err := r.def.decode(def[:]); err != nil {
+			if err := r.def.Decode(def[:]); err != nil {
 				return err
 			}
 			if int(def[0]) > r.leaf.MaxDef {
@@ -133,13 +130,13 @@ func (r *vectorReader) row() error {
 	}
 	// The next level, if there is one, must begin a row.
 	if r.left > 0 {
-		if k, err := r.rep.peek(1); err != nil || k {
+		if k, err := r.rep.Peek(1); err != nil || k {
 			return errors.Join(err, fmt.Errorf("%w: more than %d elements", failure.ErrRagged, length))
 		}
 	}
 	r.dst.Len++
 	if r.dst.Nulls > 0 {
-		r.dst.growValidity()
+		r.dst.GrowValidity()
 	}
 	return nil
 }
@@ -160,7 +157,7 @@ func (r *vectorReader) missing(def int) error {
 		return fmt.Errorf("%w: an empty list", failure.ErrRagged)
 	}
 	if r.left > 0 {
-		if k, err := r.rep.peek(1); err != nil || k {
+		if k, err := r.rep.Peek(1); err != nil || k {
 			return errors.Join(err, failure.Corrupt("elements of a list that is NULL"))
 		}
 	}
@@ -170,10 +167,10 @@ func (r *vectorReader) missing(def int) error {
 	if r.dst.Type.Dim == 0 {
 		r.nulls++
 	}
-	if int64(len(r.dst.Values))+int64(r.dst.width()) > int64(r.limit) {
+	if int64(len(r.dst.Values))+int64(r.dst.Width()) > int64(r.limit) {
 		return fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, r.limit)
 	}
-	r.dst.appendNulls(1)
+	r.dst.AppendNulls(1)
 	return nil
 }
 
@@ -203,80 +200,4 @@ func (r *vectorReader) setDim(length int) error {
 	clear(r.dst.Values[:before])
 	r.nulls = 0
 	return nil
-}
-
-// peek reports whether the next value is v.
-func (h *hybrid) peek(v uint32) (bool, error) {
-	if err := h.run(); err != nil {
-		return false, err
-	}
-	if !h.packed {
-		return h.value == v, nil
-	}
-	var next [1]uint32
-	bitpack.Unpack(next[:], h.group(), h.bit, h.width)
-	return next[0] == v, nil
-}
-
-// same skips up to n values while they equal v, and returns how many.
-func (h *hybrid) same(v uint32, n int) (int, error) {
-	done := 0
-	for done < n {
-		if h.left == 0 {
-			if err := h.run(); err != nil {
-				return done, err
-			}
-		}
-		k := min(h.left, n-done)
-		if !h.packed {
-			if h.value != v {
-				return done, nil
-			}
-		} else if same := h.samePacked(v, k); same < k {
-			h.left -= same
-			h.bit += same * int(h.width)
-			return done + same, nil
-		}
-		h.left -= k
-		h.bit += k * int(h.width)
-		done += k
-	}
-	return done, nil
-}
-
-// samePacked returns how many of the next n packed values equal v before the first other value.
-func (h *hybrid) samePacked(v uint32, n int) int {
-	if h.width > 1 {
-		var next [64]uint32
-		for i := 0; i < n; i += len(next) {
-			part := next[:min(len(next), n-i)]
-			bitpack.Unpack(part, h.group(), h.bit+i*int(h.width), h.width)
-			for j, x := range part {
-				if x != v {
-					return i + j
-				}
-			}
-		}
-		return n
-	}
-	flip := uint64(0) - uint64(v) // values equal to v become zeros: the lowest 1 bit is the first other value
-	group, i := h.group(), 0
-	for i < n {
-		at := h.bit + i
-		var word uint64
-		if at>>3+8 <= len(group) {
-			word = binary.LittleEndian.Uint64(group[at>>3:])
-		} else {
-			for j, b := range group[at>>3:] {
-				word |= uint64(b) << (8 * j)
-			}
-		}
-		valid := 64 - at&7
-		word = (word ^ flip) >> (at & 7)
-		if first := bits.TrailingZeros64(word); first < valid {
-			return min(i+first, n)
-		}
-		i += valid
-	}
-	return n
 }

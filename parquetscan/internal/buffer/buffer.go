@@ -44,3 +44,8 @@ func SliceOf[T any](b []byte, n int) []T {
 	_ = b[n*int(unsafe.Sizeof(zero))-1]
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
+
+// Copy16 copies 16 bytes, which is cheaper than a copy of the exact length.
+func Copy16(dst, src []byte) {
+	*(*[16]byte)(dst) = *(*[16]byte)(src)
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package buffer
 
 import (
 	"math/rand/v2"
@@ -33,20 +33,8 @@ func TestOnes(t *testing.T) {
 				sel[i] = []byte{0, 0xff, byte(r.Uint32()), byte(r.Uint32() & r.Uint32() & r.Uint32())}[r.IntN(4)]
 			}
 			var got [][2]int
-			ones(sel, n, func(from, to int) { got = append(got, [2]int{from, to}) })
+			Ones(sel, n, func(from, to int) { got = append(got, [2]int{from, to}) })
 			require.Equal(t, onesReference(sel, n), got, "%x, %d rows", sel, n)
 		}
-	}
-}
-
-// TestFill compares fill with a loop.
-func TestFill(t *testing.T) {
-	for n := range 100 {
-		got, want := make([]uint16, n+1), make([]uint16, n+1)
-		for i := range n {
-			want[i] = 7
-		}
-		fill(got[:n], 7)
-		require.Equal(t, want, got)
 	}
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package buffer
 
 import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/bitmap"
-	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
 // Columns that grow while they are read: values, NULLs, capacity.
 
-// A builder is a column.Column while values are appended to it. Its slices are memory of an earlier batch, or new.
-type builder column.Column
+// A Column is a column.Column while values are appended to it. Its slices are memory of an earlier batch, or new.
+type Column column.Column
 
-// child returns child i as a builder.
-func (c *builder) child(i int) *builder { return (*builder)(&c.Children[i]) }
+// Child returns child i as a builder.
+func (c *Column) Child(i int) *Column { return (*Column)(&c.Children[i]) }
 
-// reset empties the column and sets the type that a node is decoded as. It keeps the memory.
-func (c *builder) reset(name string, nd *footer.Node, vector bool) {
+// Reset empties the column and sets the type that a node is decoded as. It keeps the memory.
+func (c *Column) Reset(name string, nd *footer.Node, vector bool) {
 	c.Name, c.Type = name, nd.Field.Type
 	switch {
 	case nd.Leaf != nil:
@@ -39,92 +38,92 @@ func (c *builder) reset(name string, nd *footer.Node, vector bool) {
 		c.Children = make([]column.Column, len(nd.Children))
 	}
 	for i, child := range nd.Children {
-		c.child(i).reset(child.Field.Name, child, false)
+		c.Child(i).Reset(child.Field.Name, child, false)
 	}
 }
 
-// growValidity extends Validity to all values. New bits are 1. It is called only after the first NULL.
-func (c *builder) growValidity() {
+// GrowValidity extends Validity to all values. New bits are 1. It is called only after the first NULL.
+func (c *Column) GrowValidity() {
 	have := len(c.Validity)
 	need := (c.Len + 7) / 8
 	if need <= have {
 		return
 	}
-	c.Validity = buffer.Grow(c.Validity, need)
+	c.Validity = Grow(c.Validity, need)
 	for i := have; i < need; i++ {
 		c.Validity[i] = 0xff
 	}
 }
 
-// appendNulls appends n NULLs.
-func (c *builder) appendNulls(n int) {
+// AppendNulls appends n NULLs.
+func (c *Column) AppendNulls(n int) {
 	at := c.Len
 	c.appendZeros(n)
 	c.startValidity()
 	c.Len += n
 	c.Nulls += n
-	c.growValidity()
+	c.GrowValidity()
 	bitmap.Clear(c.Validity, at, n)
 }
 
 // startValidity creates Validity before the first NULL, with all bits 1.
-func (c *builder) startValidity() {
+func (c *Column) startValidity() {
 	if c.Nulls == 0 {
 		c.Validity = c.Validity[:0]
-		c.growValidity()
+		c.GrowValidity()
 	}
 }
 
 // appendZeros appends n zeros, or empty strings, without changing Len.
-func (c *builder) appendZeros(n int) {
+func (c *Column) appendZeros(n int) {
 	if c.Type.Kind.IsText() && c.Dict == nil {
 		at := len(c.Offsets)
 		last := c.Offsets[at-1]
-		c.Offsets = buffer.Grow(c.Offsets, at+n)
+		c.Offsets = Grow(c.Offsets, at+n)
 		for i := range n {
 			c.Offsets[at+i] = last
 		}
 		return
 	}
 	at := len(c.Values)
-	c.Values = buffer.GrowBytes(c.Values, at+n*c.width())
+	c.Values = GrowBytes(c.Values, at+n*c.Width())
 	clear(c.Values[at:])
 }
 
-// width returns the bytes of one row in Values, codes included.
-func (c *builder) width() int {
+// Width returns the bytes of one row in Values, codes included.
+func (c *Column) Width() int {
 	if c.Type.Kind.IsText() {
 		return 4
 	}
 	return c.Type.ValueWidth()
 }
 
-// spread moves the last ones values, which were just appended, to the positions whose bit is 1 among n bits from
+// Spread moves the last ones values, which were just appended, to the positions whose bit is 1 among n bits from
 // position bit on. It sets the other values to zero, and adds n to Len.
-func (c *builder) spread(n, ones int, valid []byte, bit int) {
+func (c *Column) Spread(n, ones int, valid []byte, bit int) {
 	from := c.Len
 	c.startValidity()
 	c.Len += n
 	c.Nulls += n - ones
-	c.growValidity()
+	c.GrowValidity()
 	bitmap.Copy(c.Validity, from, valid, bit, n)
 	if c.Type.Kind.IsText() && c.Dict == nil {
-		c.Offsets = buffer.Grow(c.Offsets, from+n+1)
+		c.Offsets = Grow(c.Offsets, from+n+1)
 		spreadOffsets(c.Offsets[from:], n, ones, valid, bit)
 		return
 	}
-	w := c.width()
-	c.Values = buffer.GrowBytes(c.Values, (from+n)*w)
+	w := c.Width()
+	c.Values = GrowBytes(c.Values, (from+n)*w)
 	v := c.Values[from*w:]
 	switch w {
 	case 1:
-		spread(buffer.SliceOf[uint8](v, n), ones, valid, bit)
+		spread(SliceOf[uint8](v, n), ones, valid, bit)
 	case 2:
-		spread(buffer.SliceOf[uint16](v, n), ones, valid, bit)
+		spread(SliceOf[uint16](v, n), ones, valid, bit)
 	case 4:
-		spread(buffer.SliceOf[uint32](v, n), ones, valid, bit)
+		spread(SliceOf[uint32](v, n), ones, valid, bit)
 	case 8:
-		spread(buffer.SliceOf[uint64](v, n), ones, valid, bit)
+		spread(SliceOf[uint64](v, n), ones, valid, bit)
 	default:
 		spreadWide(v, w, n, ones, valid, bit)
 	}
@@ -167,4 +166,12 @@ func spreadOffsets(offsets []int32, n, ones int, valid []byte, bit int) {
 		offsets[i+1] = offsets[j]
 		j -= int(valid[at>>3] >> (at & 7) & 1)
 	}
+}
+
+// Null makes the last value, which Len already counts, a NULL.
+func (c *Column) Null() {
+	c.startValidity()
+	c.Nulls++
+	c.GrowValidity()
+	c.Validity[(c.Len-1)>>3] &^= 1 << ((c.Len - 1) & 7)
 }

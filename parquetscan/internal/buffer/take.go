@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package buffer
 
 import (
 	"encoding/binary"
@@ -8,20 +8,19 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/bitmap"
-	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
 // Removal of rows that a filter does not select.
 
-// take keeps the values whose bit in sel is 1: selected of n. They move to the front.
-func (c *builder) take(sel []byte, n, selected int) {
+// Take keeps the values whose bit in sel is 1: selected of n. They move to the front.
+func (c *Column) Take(sel []byte, n, selected int) {
 	if c.Nulls > 0 {
 		c.takeValidity(sel, n, selected)
 	}
 	switch {
 	case c.Type.Kind == column.Struct || c.Type.Kind == column.Tuple:
 		for i := range c.Children {
-			c.child(i).take(sel, n, selected)
+			c.Child(i).Take(sel, n, selected)
 		}
 	case c.Type.Kind.IsList():
 		c.takeElements(sel, n)
@@ -33,8 +32,8 @@ func (c *builder) take(sel []byte, n, selected int) {
 	c.Len = selected
 }
 
-// ones calls f for runs of bits that are 1: positions [from, to), in order.
-func ones(sel []byte, n int, f func(from, to int)) {
+// Ones calls f for runs of bits that are 1: positions [from, to), in order.
+func Ones(sel []byte, n int, f func(from, to int)) {
 	from := -1        // of the run that has not ended
 	last := uint64(0) // the bit before the word
 	for at := 0; at < n; at += 64 {
@@ -71,8 +70,8 @@ func selWord(sel []byte) uint64 {
 	return word
 }
 
-// countRuns returns the number of runs of bits that are 1.
-func countRuns(sel []byte) int {
+// CountRuns returns the number of runs of bits that are 1.
+func CountRuns(sel []byte) int {
 	runs, before := 0, byte(0)
 	for _, b := range sel {
 		runs += bits.OnesCount8(b &^ (b<<1 | before>>7))
@@ -81,9 +80,9 @@ func countRuns(sel []byte) int {
 	return runs
 }
 
-func (c *builder) takeValidity(sel []byte, n, selected int) {
+func (c *Column) takeValidity(sel []byte, n, selected int) {
 	at := 0
-	ones(sel, n, func(from, to int) {
+	Ones(sel, n, func(from, to int) {
 		for i := from; i < to; i++ { // from is never before at
 			bitmap.Set(c.Validity, at, c.Validity[i>>3]>>(i&7)&1)
 			at++
@@ -93,23 +92,23 @@ func (c *builder) takeValidity(sel []byte, n, selected int) {
 }
 
 // takeFixed moves the values of selected rows to the front of a fixed-width column. sel has a bit for each of n rows.
-func (c *builder) takeFixed(sel []byte, n, selected int) {
-	switch w := c.width(); w {
+func (c *Column) takeFixed(sel []byte, n, selected int) {
+	switch w := c.Width(); w {
 	case 1:
 		takeNumbers(c.Values[:n], sel)
 	case 2:
-		takeNumbers(buffer.SliceOf[uint16](c.Values, n), sel)
+		takeNumbers(SliceOf[uint16](c.Values, n), sel)
 	case 4:
-		takeNumbers(buffer.SliceOf[uint32](c.Values, n), sel)
+		takeNumbers(SliceOf[uint32](c.Values, n), sel)
 	case 8:
-		takeNumbers(buffer.SliceOf[uint64](c.Values, n), sel)
+		takeNumbers(SliceOf[uint64](c.Values, n), sel)
 	default:
 		at := 0
-		ones(sel, n, func(from, to int) {
+		Ones(sel, n, func(from, to int) {
 			at += copy(c.Values[at:], c.Values[from*w:to*w])
 		})
 	}
-	c.Values = c.Values[:selected*c.width()]
+	c.Values = c.Values[:selected*c.Width()]
 }
 
 // takeNumbers moves the selected numbers to the front: runs of 8 at once, others one by one.
@@ -132,9 +131,9 @@ func takeNumbers[T any](v []T, sel []byte) {
 }
 
 // takeStrings moves the texts of selected rows to the front of a column with offsets.
-func (c *builder) takeStrings(sel []byte, n int) {
+func (c *Column) takeStrings(sel []byte, n int) {
 	rows, bytes := 0, int32(0)
-	ones(sel, n, func(from, to int) {
+	Ones(sel, n, func(from, to int) {
 		start, end := c.Offsets[from], c.Offsets[to]
 		copy(c.Values[bytes:], c.Values[start:end])
 		for i := from; i < to; i++ {
@@ -148,11 +147,11 @@ func (c *builder) takeStrings(sel []byte, n int) {
 }
 
 // takeElements takes the elements of the selected lists.
-func (c *builder) takeElements(sel []byte, n int) {
+func (c *Column) takeElements(sel []byte, n int) {
 	total := int(c.Offsets[n])
 	inner := make([]byte, (total+7)/8)
 	kept, rows := 0, 0
-	ones(sel, n, func(from, to int) {
+	Ones(sel, n, func(from, to int) {
 		start, end := c.Offsets[from], c.Offsets[to]
 		for i := start; i < end; i++ {
 			inner[i>>3] |= 1 << (i & 7)
@@ -165,6 +164,6 @@ func (c *builder) takeElements(sel []byte, n int) {
 	})
 	c.Offsets = c.Offsets[:rows+1]
 	for i := range c.Children {
-		c.child(i).take(inner, total, kept)
+		c.Child(i).Take(inner, total, kept)
 	}
 }

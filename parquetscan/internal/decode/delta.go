@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package decode
 
 import (
 	"encoding/binary"
@@ -109,7 +109,7 @@ func addDeltas[T uint32 | uint64](dst []T, value, least T, packed []byte, width 
 
 // decodeStrings returns n byte arrays in DELTA_LENGTH_BYTE_ARRAY, or in DELTA_BYTE_ARRAY if they are prefixed, as
 // PLAIN. The result is valid until the next call.
-func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err error) {
+func (c *Decoder) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err error) {
 	if int64(n)*4 > int64(c.limit) {
 		return nil, fmt.Errorf("%w: page of %d values", failure.ErrTooLarge, n)
 	}
@@ -123,8 +123,8 @@ func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err 
 	if err != nil {
 		return nil, err
 	}
-	c.scratch = buffer.Grow(c.scratch[:0], 2*n) // the page has as many lengths
-	prefixes, suffixes := c.scratch[:n], c.scratch[n:]
+	c.Scratch = buffer.Grow(c.Scratch[:0], 2*n) // the page has as many lengths
+	prefixes, suffixes := c.Scratch[:n], c.Scratch[n:]
 	clear(prefixes)
 	if prefixed {
 		decodeDeltas(prefixes, data)
@@ -142,7 +142,7 @@ func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err 
 
 // checkStrings checks the lengths of strings whose suffixes have size bytes, and returns the bytes of the strings as
 // PLAIN.
-func (c *chunk) checkStrings(prefixes, suffixes []uint32, size int) (total int, err error) {
+func (c *Decoder) checkStrings(prefixes, suffixes []uint32, size int) (total int, err error) {
 	head := 4 // of a string in PLAIN
 	if c.leaf.Physical != parquet.Types.ByteArray {
 		head = 0
@@ -179,13 +179,13 @@ func joinStrings(dst, data []byte, prefixes, suffixes []uint32, variable bool) {
 		}
 		start := at
 		if prefix <= 16 {
-			copy16(room[at:], room[before:])
+			buffer.Copy16(room[at:], room[before:])
 		} else {
 			copy(room[at:], room[before:before+prefix])
 		}
 		at += prefix
 		if n <= 16 && len(data) >= 16 {
-			copy16(room[at:], data)
+			buffer.Copy16(room[at:], data)
 		} else {
 			copy(room[at:], data[:n])
 		}
