@@ -105,6 +105,10 @@ var imports = map[string][]string{
 		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/input",
 		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress",
 	},
+	"parquetscan/internal/predicate": {
+		module + "/column", module + "/cql", module + "/parquetscan/internal/buffer", module + "/parquetscan/internal/failure",
+		module + "/parquetscan/internal/footer", module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18",
+	},
 	"parquetscan/internal/thrift": nil,
 	"cqltest": {
 		module + "/internal",

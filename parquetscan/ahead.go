@@ -37,7 +37,7 @@ func (s *Scan) expected(at int) bool { return !s.late(at) || s.states[at].used.L
 // requestGroup requests the start of the column chunks of a row group, unless the filter excludes it.
 func (s *Scan) requestGroup(at, group int) {
 	f := s.ds.files[at]
-	if f.Mapped == nil || group >= len(f.Groups) || s.pred != nil && !s.mayMatch(f, group) ||
+	if f.Mapped == nil || group >= len(f.Groups) || s.pred != nil && !s.pred.MayMatch(&f.File, group, f.LeafOf) ||
 		s.requested[at][group].Swap(true) {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/decode"
+	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
 // Filters on a page, whose column is not decoded. With a dictionary they are evaluated once for each entry, then looked
@@ -21,16 +22,27 @@ type stageHits struct {
 	ones   []byte // of a batch, 1 for each row that passes
 }
 
+// A tester evaluates a predicate for one Reader. It keeps the results for the entries of dictionaries.
+type tester struct {
+	*predicate.Evaluator
+	hits []stageHits // by stage
+}
+
+// newTester returns a tester of a predicate.
+func newTester(p *predicate.Predicate) *tester {
+	return &tester{Evaluator: predicate.NewEvaluator(p)}
+}
+
 // filterPage reduces r.sel to the rows that stage i of a predicate selects, and returns their number; false if it
 // cannot, and the column must be read: the rows of the batch are codes or plain texts of one page, none of them NULL,
 // and no later stage needs the column. all means that r.sel is undefined yet and has all rows. The chunk stays before
 // the rows if the column is read later.
-func (r *Reader) filterPage(e *evaluator, i int, columns []int, n int, all bool) (selected int, ok bool, err error) {
-	st := &e.p.stages[i]
-	if len(st.columns) != 1 || st.shared {
+func (r *Reader) filterPage(e *tester, i int, columns []int, n int, all bool) (selected int, ok bool, err error) {
+	st := &e.P.Stages[i]
+	if len(st.Columns) != 1 || st.Shared {
 		return 0, false, nil
 	}
-	at := columns[st.columns[0]]
+	at := columns[st.Columns[0]]
 	reader := &r.columns[at]
 	if r.got[at] || reader.node.Leaf == nil || reader.vector || len(reader.chunks) != 1 {
 		return 0, false, nil
@@ -63,13 +75,13 @@ func (r *Reader) filterPage(e *evaluator, i int, columns []int, n int, all bool)
 	if err != nil {
 		return 0, false, r.locate(at, err)
 	}
-	return countBits(sel), true, nil
+	return predicate.CountBits(sel), true, nil
 }
 
 // filterCodes reduces sel to the rows that stage i, of one column, selects by the next n codes, which it decodes.
-func (e *evaluator) filterCodes(i int, c *chunk, codes *decode.Hybrid, n int, sel []byte, all bool) error {
+func (e *tester) filterCodes(i int, c *chunk, codes *decode.Hybrid, n int, sel []byte, all bool) error {
 	if e.hits == nil {
-		e.hits = make([]stageHits, len(e.p.stages))
+		e.hits = make([]stageHits, len(e.P.Stages))
 	}
 	h := &e.hits[i]
 	if h.chunk != c || h.serial != c.values.Serial {
@@ -82,7 +94,7 @@ func (e *evaluator) filterCodes(i int, c *chunk, codes *decode.Hybrid, n int, se
 }
 
 // isLast reports whether nothing after a predicate needs a column.
-func (r *Reader) isLast(e *evaluator, at int) bool {
+func (r *Reader) isLast(e *tester, at int) bool {
 	s := r.scan
 	return at >= s.outputs && !slices.Contains(s.chosen, at) && (e == r.eval || !slices.Contains(s.filter, at))
 }
@@ -109,16 +121,16 @@ func (c *chunk) hasValues(n int) bool {
 }
 
 // hitEntries evaluates stage i, of one column, on the dictionary of a chunk.
-func (e *evaluator) hitEntries(i int, c *chunk) {
-	st, h := &e.p.stages[i], &e.hits[i]
+func (e *tester) hitEntries(i int, c *chunk) {
+	st, h := &e.P.Stages[i], &e.hits[i]
 	h.chunk, h.serial = c, c.values.Serial
 	entries := column.Column{Type: c.leaf.Type, Len: c.values.DictLen, Values: c.values.DictValues}
 	if c.leaf.Type.Kind.IsText() {
 		entries.Values, entries.Offsets = c.values.Dict.Buffers()
 	}
-	e.cols[st.columns[0]] = &entries
+	e.Cols[st.Columns[0]] = &entries
 	bits := make([]byte, (c.values.DictLen+7)/8)
-	e.evalStage(st, c.values.DictLen, bits, true)
+	e.EvalStage(st, c.values.DictLen, bits, true)
 	h.hits = slices.Grow(h.hits[:0], c.values.DictLen)[:c.values.DictLen]
 	for k := range h.hits {
 		h.hits[k] = bits[k>>3] >> (k & 7) & 1

@@ -157,19 +157,6 @@ func TestWriterSinkKeepsItsError(t *testing.T) {
 	require.Equal(t, 100, disk.room)
 }
 
-// TestTextsOfDecimals requires which texts are decimals.
-func TestTextsOfDecimals(t *testing.T) {
-	for text, want := range map[string]string{"1.25": "5/4", "-1.25": "-5/4", "+3": "3/1", ".5": "1/2", "7.": "7/1", "-.5": "-1/2", "007": "7/1"} {
-		got, ok := decimalOf(text)
-		require.True(t, ok, text)
-		require.Equal(t, want, got.String(), text)
-	}
-	for _, text := range []string{"", ".", "-", "+", "-.", "1.2.3", "..1", "1..", "+-1", "--1", "1-", "1e5", "1/2", "0x1", "1_0", " 1", "1 ", "NaN", "Inf"} {
-		_, ok := decimalOf(text)
-		require.False(t, ok, text)
-	}
-}
-
 // TestMembersInAnyOrder selects the members of sets that are not sorted and have duplicates, with and without
 // statistics that decide.
 func TestMembersInAnyOrder(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
 // order sorts rows by a column, NULLs first.
@@ -41,9 +42,20 @@ func (t *testTable) order(path string) {
 	}
 }
 
+// A testRange is rows [from, to) of a row group.
+type testRange struct{ from, to int64 }
+
+// testRanges returns ranges as the tests write them.
+func testRanges(ranges []predicate.Range) (rows []testRange) {
+	for _, r := range ranges {
+		rows = append(rows, testRange{r.From, r.To})
+	}
+	return rows
+}
+
 // checkPrune fails if a row that the reference selects is not in the ranges. It returns how many rows the ranges skip.
 func (f *testFile) checkPrune(t testing.TB, filter Filter) int {
-	p, err := filter.compile(f.typeOf)
+	p, err := filter.node.Compile(f.typeOf)
 	require.NoError(t, err)
 	selected := map[int64]bool{}
 	for _, row := range f.selected(filter) {
@@ -52,7 +64,7 @@ func (f *testFile) checkPrune(t testing.TB, filter Filter) int {
 	from, dropped := int64(0), 0
 	data := f.data(t)
 	for i, rows := range f.groups {
-		ranges := p.prune(data, i, f.leafOf)
+		ranges := testRanges(p.Prune(data, i, f.leafOf))
 		last := int64(-1)
 		in := map[int64]bool{}
 		for _, r := range ranges {
@@ -104,7 +116,7 @@ func TestPruneEqualsReference(t *testing.T) {
 		for range 30 {
 			filter := g.filter(table.types, table.paths, g.intn(3))
 			n := f.checkPrune(t, filter)
-			for _, path := range filter.columns() {
+			for _, path := range filter.node.ColumnNames() {
 				dropped[fmt.Sprint(table.types[path].Kind, " as ", f.physical[path])] += n
 			}
 		}
@@ -134,12 +146,12 @@ func ramp(typ column.Type, rows int, value func(i int) cell) *testTable {
 
 func intCell(i int) cell { return big.NewInt(int64(i)) }
 
-func (f *testFile) pruned(t testing.TB, filter Filter) [][]rowRange {
-	p, err := filter.compile(f.typeOf)
+func (f *testFile) pruned(t testing.TB, filter Filter) [][]testRange {
+	p, err := filter.node.Compile(f.typeOf)
 	require.NoError(t, err)
-	var all [][]rowRange
+	var all [][]testRange
 	for i := range f.groups {
-		all = append(all, p.prune(f.data(t), i, f.leafOf))
+		all = append(all, testRanges(p.Prune(f.data(t), i, f.leafOf)))
 	}
 	return all
 }
@@ -150,7 +162,7 @@ var one = generator{func(int) int { return 0 }}
 // TestPruneStatistics prunes row groups by statistics: 40 rows in 4 row groups, without any index.
 func TestPruneStatistics(t *testing.T) {
 	id := func(i int) cell { return strings.Repeat(string(rune('A'+i)), 16) }
-	all := []rowRange{{0, 10}}
+	all := []testRange{{0, 10}}
 	for _, c := range []struct {
 		name   string
 		typ    column.Type
@@ -248,26 +260,26 @@ func TestPrunePages(t *testing.T) {
 		typ    column.Type
 		value  func(i int) cell
 		filter Filter
-		want   []rowRange
+		want   []testRange
 	}{
-		{"one page", column.Type{Kind: column.Int64}, intCell, Eq("c", 42), []rowRange{{40, 50}}},
-		{"two", column.Type{Kind: column.Int64}, intCell, In("c", 42, 71), []rowRange{{40, 50}, {70, 80}}},
-		{"touching", column.Type{Kind: column.Int64}, intCell, In("c", 42, 51), []rowRange{{40, 60}}},
-		{"and", column.Type{Kind: column.Int64}, intCell, And(Ge("c", 25), Lt("c", 31)), []rowRange{{20, 40}}},
-		{"or", column.Type{Kind: column.Int64}, intCell, Or(Lt("c", 5), Gt("c", 95)), []rowRange{{0, 10}, {90, 100}}},
-		{"not", column.Type{Kind: column.Int64}, intCell, Not(And(Ge("c", 10), Lt("c", 90))), []rowRange{{0, 10}, {90, 100}}},
+		{"one page", column.Type{Kind: column.Int64}, intCell, Eq("c", 42), []testRange{{40, 50}}},
+		{"two", column.Type{Kind: column.Int64}, intCell, In("c", 42, 71), []testRange{{40, 50}, {70, 80}}},
+		{"touching", column.Type{Kind: column.Int64}, intCell, In("c", 42, 51), []testRange{{40, 60}}},
+		{"and", column.Type{Kind: column.Int64}, intCell, And(Ge("c", 25), Lt("c", 31)), []testRange{{20, 40}}},
+		{"or", column.Type{Kind: column.Int64}, intCell, Or(Lt("c", 5), Gt("c", 95)), []testRange{{0, 10}, {90, 100}}},
+		{"not", column.Type{Kind: column.Int64}, intCell, Not(And(Ge("c", 10), Lt("c", 90))), []testRange{{0, 10}, {90, 100}}},
 		{"contradiction", column.Type{Kind: column.Int64}, intCell, And(Lt("c", 20), Gt("c", 80)), nil},
-		{"null", column.Type{Kind: column.Int64}, nulls, IsNull("c"), []rowRange{{80, 100}}},
-		{"not null", column.Type{Kind: column.Int64}, nulls, NotNull("c"), []rowRange{{0, 80}}},
-		{"ne and null", column.Type{Kind: column.Int64}, nulls, Ne("c", 7), []rowRange{{0, 80}}},
-		{"string", column.Type{Kind: column.String}, func(i int) cell { return fmt.Sprintf("%02d", i) }, Lt("c", "3"), []rowRange{{0, 30}}},
-		{"double", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, Lt("c", 30), []rowRange{{0, 30}}},
-		{"double nan", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, Ge("c", 30), []rowRange{{0, 100}}},
+		{"null", column.Type{Kind: column.Int64}, nulls, IsNull("c"), []testRange{{80, 100}}},
+		{"not null", column.Type{Kind: column.Int64}, nulls, NotNull("c"), []testRange{{0, 80}}},
+		{"ne and null", column.Type{Kind: column.Int64}, nulls, Ne("c", 7), []testRange{{0, 80}}},
+		{"string", column.Type{Kind: column.String}, func(i int) cell { return fmt.Sprintf("%02d", i) }, Lt("c", "3"), []testRange{{0, 30}}},
+		{"double", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, Lt("c", 30), []testRange{{0, 30}}},
+		{"double nan", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, Ge("c", 30), []testRange{{0, 100}}},
 		{
 			"decimal",
 			column.Type{Kind: column.Decimal128, Precision: 38, Scale: 2},
 			func(i int) cell { return intCell(i - 50) }, Lt("c", "-0.405"),
-			[]rowRange{{0, 10}},
+			[]testRange{{0, 10}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -275,7 +287,7 @@ func TestPrunePages(t *testing.T) {
 				f := one.file(t, ramp(c.typ, 100, c.value), 100, parquet.WithPageIndexEnabled(true), parquet.WithBatchSize(10),
 					parquet.WithDataPageSize(1), parquet.WithDictionaryDefault(false), parquet.WithDataPageVersion(version))
 				f.checkPrune(t, c.filter)
-				require.Equal(t, [][]rowRange{c.want}, f.pruned(t, c.filter))
+				require.Equal(t, [][]testRange{c.want}, f.pruned(t, c.filter))
 			}
 		})
 	}
@@ -284,7 +296,7 @@ func TestPrunePages(t *testing.T) {
 // TestPruneBlooms prunes row groups by bloom filters. Row groups contain even numbers, so that statistics cannot
 // exclude odd ones.
 func TestPruneBlooms(t *testing.T) {
-	all := []rowRange{{0, 100}}
+	all := []testRange{{0, 100}}
 	for _, typ := range []column.Type{
 		{Kind: column.Int8},
 		{Kind: column.Uint16},
@@ -297,29 +309,29 @@ func TestPruneBlooms(t *testing.T) {
 		f := one.file(t, ramp(typ, 100, func(i int) cell { return intCell(2 * (i % 60)) }), 100, parquet.WithBloomFilterEnabled(true),
 			parquet.WithBloomFilterFPP(1e-9))
 		for i := 1; i < 118; i += 2 {
-			require.Equal(t, [][]rowRange{nil}, f.pruned(t, Eq("c", i)), "%d of %v", i, typ)
-			require.Equal(t, [][]rowRange{all}, f.pruned(t, In("c", i, i+1)), "%d of %v", i, typ)
-			require.Equal(t, [][]rowRange{all}, f.pruned(t, Ne("c", i)), "%d of %v", i, typ)
+			require.Equal(t, [][]testRange{nil}, f.pruned(t, Eq("c", i)), "%d of %v", i, typ)
+			require.Equal(t, [][]testRange{all}, f.pruned(t, In("c", i, i+1)), "%d of %v", i, typ)
+			require.Equal(t, [][]testRange{all}, f.pruned(t, Ne("c", i)), "%d of %v", i, typ)
 		}
-		require.Equal(t, [][]rowRange{nil}, f.pruned(t, And(Ge("c", 0), Or(Eq("c", 1), In("c", 7, 11)))), "%v", typ)
+		require.Equal(t, [][]testRange{nil}, f.pruned(t, And(Ge("c", 0), Or(Eq("c", 1), In("c", 7, 11)))), "%v", typ)
 	}
 	for _, typ := range []column.Type{{Kind: column.Float16}, {Kind: column.Float32}, {Kind: column.Float64}} {
 		f := one.file(t, ramp(typ, 100, func(i int) cell { return math.Copysign(float64(2*i), float64(i-1)) }), 100,
 			parquet.WithBloomFilterEnabled(true), parquet.WithBloomFilterFPP(1e-9))
-		require.Equal(t, [][]rowRange{nil}, f.pruned(t, In("c", 1, 7, 2.5)), "%v", typ)
-		require.Equal(t, [][]rowRange{all}, f.pruned(t, Eq("c", 0.0)), "%v: the column has -0", typ)
-		require.Equal(t, [][]rowRange{all}, f.pruned(t, In("c", 1, math.NaN())), "%v", typ)
+		require.Equal(t, [][]testRange{nil}, f.pruned(t, In("c", 1, 7, 2.5)), "%v", typ)
+		require.Equal(t, [][]testRange{all}, f.pruned(t, Eq("c", 0.0)), "%v: the column has -0", typ)
+		require.Equal(t, [][]testRange{all}, f.pruned(t, In("c", 1, math.NaN())), "%v", typ)
 	}
 	// 0.1 is not a float32. Its hash differs from the hash of the nearest float32.
 	tenths := one.file(t, ramp(column.Type{Kind: column.Float32}, 100, func(int) cell { return float64(float32(0.1)) }), 100, parquet.WithStats(false),
 		parquet.WithBloomFilterEnabled(true))
-	require.Equal(t, [][]rowRange{nil}, tenths.pruned(t, Eq("c", 0.1)))
-	require.Equal(t, [][]rowRange{all}, tenths.pruned(t, Eq("c", float32(0.1))))
+	require.Equal(t, [][]testRange{nil}, tenths.pruned(t, Eq("c", 0.1)))
+	require.Equal(t, [][]testRange{all}, tenths.pruned(t, Eq("c", float32(0.1))))
 	text := func(i int) cell { return fmt.Sprintf("%016d", 2*i) }
 	for _, typ := range []column.Type{{Kind: column.String}, {Kind: column.Binary}, {Kind: column.UUID}, {Kind: column.Fixed, Width: 16}} {
 		f := one.file(t, ramp(typ, 100, text), 100, parquet.WithBloomFilterEnabled(true), parquet.WithBloomFilterFPP(1e-9))
-		require.Equal(t, [][]rowRange{nil}, f.pruned(t, In("c", []byte("0000000000000005"), []byte("00"))), "%v", typ)
-		require.Equal(t, [][]rowRange{all}, f.pruned(t, Eq("c", []byte("0000000000000006"))), "%v", typ)
+		require.Equal(t, [][]testRange{nil}, f.pruned(t, In("c", []byte("0000000000000005"), []byte("00"))), "%v", typ)
+		require.Equal(t, [][]testRange{all}, f.pruned(t, Eq("c", []byte("0000000000000006"))), "%v", typ)
 	}
 }
 
@@ -327,14 +339,14 @@ func TestPruneBlooms(t *testing.T) {
 func TestPruneConcurrently(t *testing.T) {
 	f := one.file(t, ramp(column.Type{Kind: column.Int64}, 100, intCell), 50, parquet.WithBloomFilterEnabled(true), parquet.WithPageIndexEnabled(true),
 		parquet.WithBatchSize(10), parquet.WithDataPageSize(1))
-	p, err := And(In("c", 3, 70), Gt("c", 1)).compile(f.typeOf)
+	p, err := And(In("c", 3, 70), Gt("c", 1)).node.Compile(f.typeOf)
 	require.NoError(t, err)
 	data := f.data(t)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for i := range f.groups {
-				if ranges := p.prune(data, i, f.leafOf); len(ranges) != 1 || ranges[0].to-ranges[0].from > 20 {
+				if ranges := testRanges(p.Prune(data, i, f.leafOf)); len(ranges) != 1 || ranges[0].to-ranges[0].from > 20 {
 					t.Errorf("%v", ranges)
 				}
 			}
@@ -346,19 +358,19 @@ func TestPruneConcurrently(t *testing.T) {
 // TestPruneUnknown prunes nothing if a filter does not fit a file.
 func TestPruneUnknown(t *testing.T) {
 	f := one.file(t, ramp(column.Type{Kind: column.Int64}, 10, intCell), 10)
-	p, err := Gt("c", 100).compile(f.typeOf)
+	p, err := Gt("c", 100).node.Compile(f.typeOf)
 	require.NoError(t, err)
-	for name, leaf := range map[string]leafOf{
+	for name, leaf := range map[string]predicate.LeafOf{
 		"no leaf": func(string) (int, column.Type, bool) { return 0, column.Type{}, false },
 		"other type": func(string) (int, column.Type, bool) {
 			return 1, column.Type{Kind: column.Timestamp, Unit: column.Millis}, true
 		},
 		"repeated": func(string) (int, column.Type, bool) { return 0, column.Type{Kind: column.Int64}, true },
 	} {
-		require.Equal(t, []rowRange{{0, 10}}, p.prune(f.data(t), 0, leaf), name)
+		require.Equal(t, []testRange{{0, 10}}, testRanges(p.Prune(f.data(t), 0, leaf)), name)
 	}
 	// Elements are not rows, even if their numbers are equal.
 	f.reader.MetaData().RowGroups[0].Columns[0].MetaData.NumValues = 10
 	f.types["c"], f.leaves["c"] = column.Type{Kind: column.Int32}, 0
-	require.Equal(t, [][]rowRange{{{0, 10}}}, f.pruned(t, Gt("c", 100)))
+	require.Equal(t, [][]testRange{{{0, 10}}}, f.pruned(t, Gt("c", 100)))
 }

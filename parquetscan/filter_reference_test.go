@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
 // The reference of filters: an interpreter without spans, bits and orders, and generators of columns and filters from a
@@ -154,47 +155,47 @@ func referenceEval(f Filter, row func(path string) (cell, column.Type)) truth {
 	}
 	n := f.node
 	var args []truth
-	for _, a := range n.args {
-		args = append(args, referenceEval(a, row))
+	for _, a := range n.Args {
+		args = append(args, referenceEval(Filter{a}, row))
 	}
-	switch n.op {
-	case opAnd:
+	switch n.Op {
+	case predicate.And:
 		return slices.Min(append(args, yes))
-	case opOr:
+	case predicate.Or:
 		return slices.Max(append(args, no))
-	case opNot:
+	case predicate.Not:
 		return yes - args[0]
 	}
-	c, typ := row(n.column)
+	c, typ := row(n.Column)
 	switch {
-	case n.op == opNull:
+	case n.Op == predicate.Null:
 		return truthOf(c == nil)
-	case n.op == opNotNull:
+	case n.Op == predicate.NotNull:
 		return truthOf(c != nil)
 	case c == nil:
 		return unknown
 	}
 	left := meaningOfCell(c, typ)
-	for _, v := range n.values {
-		if n.op == opContains {
+	for _, v := range n.Values {
+		if n.Op == predicate.Contains {
 			return truthOf(strings.Contains(left.text, meaningOfConstant(v, typ).text))
 		}
 		d := compareMeanings(left, meaningOfConstant(v, typ))
-		if n.op == opIn && d == 0 {
+		if n.Op == predicate.In && d == 0 {
 			return yes
 		}
-		switch n.op {
-		case opEq:
+		switch n.Op {
+		case predicate.Eq:
 			return truthOf(d == 0)
-		case opNe:
+		case predicate.Ne:
 			return truthOf(d != 0)
-		case opLt:
+		case predicate.Lt:
 			return truthOf(d < 0)
-		case opLe:
+		case predicate.Le:
 			return truthOf(d <= 0)
-		case opGt:
+		case predicate.Gt:
 			return truthOf(d > 0)
-		case opGe:
+		case predicate.Ge:
 			return truthOf(d >= 0)
 		}
 	}
@@ -316,7 +317,7 @@ func pick[T any](g generator, of ...T) T { return of[g.intn(len(of))] }
 // comparedKinds returns the kinds whose values have an order.
 func comparedKinds() (kinds []column.Kind) {
 	for k := column.Bool; k <= column.Tuple; k++ {
-		if orderOf(k) != orderNone {
+		if predicate.OrderOf(k) != predicate.OrderNone {
 			kinds = append(kinds, k)
 		}
 	}
@@ -475,37 +476,37 @@ func (g generator) constant(typ column.Type) any {
 
 // filter returns a filter on columns of the types.
 func (g generator) filter(types map[string]column.Type, paths []string, depth int) Filter {
-	op := filterOp(1 + g.intn(int(opContains)))
-	if depth == 0 && op <= opNot {
-		op = opEq
+	op := predicate.Op(1 + g.intn(int(predicate.Contains)))
+	if depth == 0 && op <= predicate.Not {
+		op = predicate.Eq
 	}
-	if op <= opNot {
+	if op <= predicate.Not {
 		n := g.intn(4)
-		if op == opNot {
+		if op == predicate.Not {
 			return Not(g.filter(types, paths, depth-1))
 		}
 		var args []Filter
 		for range n {
 			args = append(args, g.filter(types, paths, depth-1))
 		}
-		return map[filterOp]func(...Filter) Filter{opAnd: And, opOr: Or}[op](args...)
+		return map[predicate.Op]func(...Filter) Filter{predicate.And: And, predicate.Or: Or}[op](args...)
 	}
 	path := paths[g.intn(len(paths))]
 	switch op {
-	case opNull:
+	case predicate.Null:
 		return IsNull(path)
-	case opNotNull:
+	case predicate.NotNull:
 		return NotNull(path)
-	case opIn:
+	case predicate.In:
 		var values []any
 		for range g.intn(5) {
 			values = append(values, g.constant(types[path]))
 		}
 		return In(path, values...)
-	case opContains:
+	case predicate.Contains:
 		if kind := types[path].Kind; kind != column.String && kind != column.Binary {
-			op = opLe
+			op = predicate.Le
 		}
 	}
-	return map[filterOp]func(string, any) Filter{opEq: Eq, opNe: Ne, opLt: Lt, opLe: Le, opGt: Gt, opGe: Ge, opContains: Contains}[op](path, g.constant(types[path]))
+	return map[predicate.Op]func(string, any) Filter{predicate.Eq: Eq, predicate.Ne: Ne, predicate.Lt: Lt, predicate.Le: Le, predicate.Gt: Gt, predicate.Ge: Ge, predicate.Contains: Contains}[op](path, g.constant(types[path]))
 }

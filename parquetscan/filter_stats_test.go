@@ -21,6 +21,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
 // Tests of statistics. They modify the parsed footers of files.
@@ -116,9 +117,9 @@ func TestPruneOddStatistics(t *testing.T) {
 			f := one.file(t, ramp(c.typ, 10, c.value), 10)
 			c.change(f)
 			if c.drops {
-				require.Equal(t, [][]rowRange{nil}, f.pruned(t, c.filter))
+				require.Equal(t, [][]testRange{nil}, f.pruned(t, c.filter))
 			} else {
-				require.Equal(t, [][]rowRange{{{0, 10}}}, f.pruned(t, c.filter))
+				require.Equal(t, [][]testRange{{{0, 10}}}, f.pruned(t, c.filter))
 			}
 		})
 	}
@@ -256,7 +257,7 @@ func TestPruneEncrypted(t *testing.T) {
 			f.reader, err = file.NewParquetReader(bytes.NewReader(buf.Bytes()), file.WithReadProps(props))
 			require.NoError(t, err)
 			f.bytes = buf.Bytes()
-			require.Equal(t, [][]rowRange{{{0, 20}}}, f.pruned(t, Eq("c", 7)))
+			require.Equal(t, [][]testRange{{{0, 20}}}, f.pruned(t, Eq("c", 7)))
 			require.Equal(t, c.drops, f.pruned(t, Eq("c", 100))[0] == nil)
 		})
 	}
@@ -289,7 +290,7 @@ func (f fakeIndex) GetMaxValues() [][]byte { return slices.Repeat([][]byte{le32(
 // TestPruneOddPages checks the bounds of pages of 5 rows whose index contradicts itself.
 func TestPruneOddPages(t *testing.T) {
 	f := one.file(t, ramp(column.Type{Kind: column.Int32}, 10, intCell), 10)
-	r := &pruner{file: f.data(t), rows: 10}
+	r := &predicate.Pruner{File: f.data(t), Rows: 10}
 	for _, c := range []struct {
 		null   bool
 		counts []int64
@@ -305,14 +306,14 @@ func TestPruneOddPages(t *testing.T) {
 		{false, []int64{-1, -1}, -1, true},
 		{false, []int64{6, 6}, -1, true},
 	} {
-		pages := r.pageBounds(fakeIndex{null: []bool{c.null, c.null}, counts: c.counts}, []int64{0, 5}, 1, column.Type{Kind: column.Int32})
+		pages := r.PageBounds(fakeIndex{null: []bool{c.null, c.null}, counts: c.counts}, []int64{0, 5}, 1, column.Type{Kind: column.Int32})
 		require.Len(t, pages, 2)
 		for _, page := range pages {
-			require.Equal(t, []any{int64(5), c.nulls, c.known}, []any{page.rows, page.nulls, page.known}, "%v", c)
+			require.Equal(t, []any{int64(5), c.nulls, c.known}, []any{page.Rows, page.Nulls, page.Known}, "%v", c)
 		}
 	}
-	require.Nil(t, r.pageBounds(fakeIndex{null: []bool{false}}, []int64{0, 5}, 1, column.Type{Kind: column.Int32}))
-	require.Nil(t, r.pageBounds(fakeIndex{null: []bool{false, false}, counts: []int64{0}}, []int64{0, 5}, 1, column.Type{Kind: column.Int32}))
+	require.Nil(t, r.PageBounds(fakeIndex{null: []bool{false}}, []int64{0, 5}, 1, column.Type{Kind: column.Int32}))
+	require.Nil(t, r.PageBounds(fakeIndex{null: []bool{false, false}, counts: []int64{0}}, []int64{0, 5}, 1, column.Type{Kind: column.Int32}))
 }
 
 // TestPruneBloomMemory checks that a header that claims 100 MB in a small file does not allocate them.
@@ -324,12 +325,12 @@ func TestPruneBloomMemory(t *testing.T) {
 	rest := bytes.Clone(header[used : used+20])
 	copy(header[binary.PutVarint(header, 100<<20):], rest) // over the bits
 	f.open(t)
-	p, err := Eq("c", 7).compile(f.typeOf)
+	p, err := Eq("c", 7).node.Compile(f.typeOf)
 	require.NoError(t, err)
 	data := f.data(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	p.prune(data, 0, f.leafOf)
+	p.Prune(data, 0, f.leafOf)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(10<<20))
 }
@@ -343,8 +344,8 @@ func indexedFile(t testing.TB) *testFile {
 // TestPruneCorruptIndex checks that no bytes of an index cause a panic, and that an empty index prunes nothing.
 func TestPruneCorruptIndex(t *testing.T) {
 	f := indexedFile(t)
-	require.Equal(t, [][]rowRange{nil}, f.pruned(t, Eq("c", 7)))
-	require.Equal(t, [][]rowRange{{{0, 10}}}, f.pruned(t, Eq("c", 8)))
+	require.Equal(t, [][]testRange{nil}, f.pruned(t, Eq("c", 7)))
+	require.Equal(t, [][]testRange{{{0, 10}}}, f.pruned(t, Eq("c", 8)))
 	whole := f.bytes
 	for i, place := range f.indexes() {
 		for at := place[0]; at < place[0]+place[1]; at++ {
@@ -359,11 +360,11 @@ func TestPruneCorruptIndex(t *testing.T) {
 			f.bytes = bytes.Clone(whole)
 			copy(f.bytes[place[0]:], bytes.Repeat([]byte{fill}, place[1]))
 			f.open(t)
-			want := []rowRange{{0, 100}}
+			want := []testRange{{0, 100}}
 			if i == 0 {
-				want = []rowRange{{0, 10}} // the page index is not touched
+				want = []testRange{{0, 10}} // the page index is not touched
 			}
-			require.Equal(t, [][]rowRange{want}, f.pruned(t, Eq("c", 8)), "index %d, %d", i, fill)
+			require.Equal(t, [][]testRange{want}, f.pruned(t, Eq("c", 8)), "index %d, %d", i, fill)
 		}
 	}
 	f.bytes = whole
@@ -376,7 +377,7 @@ func TestPruneCorruptIndex(t *testing.T) {
 	} {
 		f.open(t)
 		change()
-		require.Equal(t, [][]rowRange{{{0, f.reader.MetaData().RowGroups[0].NumRows}}}, f.pruned(t, Eq("c", 8)), name)
+		require.Equal(t, [][]testRange{{{0, f.reader.MetaData().RowGroups[0].NumRows}}}, f.pruned(t, Eq("c", 8)), name)
 	}
 	for name, change := range map[string]func(){
 		"bloom outside": func() { *f.reader.MetaData().RowGroups[0].Columns[1].MetaData.BloomFilterOffset = 1 << 40 },
@@ -385,7 +386,7 @@ func TestPruneCorruptIndex(t *testing.T) {
 	} {
 		f.open(t)
 		change()
-		require.Equal(t, [][]rowRange{{{0, 10}}}, f.pruned(t, Eq("c", 7)), name)
+		require.Equal(t, [][]testRange{{{0, 10}}}, f.pruned(t, Eq("c", 7)), name)
 	}
 }
 
@@ -398,14 +399,14 @@ func TestPruneCorruptIndex(t *testing.T) {
 // min and max have the Go type of the column's values (see [SliceOf]); they are string for String, [16]byte for ID,
 // []byte for Binary and Fixed, except that a truncated bound of ID is []byte, too.
 func statisticsOf(f *footer.File, rowGroup, leaf int, typ column.Type) (lo, hi any, nulls int64, exact, ok bool) {
-	b := chunkBounds(f.Footer, rowGroup, leaf, typ)
-	if !b.known {
-		return nil, nil, b.nulls, false, false
+	b := predicate.ChunkBounds(f.Footer, rowGroup, leaf, typ)
+	if !b.Known {
+		return nil, nil, b.Nulls, false, false
 	}
-	lo, okMin := b.min.value(typ)
-	hi, okMax := b.max.value(typ)
+	lo, okMin := b.Min.Value(typ)
+	hi, okMax := b.Max.Value(typ)
 	if !okMin || !okMax {
-		return nil, nil, b.nulls, false, false
+		return nil, nil, b.Nulls, false, false
 	}
-	return lo, hi, b.nulls, b.exact, true
+	return lo, hi, b.Nulls, b.Exact, true
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
 // seeded returns a generator and logs its seed.
@@ -63,10 +63,10 @@ func (g generator) withoutNull(typ column.Type) cell {
 			return c
 		}
 	}
-	switch orderOf(typ.Kind) {
-	case orderFloats:
+	switch predicate.OrderOf(typ.Kind) {
+	case predicate.OrderFloats:
 		return 0.0
-	case orderTexts:
+	case predicate.OrderTexts:
 		return strings.Repeat("a", typ.ValueWidth())
 	}
 	return big.NewInt(0)
@@ -90,20 +90,20 @@ func (t *testTable) selected(f Filter) []int {
 
 // checkEval fails unless the evaluator selects the rows of the reference.
 func (t *testTable) checkEval(tb testing.TB, f Filter) {
-	p, err := f.compile(t.typeOf)
+	p, err := f.node.Compile(t.typeOf)
 	require.NoError(tb, err, "%v", f)
 	var cols []*column.Column
-	for _, path := range f.columns() {
+	for _, path := range f.node.ColumnNames() {
 		cols = append(cols, t.columns[path])
 	}
 	want := t.selected(f)
-	e := p.newEvaluator()
+	e := predicate.NewEvaluator(p)
 	for range 2 { // the second time with cached dictionaries
 		sel := make([]byte, (t.rows+7)/8)
 		for i := range sel {
 			sel[i] = 0xa5
 		}
-		count := e.eval(cols, t.rows, sel)
+		count := e.Eval(cols, t.rows, sel)
 		got := []int{}
 		for i := range 8 * len(sel) {
 			if sel[i/8]>>(i%8)&1 != 0 {
@@ -113,7 +113,7 @@ func (t *testTable) checkEval(tb testing.TB, f Filter) {
 		require.Equal(tb, want, got, "%v on %v", f, t.types)
 		require.Equal(tb, len(want), count)
 	}
-	if p.everything() {
+	if p.Everything() {
 		require.Len(tb, want, t.rows)
 	}
 }
@@ -126,7 +126,7 @@ func TestFilterEqualsReference(t *testing.T) {
 		for range 15 {
 			f := g.filter(table.types, table.paths, g.intn(4))
 			table.checkEval(t, f)
-			for _, path := range f.columns() {
+			for _, path := range f.node.ColumnNames() {
 				if n := len(table.selected(f)); n > 0 && n < table.rows {
 					selected[table.types[path].Kind]++
 				}
@@ -136,55 +136,6 @@ func TestFilterEqualsReference(t *testing.T) {
 	for _, kind := range comparedKinds() {
 		require.NotZero(t, selected[kind], "no filter of %v selects some rows but not all", kind)
 	}
-}
-
-func TestFloat16(t *testing.T) {
-	for i := range 1 << 16 {
-		b := uint16(i)
-		want, got := halfValue(b), float64(float16Value(b))
-		if want != want {
-			require.True(t, got != got, "%#x", b)
-			continue
-		}
-		require.Equal(t, math.Float64bits(want), math.Float64bits(got), "%#x", b)
-		back, ok := float16Bits(got)
-		require.True(t, ok, "%#x", b)
-		require.Equal(t, b, back)
-	}
-	for _, f := range []float64{0x1p-25, 0x1.8p-24, 1 + 0x1p-11, 65505, 65536, 1e300, -5e-324} {
-		_, ok := float16Bits(f)
-		require.False(t, ok, "%v", f)
-	}
-}
-
-func TestInt256(t *testing.T) {
-	g := seeded(t)
-	for range 2000 {
-		a, b := g.integer(column.Decimal256), g.integer(pick(g, column.Decimal256, column.Decimal128, column.Int64, column.Uint64))
-		x, y := wideOfBig(a), wideOfBig(b)
-		require.Zero(t, a.Cmp(x.big()), "%v %v", a, x.big())
-		require.Equal(t, a.Cmp(b), compareInts(x, y), "%v %v", a, b)
-		require.Equal(t, a.Cmp(a), compareInts(x, x))
-		for n := range 40 {
-			bytes, ok := y.bytes(n)
-			need := b.BitLen()
-			if b.Sign() < 0 {
-				need = new(big.Int).Not(b).BitLen()
-			}
-			require.Equal(t, n*8 > need, ok, "%v in %d bytes", b, n)
-			if ok {
-				back, ok := wideOfBytes(bytes)
-				require.True(t, ok)
-				require.Equal(t, y, back)
-			}
-		}
-	}
-	for _, head := range []string{"\x01\x00", "\xff\x00", "\x00\x80"} {
-		_, ok := wideOfBytes([]byte(head + strings.Repeat("\x00", 31)))
-		require.False(t, ok, "%q", head)
-	}
-	_, ok := wideOfBytes(nil)
-	require.False(t, ok)
 }
 
 // TestFilterValues checks the meaning of constants by the rows that are selected.
@@ -327,12 +278,12 @@ func TestFilterErrors(t *testing.T) {
 		{Eq("l", 1), ErrFilter, "IsNull and NotNull only"},
 		{Eq("st", 1), ErrFilter, "IsNull and NotNull only"},
 	} {
-		_, err := c.filter.compile(typeOf)
+		_, err := c.filter.node.Compile(typeOf)
 		require.ErrorIs(t, err, c.is, "%v", c.filter)
 		require.ErrorContains(t, err, c.message)
 	}
 	for _, f := range []Filter{{}, IsNull("v"), NotNull("l"), Not(IsNull("st"))} {
-		_, err := f.compile(typeOf)
+		_, err := f.node.Compile(typeOf)
 		require.NoError(t, err)
 	}
 }
@@ -341,18 +292,18 @@ func TestFilterNested(t *testing.T) {
 	c := &column.Column{Type: column.Type{Kind: column.List}, Len: 3, Nulls: 1, Validity: []byte{0b101}, Offsets: []int32{0, 1, 1, 2}}
 	for _, n := range []int{0, 1} {
 		f := []Filter{IsNull("l"), NotNull("l")}[n]
-		p, err := f.compile(func(string) (column.Type, bool) { return c.Type, true })
+		p, err := f.node.Compile(func(string) (column.Type, bool) { return c.Type, true })
 		require.NoError(t, err)
 		sel := []byte{0xff}
-		require.Equal(t, 1+n, p.newEvaluator().eval([]*column.Column{c}, 3, sel))
+		require.Equal(t, 1+n, predicate.NewEvaluator(p).Eval([]*column.Column{c}, 3, sel))
 		require.Equal(t, []byte{[]byte{0b010, 0b101}[n]}, sel)
 	}
 }
 
 func TestFilterColumns(t *testing.T) {
 	f := And(Eq("b", 1), Or(IsNull("a.x"), Not(Lt("b", 3))), Filter{}, In("c"))
-	require.Equal(t, []string{"b", "a.x", "c"}, f.columns())
-	require.Empty(t, Filter{}.columns())
+	require.Equal(t, []string{"b", "a.x", "c"}, f.node.ColumnNames())
+	require.Empty(t, Filter{}.node.ColumnNames())
 	require.Equal(t, `(b = 1) AND ((a.x IS NULL) OR (NOT (b < 3))) AND (true) AND (c IN ())`, f.String())
 	require.Equal(t, `s = "x"`, Eq("s", "x").String())
 	require.Equal(t, "false", Or().String())
@@ -394,29 +345,29 @@ func TestFilterImmutable(t *testing.T) {
 	values[0], args[0] = 2, Eq("c", 2)
 	require.Equal(t, "c IN (1)", in.String())
 	require.Equal(t, "(c = 1)", and.String())
-	p, err := eq.compile(func(string) (column.Type, bool) { return column.Type{Kind: column.String}, true })
+	p, err := eq.node.Compile(func(string) (column.Type, bool) { return column.Type{Kind: column.String}, true })
 	require.NoError(t, err)
 	raw[0] = 'b'
-	require.Equal(t, 1, p.newEvaluator().eval([]*column.Column{columnOf("s", column.Type{Kind: column.String}, []cell{"a"}, false)}, 1, []byte{0}))
+	require.Equal(t, 1, predicate.NewEvaluator(p).Eval([]*column.Column{columnOf("s", column.Type{Kind: column.String}, []cell{"a"}, false)}, 1, []byte{0}))
 }
 
 // TestFilterDictionary checks that entries are tested once per dictionary.
 func TestFilterDictionary(t *testing.T) {
-	p, err := Eq("s", "a").compile(func(string) (column.Type, bool) { return column.Type{Kind: column.String}, true })
+	p, err := Eq("s", "a").node.Compile(func(string) (column.Type, bool) { return column.Type{Kind: column.String}, true })
 	require.NoError(t, err)
-	e := p.newEvaluator()
+	e := predicate.NewEvaluator(p)
 	first := columnOf("s", column.Type{Kind: column.String}, []cell{"a", "b", nil, "a"}, true)
 	sel := []byte{0}
-	require.Equal(t, 2, e.eval([]*column.Column{first}, 4, sel))
+	require.Equal(t, 2, e.Eval([]*column.Column{first}, 4, sel))
 	entries, _ := first.Dict.Buffers()
 	entries[0] = 'x' // programs must not do this
-	require.Equal(t, 2, e.eval([]*column.Column{first}, 4, sel))
+	require.Equal(t, 2, e.Eval([]*column.Column{first}, 4, sel))
 	second := columnOf("s", column.Type{Kind: column.String}, []cell{"b", "a", nil, "c"}, true)
-	require.Equal(t, 1, e.eval([]*column.Column{second}, 4, sel))
+	require.Equal(t, 1, e.Eval([]*column.Column{second}, 4, sel))
 	require.Equal(t, byte(0b10), sel[0])
 	empty := columnOf("s", column.Type{Kind: column.String}, []cell{nil, nil}, true)
 	require.Zero(t, empty.Dict.Len())
-	require.Zero(t, e.eval([]*column.Column{empty}, 2, sel))
+	require.Zero(t, e.Eval([]*column.Column{empty}, 2, sel))
 }
 
 func TestFilterAllocations(t *testing.T) {
@@ -434,36 +385,11 @@ func TestFilterAllocations(t *testing.T) {
 			cols := []*column.Column{columnOf("c", typ, cells, dictionary)}
 			a, b, c := g.constant(typ), g.constant(typ), g.constant(typ)
 			f := Or(And(Ge("c", a), Not(In("c", a, b, c))), And(Or(IsNull("c"), Eq("c", b)), NotNull("c")))
-			p, err := f.compile(func(string) (column.Type, bool) { return typ, true })
+			p, err := f.node.Compile(func(string) (column.Type, bool) { return typ, true })
 			require.NoError(t, err)
-			e, sel := p.newEvaluator(), make([]byte, 13)
-			e.eval(cols, 100, sel)
-			require.Zero(t, testing.AllocsPerRun(10, func() { e.eval(cols, 100, sel) }), "%v", typ)
+			e, sel := predicate.NewEvaluator(p), make([]byte, 13)
+			e.Eval(cols, 100, sel)
+			require.Zero(t, testing.AllocsPerRun(10, func() { e.Eval(cols, 100, sel) }), "%v", typ)
 		}
-	}
-}
-
-func TestRowRanges(t *testing.T) {
-	g := seeded(t)
-	const rows = 24
-	list := func(mask uint32) (ranges []rowRange) {
-		for i := range int64(rows) {
-			if mask>>i&1 != 0 {
-				ranges = addRange(ranges, rowRange{i, i + 1})
-			}
-		}
-		return ranges
-	}
-	for range 2000 {
-		a, b := uint32(g.intn(1<<rows)), uint32(g.intn(1<<rows))
-		ra, rb := list(a), list(b)
-		require.Equal(t, list(a&b), intersectRanges(ra, rb))
-		require.Equal(t, list(a|b), uniteRanges(ra, rb))
-		count := 0
-		for i, r := range ra {
-			require.True(t, i == 0 || ra[i-1].to < r.from)
-			count += int(r.to - r.from)
-		}
-		require.Equal(t, bits.OnesCount32(a), count)
 	}
 }

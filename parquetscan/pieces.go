@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
 // Pieces: ranges of rows of a row group, cut at the borders of pages, so that all workers have work if few row groups
@@ -31,21 +32,21 @@ func (s *Scan) plan() []Bucket {
 		return buckets
 	}
 	few := piecesPerWorker * s.o.Workers
-	matching := make([][]rowRange, len(buckets)) // by bucket
+	matching := make([][]predicate.Range, len(buckets)) // by bucket
 	matches, total := 0, int64(0)
 	for i := range buckets {
 		f, group := s.place(&buckets[i])
-		if s.pred != nil && !s.mayMatch(f, group) {
+		if s.pred != nil && !s.pred.MayMatch(&f.File, group, f.LeafOf) {
 			continue
 		}
 		if matches++; matches > few {
 			return buckets
 		}
-		matching[i] = []rowRange{{0, buckets[i].Rows}}
+		matching[i] = []predicate.Range{{From: 0, To: buckets[i].Rows}}
 	}
 	for i := range buckets {
 		if f, group := s.place(&buckets[i]); s.pred != nil && matching[i] != nil && f.cuttable() {
-			matching[i] = s.pred.prune(&f.File, group, f.LeafOf)
+			matching[i] = s.pred.Prune(&f.File, group, f.LeafOf)
 		}
 		total += share(buckets[i].Bytes, countRows(matching[i]), buckets[i].Rows)
 	}
@@ -55,7 +56,7 @@ func (s *Scan) plan() []Bucket {
 		weight := share(b.Bytes, countRows(matching[i]), b.Rows)
 		cuts := s.cuts(&b, matching[i], int((weight+most/2)/most))
 		for k := range cuts[1:] {
-			out = append(out, s.pieceOf(&b, rowRange{cuts[k], cuts[k+1]}, len(out)))
+			out = append(out, s.pieceOf(&b, predicate.Range{From: cuts[k], To: cuts[k+1]}, len(out)))
 		}
 	}
 	return out
@@ -70,28 +71,28 @@ func (s *Scan) place(b *Bucket) (*dataFile, int) {
 func (f *dataFile) cuttable() bool { return f.Local != nil && f.Decrypting == nil }
 
 // pieceOf returns a range of rows of a bucket of one row group, or the bucket itself if the range is all of it.
-func (s *Scan) pieceOf(b *Bucket, r rowRange, number int) Bucket {
+func (s *Scan) pieceOf(b *Bucket, r predicate.Range, number int) Bucket {
 	part := b.Parts[0]
-	if r != (rowRange{0, b.Rows}) {
-		part.From, part.To, part.Rows = r.from, r.to, r.to-r.from
+	if r != (predicate.Range{From: 0, To: b.Rows}) {
+		part.From, part.To, part.Rows = r.From, r.To, r.To-r.From
 	}
 	return Bucket{
 		Number: number, Parts: []Part{part}, Rows: part.Rows,
-		Bytes: share(b.Bytes, r.to, b.Rows) - share(b.Bytes, r.from, b.Rows),
+		Bytes: share(b.Bytes, r.To, b.Rows) - share(b.Bytes, r.From, b.Rows),
 	}
 }
 
 // cuts returns the ends of up to n pieces of a bucket of one row group, from 0 to its rows. Each piece has about
 // equally many of the matching rows. Pieces end where a page of the largest column does.
-func (s *Scan) cuts(b *Bucket, matching []rowRange, n int) []int64 {
+func (s *Scan) cuts(b *Bucket, matching []predicate.Range, n int) []int64 {
 	cuts := []int64{0}
 	if f, group := s.place(b); n > 1 && f.cuttable() {
 		starts := s.pageBorders(f, group)
 		seen, total := int64(0), countRows(matching)
 		for _, r := range matching {
 			for len(cuts) < n {
-				row := r.from + share(total, int64(len(cuts)), int64(n)) - seen
-				if row >= r.to {
+				row := r.From + share(total, int64(len(cuts)), int64(n)) - seen
+				if row >= r.To {
 					break
 				}
 				// The last page that begins up to the row; pages may be longer than pieces.
@@ -102,7 +103,7 @@ func (s *Scan) cuts(b *Bucket, matching []rowRange, n int) []int64 {
 				}
 				cuts = append(cuts, starts[at-1])
 			}
-			seen += r.to - r.from
+			seen += r.To - r.From
 		}
 	}
 	return append(cuts, b.Rows)
@@ -132,10 +133,10 @@ func (s *Scan) pageBorders(f *dataFile, group int) []int64 {
 }
 
 // countRows returns the number of rows in ranges.
-func countRows(ranges []rowRange) int64 {
+func countRows(ranges []predicate.Range) int64 {
 	n := int64(0)
 	for _, r := range ranges {
-		n += r.to - r.from
+		n += r.To - r.From
 	}
 	return n
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/input"
 	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
 // Reading a bucket, batch by batch.
@@ -28,15 +29,15 @@ type Reader struct {
 	// The current row group.
 	file    *dataFile
 	number  int
-	piece   rowRange   // the rows of the part
-	ranges  []rowRange // rows to read, in order
+	piece   predicate.Range   // the rows of the part
+	ranges  []predicate.Range // rows to read, in order
 	row     int64
 	rows    int // of a batch
 	columns []columnReader
-	eval    *evaluator
-	narrow  *evaluator // of the scan's narrowing; nil means none yet
-	got     []bool     // the columns of a batch that are read
-	sel     []byte     // the selected rows of a batch, a bit each
+	eval    *tester
+	narrow  *tester // of the scan's narrowing; nil means none yet
+	got     []bool  // the columns of a batch that are read
+	sel     []byte  // the selected rows of a batch, a bit each
 	// Of the selector: the function, its batch, the positions in it that it kept, and a bit for each of its rows.
 	selector func(b *column.Batch, rows []int32) ([]int32, error)
 	view     column.Batch
@@ -70,7 +71,7 @@ func (s *Scan) Reader(b Bucket) (*Reader, error) {
 		r.group = b.Parts[0].First
 	}
 	if s.pred != nil {
-		r.eval = s.pred.newEvaluator()
+		r.eval = newTester(s.pred)
 	}
 	r.columns = make([]columnReader, len(s.columns))
 	for i := range r.columns {
@@ -128,7 +129,7 @@ func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 			}
 			if r.done != nil {
 				bytes, rows := r.scan.compressed(r.at, r.number), r.file.Groups[r.number].Rows
-				r.done(r.piece.to-r.piece.from, share(bytes, r.piece.to, rows)-share(bytes, r.piece.from, rows))
+				r.done(r.piece.To-r.piece.From, share(bytes, r.piece.To, rows)-share(bytes, r.piece.From, rows))
 			}
 			r.file = nil
 			continue
@@ -156,27 +157,21 @@ func (r *Reader) nextGroup() error {
 	r.file, r.number, r.row = r.scan.ds.files[at], r.group, 0
 	r.group++
 	rows := r.file.Groups[r.number].Rows
-	r.piece = rowRange{0, rows}
+	r.piece = predicate.Range{From: 0, To: rows}
 	if p := &r.parts[0]; p.To != 0 {
-		r.piece = rowRange{p.From, p.To}
+		r.piece = predicate.Range{From: p.From, To: p.To}
 	}
-	r.ranges = addRange(r.ranges[:0], r.piece)
+	r.ranges = predicate.AddRange(r.ranges[:0], r.piece)
 	if r.scan.pred != nil {
-		r.ranges = intersectRanges(r.ranges, r.scan.pred.prune(&r.file.File, r.number, r.file.LeafOf))
+		r.ranges = predicate.IntersectRanges(r.ranges, r.scan.pred.Prune(&r.file.File, r.number, r.file.LeafOf))
 	}
 	if w := r.scan.narrowing.Load(); w != nil && len(r.ranges) > 0 {
-		r.ranges = intersectRanges(r.ranges, w.pred.prune(&r.file.File, r.number, r.file.LeafOf))
+		r.ranges = predicate.IntersectRanges(r.ranges, w.pred.Prune(&r.file.File, r.number, r.file.LeafOf))
 	}
 	if len(r.ranges) == 0 {
 		return nil
 	}
 	return r.openGroup(at, rows)
-}
-
-// mayMatch reports whether the filter may select rows of a row group, by the footer alone.
-func (s *Scan) mayMatch(f *dataFile, group int) bool {
-	r := s.pred.newPruner(&f.File, group, f.LeafOf)
-	return r.mayMatch(&s.pred.root)
 }
 
 // openGroup opens the column chunks of the current row group, and sets the rows of its batches.

@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
 // Scans: the columns and rows of a Dataset that are read, and the types of the columns.
@@ -96,7 +97,7 @@ type Scan struct {
 	o       Options
 	columns []scanColumn
 	outputs int // number of columns that are returned; the columns after them are read for filter and selector only
-	pred    *predicate
+	pred    *predicate.Predicate
 	filter  []int // the columns that pred tests
 	chosen  []int // the columns of the selector
 	states  []columnState
@@ -271,17 +272,17 @@ func (s *Scan) checkUnique(f *dataFile, name string) error {
 // addFilter compiles the filter and adds columns that only it needs.
 func (s *Scan) addFilter() error {
 	var err error
-	if s.filter, err = s.addOnce(s.o.Filter.columns()); err != nil {
+	if s.filter, err = s.addOnce(s.o.Filter.node.ColumnNames()); err != nil {
 		return err
 	}
-	s.pred, err = s.o.Filter.compile(func(path string) (column.Type, bool) {
+	s.pred, err = s.o.Filter.node.Compile(func(path string) (column.Type, bool) {
 		n := footer.Lookup(s.ds.files[0].Nodes, path)
 		if n == nil {
 			return column.Type{}, false
 		}
 		return n.Field.Type, true
 	})
-	if err == nil && s.pred.everything() {
+	if err == nil && s.pred.Everything() {
 		s.pred = nil
 	}
 	return err

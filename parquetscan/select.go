@@ -19,8 +19,8 @@ func (r *Reader) read(b *column.Batch) error {
 	for i := range r.columns {
 		r.columns[i].vector = s.columns[i].vector && !s.states[i].ragged.Load()
 	}
-	r.row = r.ranges[0].from
-	n, err := r.ready(int(min(int64(r.rows), r.ranges[0].to-r.row)))
+	r.row = r.ranges[0].From
+	n, err := r.ready(int(min(int64(r.rows), r.ranges[0].To-r.row)))
 	if err != nil {
 		return err
 	}
@@ -31,8 +31,8 @@ func (r *Reader) read(b *column.Batch) error {
 		File: r.file.src.Name, RowGroup: r.number,
 		FirstRow: r.file.first + r.file.Groups[r.number].First + r.row,
 	}
-	r.ranges[0].from += int64(n)
-	if r.ranges[0].from == r.ranges[0].to {
+	r.ranges[0].From += int64(n)
+	if r.ranges[0].From == r.ranges[0].To {
 		r.ranges = r.ranges[1:]
 	}
 	selected, err := r.choose(b, n)
@@ -97,8 +97,8 @@ func (r *Reader) choose(b *column.Batch, n int) (selected int, err error) {
 	selected = n
 	clear(r.got)
 	if w := s.narrowing.Load(); w != nil {
-		if r.narrow == nil || r.narrow.p != w.pred {
-			r.narrow = w.pred.newEvaluator()
+		if r.narrow == nil || r.narrow.P != w.pred {
+			r.narrow = newTester(w.pred)
 		}
 		if selected, err = r.filter(r.narrow, w.columns, b, n, n); err != nil {
 			return 0, err

@@ -70,7 +70,7 @@ func (s *Scan) setFirst() {
 		s.first = s.narrows
 	case s.pred != nil:
 		s.first = []int{}
-		for _, c := range s.pred.stages[0].columns {
+		for _, c := range s.pred.Stages[0].Columns {
 			s.first = append(s.first, s.filter[c])
 		}
 	case s.o.Selector != nil:

@@ -153,7 +153,7 @@ func TestStagesSpareColumns(t *testing.T) {
 	b := new(column.Batch)
 	_ = r.ReadInto(context.Background(), b)
 	require.Equal(t, []int{1, 2, 0}, []int{
-		r.eval.p.stages[0].columns[0], r.eval.p.stages[1].columns[0], r.eval.p.stages[2].columns[0],
+		r.eval.P.Stages[0].Columns[0], r.eval.P.Stages[1].Columns[0], r.eval.P.Stages[2].Columns[0],
 	})
 	at := s.filter[0]
 	require.Equal(t, "s", s.columns[at].name)
@@ -165,14 +165,14 @@ func TestStagesSpareColumns(t *testing.T) {
 func TestStagesSearchTextsLast(t *testing.T) {
 	text := column.Type{Kind: column.String}
 	types := map[string]column.Type{"a": text, "b": text, "c": text, "n": column.TypeOf[int64]()}
-	p, err := And(Contains("a", "x"), Or(Eq("n", 1), Contains("b", "y")), Ne("c", ""), Gt("n", 0)).compile(
+	p, err := And(Contains("a", "x"), Or(Eq("n", 1), Contains("b", "y")), Ne("c", ""), Gt("n", 0)).node.Compile(
 		func(path string) (column.Type, bool) { return types[path], true })
 	require.NoError(t, err)
 	var stages [][]string
-	for _, s := range p.stages {
+	for _, s := range p.Stages {
 		var names []string
-		for _, c := range s.columns {
-			names = append(names, p.paths[c])
+		for _, c := range s.Columns {
+			names = append(names, p.Paths[c])
 		}
 		stages = append(stages, names)
 	}

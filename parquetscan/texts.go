@@ -34,16 +34,16 @@ func (c *chunk) within(n int) int {
 
 // filterTexts reduces sel to the rows that stage i, of one column, selects by the next n plain texts. It returns the
 // page after them.
-func (e *evaluator) filterTexts(i int, c *chunk, n int, sel []byte, all bool) (rest []byte, err error) {
+func (e *tester) filterTexts(i int, c *chunk, n int, sel []byte, all bool) (rest []byte, err error) {
 	t, err := c.values.FindTexts(n)
 	if err != nil {
 		return nil, err
 	}
-	st := &e.p.stages[i]
-	e.cols[st.columns[0]] = &column.Column{Type: c.leaf.Type, Len: n, Values: t.Data, Offsets: t.At}
-	e.gap = decode.TextGap
-	e.evalStage(st, n, sel, all)
-	e.gap = 0
+	st := &e.P.Stages[i]
+	e.Cols[st.Columns[0]] = &column.Column{Type: c.leaf.Type, Len: n, Values: t.Data, Offsets: t.At}
+	e.Gap = decode.TextGap
+	e.EvalStage(st, n, sel, all)
+	e.Gap = 0
 	return c.values.Data[t.At[n]:], nil
 }
 

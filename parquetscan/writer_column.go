@@ -252,22 +252,22 @@ func (s *valueSource) decimals(n *writeNode, b *valueBuffers) error {
 		return nil
 	}
 	var short []column.Int128
-	var long []wide
+	var long [][4]uint64
 	if end := s.index(s.count-1) + 1; n.field.Type.Kind == column.Decimal128 {
 		short = buffer.SliceOf[column.Int128](s.column.Values, end)
 	} else {
-		long = buffer.SliceOf[wide](s.column.Values, end)
+		long = buffer.SliceOf[[4]uint64](s.column.Values, end)
 	}
 	for i := range s.count {
-		var x wide
+		var x [4]uint64
 		if short != nil {
 			v := short[s.index(i)]
 			sign := uint64(v.Hi >> 63)
-			x = wide{v.Lo, uint64(v.Hi), sign, sign}
+			x = [4]uint64{v.Lo, uint64(v.Hi), sign, sign}
 		} else {
 			x = long[s.index(i)]
 		}
-		if !x.within(&n.limit) {
+		if !within(x, &n.limit) {
 			return s.outOfRange(n, i, fmt.Sprintf("%#x", x))
 		}
 		var raw [32]byte
@@ -279,8 +279,8 @@ func (s *valueSource) decimals(n *writeNode, b *valueBuffers) error {
 	return nil
 }
 
-// within reports whether a number's absolute value is less than a limit.
-func (v wide) within(limit *[4]uint64) bool {
+// within reports whether the absolute value of an integer of 256 bits is less than a limit.
+func within(v [4]uint64, limit *[4]uint64) bool {
 	if v[3]>>63 != 0 {
 		carry := uint64(1)
 		for i := range v {

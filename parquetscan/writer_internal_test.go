@@ -80,7 +80,7 @@ func TestDecimalWithin(t *testing.T) {
 		{column.Int256{0, 0, 0, 1 << 63}, false},
 		{column.Int256{0, 0, 1}, false},
 	} {
-		require.Equal(t, c.want, wide(c.x).within(&limit), "%x", c.x)
+		require.Equal(t, c.want, within(c.x, &limit), "%x", c.x)
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package predicate
 
 import (
 	"bytes"
@@ -14,16 +14,15 @@ import (
 
 // Evaluation of predicates on columns: a bit per row.
 
-// An evaluator evaluates a predicate on batches, in one goroutine. It keeps scratch memory, and for each leaf the
+// An Evaluator evaluates a predicate on batches, in one goroutine. It keeps scratch memory, and for each leaf the
 // results for the entries of the last dictionary.
-type evaluator struct {
-	p       *predicate
+type Evaluator struct {
+	P       *Predicate
 	leaves  []leafState
 	scratch [][]byte // of nodes, by depth
-	cols    []*column.Column
-	hits    []stageHits // by stage
-	some    []byte      // a bit for each row whose result is needed; nil means all
-	gap     int32       // bytes between the texts of the column of a stage: 4 in a plain page
+	Cols    []*column.Column
+	some    []byte // a bit for each row whose result is needed; nil means all
+	Gap     int32  // bytes between the texts of the column of a stage: 4 in a plain page
 }
 
 // A leafState is the state of an evaluator for one leaf.
@@ -34,10 +33,10 @@ type leafState struct {
 	hits   []byte // 1 for each entry of dict that passes
 }
 
-// newEvaluator returns an evaluator for one Reader. Points of a column, from Eq and In, become a set of texts or a
+// NewEvaluator returns an evaluator for one Reader. Points of a column, from Eq and In, become a set of texts or a
 // sorted list of keys relative to the least.
-func (p *predicate) newEvaluator() *evaluator {
-	e := &evaluator{p: p, leaves: make([]leafState, len(p.leaves)), cols: make([]*column.Column, len(p.paths))}
+func NewEvaluator(p *Predicate) *Evaluator {
+	e := &Evaluator{P: p, leaves: make([]leafState, len(p.leaves)), Cols: make([]*column.Column, len(p.Paths))}
 	for i := range p.leaves {
 		l, state := p.leaves[i], &e.leaves[i]
 		if len(l.spans.texts) > 1 {
@@ -55,16 +54,16 @@ func (p *predicate) newEvaluator() *evaluator {
 	return e
 }
 
-// eval sets bit i of sel, lowest bit of each byte first, if row i is selected, and returns the number of selected rows.
-// cols are the columns of predicate.paths, all of n rows; sel has (n+7)/8 bytes; bits from n on become zero.
-func (e *evaluator) eval(cols []*column.Column, n int, sel []byte) int {
+// Eval sets bit i of sel, lowest bit of each byte first, if row i is selected, and returns the number of selected rows.
+// cols are the columns of Predicate.Paths, all of n rows; sel has (n+7)/8 bytes; bits from n on become zero.
+func (e *Evaluator) Eval(cols []*column.Column, n int, sel []byte) int {
 	sel = sel[:(n+7)/8]
-	e.node(&e.p.root, cols, n, sel, 0)
-	return countBits(sel)
+	e.node(&e.P.root, cols, n, sel, 0)
+	return CountBits(sel)
 }
 
-// countBits returns the number of bits that are set.
-func countBits(sel []byte) int {
+// CountBits returns the number of bits that are set.
+func CountBits(sel []byte) int {
 	count := 0
 	for ; len(sel) >= 8; sel = sel[8:] {
 		count += bits.OnesCount64(binary.LittleEndian.Uint64(sel))
@@ -76,14 +75,14 @@ func countBits(sel []byte) int {
 }
 
 // node sets out to the rows that a node selects.
-func (e *evaluator) node(node *predicateNode, cols []*column.Column, n int, out []byte, depth int) {
+func (e *Evaluator) node(node *term, cols []*column.Column, n int, out []byte, depth int) {
 	if node.leaf != nil {
 		e.leaf(node.leaf, cols[node.leaf.column], n, out)
 		return
 	}
 	if len(node.args) == 0 {
 		clear(out)
-		if node.op == opAnd {
+		if node.op == And {
 			invertBits(out, n)
 		}
 		return
@@ -91,12 +90,12 @@ func (e *evaluator) node(node *predicateNode, cols []*column.Column, n int, out 
 	e.node(&node.args[0], cols, n, out, depth+1)
 	for i := range node.args[1:] {
 		// No later argument of And selects a row that an earlier one rejected.
-		if node.op == opAnd && zeroBits(out) {
+		if node.op == And && zeroBits(out) {
 			return
 		}
 		other := e.scratchOf(depth, len(out))
 		e.node(&node.args[i+1], cols, n, other, depth+1)
-		if node.op == opAnd {
+		if node.op == And {
 			for j, b := range other {
 				out[j] &= b
 			}
@@ -108,7 +107,7 @@ func (e *evaluator) node(node *predicateNode, cols []*column.Column, n int, out 
 	}
 }
 
-func (e *evaluator) scratchOf(depth, size int) []byte {
+func (e *Evaluator) scratchOf(depth, size int) []byte {
 	for len(e.scratch) <= depth {
 		e.scratch = append(e.scratch, nil)
 	}
@@ -117,7 +116,7 @@ func (e *evaluator) scratchOf(depth, size int) []byte {
 }
 
 // leaf sets out to the rows that a leaf selects.
-func (e *evaluator) leaf(l *predicateLeaf, c *column.Column, n int, out []byte) {
+func (e *Evaluator) leaf(l *leafTerm, c *column.Column, n int, out []byte) {
 	switch {
 	case l.isNull:
 		clear(out)
@@ -146,7 +145,7 @@ func (e *evaluator) leaf(l *predicateLeaf, c *column.Column, n int, out []byte) 
 }
 
 // ints tests the values of columns of integers, booleans, dates, times and decimals.
-func (state *leafState) ints(l *predicateLeaf, c *column.Column, n int, out []byte) {
+func (state *leafState) ints(l *leafTerm, c *column.Column, n int, out []byte) {
 	s := l.spans.ints[0]
 	switch l.typ.ValueWidth() {
 	case 1:
@@ -191,7 +190,7 @@ func wordBits[T uint8 | uint16 | uint32 | uint64](v []T, lo, hi T, keys []uint64
 }
 
 // floats tests the values of columns of floats.
-func (l *predicateLeaf) floats(c *column.Column, n int, out []byte) {
+func (l *leafTerm) floats(c *column.Column, n int, out []byte) {
 	switch l.typ.Kind {
 	case column.Float16:
 		v := buffer.SliceOf[uint16](c.Values, n)
@@ -205,7 +204,7 @@ func (l *predicateLeaf) floats(c *column.Column, n int, out []byte) {
 
 // floatBits sets bit i of out if v[i] lies in a span of the leaf. NaN is greater than all numbers, so a span whose
 // upper end is NaN has no upper end.
-func floatBits[T float32 | float64](v []T, l *predicateLeaf, out []byte) {
+func floatBits[T float32 | float64](v []T, l *leafTerm, out []byte) {
 	s := l.spans.floats[0]
 	switch {
 	case len(l.spans.floats) > 1 || s.lo != s.lo:
@@ -265,4 +264,25 @@ func invertBits(b []byte, n int) {
 // zeroBits reports whether no bit is set.
 func zeroBits(b []byte) bool {
 	return len(bytes.TrimLeft(b, "\x00")) == 0
+}
+
+// EvalStage removes the rows that a stage does not select from sel, and returns the number of rows that are left. all
+// means that sel is undefined yet and has all rows.
+func (e *Evaluator) EvalStage(st *Stage, n int, sel []byte, all bool) int {
+	sel = sel[:(n+7)/8]
+	for _, node := range st.nodes {
+		if all {
+			e.node(node, e.Cols, n, sel, 0)
+			all = false
+			continue
+		}
+		other := e.scratchOf(0, len(sel))
+		e.some = sel
+		e.node(node, e.Cols, n, other, 1)
+		e.some = nil
+		for i, b := range other {
+			sel[i] &= b
+		}
+	}
+	return CountBits(sel)
 }

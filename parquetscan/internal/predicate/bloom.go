@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package predicate
 
 import (
 	"encoding/binary"
@@ -30,14 +30,14 @@ var bloomSalts = [bloomBlock / 4]uint32{
 }
 
 // bloomLacks reports whether the bloom filter of a column contains none of a leaf's points.
-func (r *pruner) bloomLacks(l *predicateLeaf, leaf int) bool {
-	m, err := r.file.PlainChunk(r.rowGroup, leaf)
-	if err != nil || m.Encrypted || !m.Known || m.Bloom.Length != 0 && !r.file.Has(m.Bloom) {
+func (r *Pruner) bloomLacks(l *leafTerm, leaf int) bool {
+	m, err := r.File.PlainChunk(r.rowGroup, leaf)
+	if err != nil || m.Encrypted || !m.Known || m.Bloom.Length != 0 && !r.File.Has(m.Bloom) {
 		return false
 	}
-	column := r.file.Meta.Schema.Column(leaf)
+	column := r.File.Meta.Schema.Column(leaf)
 	points, ok := bloomPoints(l, column.PhysicalType(), column.TypeLength())
-	blocks, ok2 := bloomBlocks(r.file, m.Bloom.Offset)
+	blocks, ok2 := bloomBlocks(r.File, m.Bloom.Offset)
 	if !ok || !ok2 || len(points) == 0 {
 		return false
 	}
@@ -49,7 +49,7 @@ func (r *pruner) bloomLacks(l *predicateLeaf, leaf int) bool {
 		first, last = min(first, place(hashes[i])), max(last, place(hashes[i]))
 	}
 	bits := make([]byte, (last-first+1)*bloomBlock)
-	if r.file.ReadAt(bits, blocks.Offset+first*bloomBlock) != nil {
+	if r.File.ReadAt(bits, blocks.Offset+first*bloomBlock) != nil {
 		return false
 	}
 	for _, hash := range hashes {
@@ -103,7 +103,7 @@ func bloomBlocks(f *footer.File, offset int64) (blocks footer.Section, ok bool) 
 
 // bloomPoints returns all stored forms of the points of a leaf, as bloom filters hash them. It returns false if a span
 // is not a point, or if a value has more than a few stored forms.
-func bloomPoints(l *predicateLeaf, physical parquet.Type, width int) (points [][]byte, ok bool) {
+func bloomPoints(l *leafTerm, physical parquet.Type, width int) (points [][]byte, ok bool) {
 	for _, s := range l.spans.texts {
 		if s.lo != s.hi || physical != parquet.Types.ByteArray && physical != parquet.Types.FixedLenByteArray {
 			return nil, false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package predicate
 
 import (
 	"encoding/binary"
@@ -31,36 +31,36 @@ type boundValue struct {
 
 // bounds are the statistics of some rows of a column.
 type bounds struct {
-	rows  int64
-	nulls int64 // -1 if unknown
+	Rows  int64
+	Nulls int64 // -1 if unknown
 	// If known, all values lie between min and max, which need not be values themselves. Floats may also be NaN, unless
 	// noNaN.
-	known    bool
-	min, max boundValue
+	Known    bool
+	Min, Max boundValue
 	noNaN    bool
 	// exact means that min and max are values of the rows, and that all values, NaN included, lie between them.
-	exact bool
+	Exact bool
 }
 
 // mayMatch reports whether one of the rows may pass a leaf.
-func (b *bounds) mayMatch(l *predicateLeaf) bool {
+func (b *bounds) mayMatch(l *leafTerm) bool {
 	if l.isNull {
-		return b.nulls != 0
+		return b.Nulls != 0
 	}
-	if b.nulls == b.rows {
+	if b.Nulls == b.Rows {
 		return false
 	}
 	if l.part != nil {
 		return true
 	}
-	if l.spans.len() == 0 || !b.known {
+	if l.spans.len() == 0 || !b.Known {
 		return l.spans.len() > 0 || l.invert
 	}
-	switch orderOf(l.typ.Kind) {
+	switch OrderOf(l.typ.Kind) {
 	case orderInts:
-		return spansMatch(l.spans.ints, l.invert, b.min.int, b.max.int, compareInts)
-	case orderTexts:
-		return spansMatch(l.spans.texts, l.invert, b.min.text, b.max.text, compareTexts)
+		return spansMatch(l.spans.ints, l.invert, b.Min.int, b.Max.int, compareInts)
+	case OrderTexts:
+		return spansMatch(l.spans.texts, l.invert, b.Min.text, b.Max.text, compareTexts)
 	}
 	if !b.noNaN {
 		// The span that includes NaN is the last one.
@@ -69,7 +69,7 @@ func (b *bounds) mayMatch(l *predicateLeaf) bool {
 			return true
 		}
 	}
-	return spansMatch(l.spans.floats, l.invert, b.min.float, b.max.float, compareFloats)
+	return spansMatch(l.spans.floats, l.invert, b.Min.float, b.Max.float, compareFloats)
 }
 
 // spansMatch reports whether a value from lo to hi may lie in one of the spans, or with invert, outside all of them.
@@ -106,7 +106,7 @@ func compareTexts(a, b string) int {
 // decodeBound returns the minimum or maximum in the statistics of a leaf of the schema, which is encoded as PLAIN
 // without a length. It returns false if the bytes are no value of the type.
 func decodeBound(raw []byte, typ column.Type, leaf *schema.Column) (v boundValue, ok bool) {
-	order, decimal := orderOf(typ.Kind), isDecimal(typ.Kind)
+	order, decimal := OrderOf(typ.Kind), isDecimal(typ.Kind)
 	switch leaf.PhysicalType() {
 	case parquet.Types.Boolean:
 		if ok = typ.Kind == column.Bool && len(raw) == 1 && raw[0] < 2; ok {
@@ -155,7 +155,7 @@ func decodeBound(raw []byte, typ column.Type, leaf *schema.Column) (v boundValue
 			if ok = len(raw) == leaf.TypeLength(); ok {
 				v.int, ok = wideOfBytes(raw)
 			}
-		case order == orderTexts:
+		case order == OrderTexts:
 			v.text, ok = string(raw), true
 		}
 	}
@@ -165,10 +165,10 @@ func decodeBound(raw []byte, typ column.Type, leaf *schema.Column) (v boundValue
 // setRange sets the bounds to encoded values if both are valid and in order. NaN is never in order.
 func (b *bounds) setRange(lo, hi []byte, typ column.Type, leaf *schema.Column) {
 	var okMin, okMax bool
-	b.min, okMin = decodeBound(lo, typ, leaf)
-	b.max, okMax = decodeBound(hi, typ, leaf)
-	b.known = okMin && okMax && compareInts(b.min.int, b.max.int) <= 0 && b.min.float <= b.max.float &&
-		b.min.text <= b.max.text
+	b.Min, okMin = decodeBound(lo, typ, leaf)
+	b.Max, okMax = decodeBound(hi, typ, leaf)
+	b.Known = okMin && okMax && compareInts(b.Min.int, b.Max.int) <= 0 && b.Min.float <= b.Max.float &&
+		b.Min.text <= b.Max.text
 }
 
 // ordersOf reports whether the order of this package applies to min_value and max_value of a leaf, and whether it
@@ -176,7 +176,7 @@ func (b *bounds) setRange(lo, hi []byte, typ column.Type, leaf *schema.Column) {
 func ordersOf(md *metadata.FileMetaData, leaf int, typ column.Type) (ordered, signed bool) {
 	col := md.Schema.Column(leaf)
 	order := schema.SortSIGNED
-	if isUnsigned(typ.Kind) || orderOf(typ.Kind) == orderTexts {
+	if isUnsigned(typ.Kind) || OrderOf(typ.Kind) == OrderTexts {
 		order = schema.SortUNSIGNED
 	}
 	physical := col.PhysicalType()
@@ -189,45 +189,45 @@ func ordersOf(md *metadata.FileMetaData, leaf int, typ column.Type) (ordered, si
 		physical != parquet.Types.FixedLenByteArray
 }
 
-// chunkBounds returns the statistics of a leaf in a row group, from the footer. It returns none for columns that are
+// ChunkBounds returns the statistics of a leaf in a row group, from the footer. It returns none for columns that are
 // encrypted with their own keys, because arrow-go's decryptors are not safe for concurrent use.
-func chunkBounds(f *footer.Footer, group, leaf int, typ column.Type) bounds {
-	b := bounds{rows: f.Groups[group].Rows, nulls: -1}
+func ChunkBounds(f *footer.Footer, group, leaf int, typ column.Type) bounds {
+	b := bounds{Rows: f.Groups[group].Rows, Nulls: -1}
 	col := f.Meta.Schema.Column(leaf)
-	if col.MaxRepetitionLevel() > 0 || orderOf(typ.Kind) == orderNone {
+	if col.MaxRepetitionLevel() > 0 || OrderOf(typ.Kind) == OrderNone {
 		return b
 	}
 	m, err := f.PlainChunk(group, leaf)
 	s, ok := f.Statistics(&m)
-	if err != nil || !ok || m.Values != b.rows {
+	if err != nil || !ok || m.Values != b.Rows {
 		return b
 	}
-	if s.Nulls >= 0 && s.Nulls <= b.rows {
-		b.nulls = s.Nulls
+	if s.Nulls >= 0 && s.Nulls <= b.Rows {
+		b.Nulls = s.Nulls
 	}
 	ordered, signed := ordersOf(f.Meta, leaf, typ)
 	switch {
 	case ordered && s.MinValue != nil && s.MaxValue != nil:
 		b.setRange(s.MinValue, s.MaxValue, typ, col)
-		b.exact = s.MinExact == thrift.True && s.MaxExact == thrift.True
-		if col.PhysicalType() != parquet.Types.ByteArray && orderOf(typ.Kind) == orderInts { // writers never truncate numbers
-			b.exact = s.MinExact != thrift.False && s.MaxExact != thrift.False
+		b.Exact = s.MinExact == thrift.True && s.MaxExact == thrift.True
+		if col.PhysicalType() != parquet.Types.ByteArray && OrderOf(typ.Kind) == orderInts { // writers never truncate numbers
+			b.Exact = s.MinExact != thrift.False && s.MaxExact != thrift.False
 		}
 	case signed && s.Min != nil && s.Max != nil:
 		b.setRange(s.Min, s.Max, typ, col)
-		b.exact = orderOf(typ.Kind) == orderInts
+		b.Exact = OrderOf(typ.Kind) == orderInts
 	}
-	if b.nulls == b.rows && (s.MinValue != nil || s.Min != nil) { // a minimum without values
-		b.nulls, b.known = -1, false
+	if b.Nulls == b.Rows && (s.MinValue != nil || s.Min != nil) { // a minimum without values
+		b.Nulls, b.Known = -1, false
 	}
 	b.noNaN = s.Nans == 0
-	b.exact = b.exact && b.known && (orderOf(typ.Kind) != orderFloats || b.noNaN)
+	b.Exact = b.Exact && b.Known && (OrderOf(typ.Kind) != OrderFloats || b.noNaN)
 	return b
 }
 
-// value returns a bound as a value of the type, false if it is out of range.
-func (v *boundValue) value(typ column.Type) (any, bool) {
-	if orderOf(typ.Kind) == orderInts {
+// Value returns a bound as a value of the type, false if it is out of range.
+func (v *boundValue) Value(typ column.Type) (any, bool) {
+	if OrderOf(typ.Kind) == orderInts {
 		lowest, highest := limitsOf(typ.Kind)
 		if compareInts(v.int, wideOfBig(lowest)) < 0 || compareInts(v.int, wideOfBig(highest)) > 0 {
 			return nil, false
@@ -271,5 +271,5 @@ func (v *boundValue) value(typ column.Type) (any, bool) {
 			return cql.UUID([]byte(v.text)), true
 		}
 	}
-	return slices.Clone([]byte(v.text)), orderOf(typ.Kind) == orderTexts
+	return slices.Clone([]byte(v.text)), OrderOf(typ.Kind) == OrderTexts
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package predicate
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ type textRun struct {
 func (t *textRun) text(i int) []byte { return t.data[t.at[i]+t.gap : t.at[i+1]] }
 
 // texts tests the values of columns of bytes. With a dictionary it tests each entry once, and then codes.
-func (e *evaluator) texts(l *predicateLeaf, c *column.Column, n int, out []byte) {
+func (e *Evaluator) texts(l *leafTerm, c *column.Column, n int, out []byte) {
 	state := &e.leaves[l.number]
 	switch {
 	case c.Dict != nil:
@@ -40,7 +40,7 @@ func (e *evaluator) texts(l *predicateLeaf, c *column.Column, n int, out []byte)
 		// NULL rows have code 0, even if the dictionary is empty.
 		codeBits(buffer.SliceOf[uint32](c.Values, n), state.hits, out)
 	case c.Type.Kind.IsText():
-		t := &textRun{c.Values, c.Offsets[:n+1], e.gap}
+		t := &textRun{c.Values, c.Offsets[:n+1], e.Gap}
 		switch {
 		case l.part != nil && e.some == nil:
 			t.contain(l.part, out)
@@ -160,7 +160,7 @@ func codeBits(codes []uint32, hits, out []byte) {
 }
 
 // hasText reports whether the text has the part, or is in one of the spans.
-func (state *leafState) hasText(l *predicateLeaf, b []byte) bool {
+func (state *leafState) hasText(l *leafTerm, b []byte) bool {
 	if l.part != nil {
 		return bytes.Contains(b, l.part)
 	}
@@ -172,5 +172,5 @@ func (state *leafState) hasText(l *predicateLeaf, b []byte) bool {
 	if s.lo == s.hi {
 		return string(b) == s.hi
 	}
-	return string(b) < s.hi || !s.open && string(b) == s.hi // opLt or opLe: lo is ""
+	return string(b) < s.hi || !s.open && string(b) == s.hi // Lt or Le: lo is ""
 }

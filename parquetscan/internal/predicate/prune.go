@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package predicate
 
 import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
@@ -13,16 +13,16 @@ import (
 // Pruning: skipping rows of a row group that cannot match, according to the file's footer, its bloom filters or its
 // page index. These are hints: data that cannot be read, or contradicts itself, prunes nothing and is not reported.
 
-// A leafOf returns the type of a column of a file, and its index among the leaves of the file's schema. It returns
+// A LeafOf returns the type of a column of a file, and its index among the leaves of the file's schema. It returns
 // false if the column has no leaf of its own.
-type leafOf func(path string) (leaf int, typ column.Type, ok bool)
+type LeafOf func(path string) (leaf int, typ column.Type, ok bool)
 
-// prune returns the ranges of rows of a row group that may match; nil means none. It checks the footer, then bloom
+// Prune returns the ranges of rows of a row group that may match; nil means none. It checks the footer, then bloom
 // filters, then the page index; only the page index yields ranges smaller than the row group. Indexes of encrypted
 // columns are not used. prune is safe for concurrent use, also with the same file.
-func (p *predicate) prune(f *footer.File, rowGroup int, leaf leafOf) []rowRange {
+func (p *Predicate) Prune(f *footer.File, rowGroup int, leaf LeafOf) []Range {
 	r := p.newPruner(f, rowGroup, leaf)
-	if r.rows == 0 || !r.mayMatch(&p.root) {
+	if r.Rows == 0 || !r.mayMatch(&p.root) {
 		return nil
 	}
 	r.readBlooms()
@@ -32,17 +32,22 @@ func (p *predicate) prune(f *footer.File, rowGroup int, leaf leafOf) []rowRange 
 	return r.ranges(&p.root)
 }
 
+// MayMatch reports whether rows of a row group may match, by the footer alone.
+func (p *Predicate) MayMatch(f *footer.File, rowGroup int, leaf LeafOf) bool {
+	return p.newPruner(f, rowGroup, leaf).mayMatch(&p.root)
+}
+
 // newPruner returns a pruner of a row group with the statistics of the footer.
-func (p *predicate) newPruner(f *footer.File, rowGroup int, leaf leafOf) *pruner {
+func (p *Predicate) newPruner(f *footer.File, rowGroup int, leaf LeafOf) *Pruner {
 	rows := f.Groups[rowGroup].Rows
-	r := &pruner{
-		p: p, file: f, rowGroup: rowGroup, rows: rows, columns: make([]prunedColumn, len(p.paths)),
+	r := &Pruner{
+		p: p, File: f, rowGroup: rowGroup, Rows: rows, columns: make([]prunedColumn, len(p.Paths)),
 		absent: make([]bool, len(p.leaves)),
 	}
-	for i, path := range p.paths {
-		r.columns[i].leaf, r.columns[i].bounds = -1, bounds{rows: rows, nulls: -1}
-		if n, typ, ok := leaf(path); ok && typ == p.types[i] && orderOf(typ.Kind) != orderNone {
-			r.columns[i].bounds = chunkBounds(f.Footer, rowGroup, n, typ)
+	for i, path := range p.Paths {
+		r.columns[i].leaf, r.columns[i].bounds = -1, bounds{Rows: rows, Nulls: -1}
+		if n, typ, ok := leaf(path); ok && typ == p.types[i] && OrderOf(typ.Kind) != OrderNone {
+			r.columns[i].bounds = ChunkBounds(f.Footer, rowGroup, n, typ)
 			if f.Meta.Schema.Column(n).MaxRepetitionLevel() == 0 {
 				r.columns[i].leaf = n
 			}
@@ -51,13 +56,13 @@ func (p *predicate) newPruner(f *footer.File, rowGroup int, leaf leafOf) *pruner
 	return r
 }
 
-// A pruner prunes one row group.
-type pruner struct {
-	p        *predicate
-	file     *footer.File
+// A Pruner prunes one row group.
+type Pruner struct {
+	p        *Predicate
+	File     *footer.File
 	rowGroup int
-	rows     int64
-	columns  []prunedColumn // of predicate.paths
+	Rows     int64
+	columns  []prunedColumn // of Predicate.Paths
 	absent   []bool         // by leaf: the bloom filter contains none of its values
 }
 
@@ -72,35 +77,35 @@ type prunedColumn struct {
 }
 
 // mayMatch reports whether a row of the row group may pass a node, according to footer and bloom filters.
-func (r *pruner) mayMatch(node *predicateNode) bool {
+func (r *Pruner) mayMatch(node *term) bool {
 	if l := node.leaf; l != nil {
 		return !r.absent[l.number] && r.columns[l.column].bounds.mayMatch(l)
 	}
 	for i := range node.args {
-		if r.mayMatch(&node.args[i]) != (node.op == opAnd) {
-			return node.op == opOr
+		if r.mayMatch(&node.args[i]) != (node.op == And) {
+			return node.op == Or
 		}
 	}
-	return node.op == opAnd
+	return node.op == And
 }
 
 // ranges returns the rows that may pass a node.
-func (r *pruner) ranges(node *predicateNode) []rowRange {
-	all := []rowRange{{0, r.rows}}
+func (r *Pruner) ranges(node *term) []Range {
+	all := []Range{{0, r.Rows}}
 	if !r.mayMatch(node) {
 		return nil
 	}
 	switch node.op {
-	case opAnd:
+	case And:
 		out := all
 		for i := range node.args {
 			if len(out) > 0 {
-				out = intersectRanges(out, r.ranges(&node.args[i]))
+				out = IntersectRanges(out, r.ranges(&node.args[i]))
 			}
 		}
 		return out
-	case opOr:
-		var out []rowRange
+	case Or:
+		var out []Range
 		for i := range node.args {
 			out = uniteRanges(out, r.ranges(&node.args[i]))
 		}
@@ -117,10 +122,10 @@ func (r *pruner) ranges(node *predicateNode) []rowRange {
 	if column.pages == nil {
 		return all
 	}
-	var out []rowRange
+	var out []Range
 	for i := range column.pages {
 		if page := &column.pages[i]; page.mayMatch(l) {
-			out = addRange(out, rowRange{column.starts[i], column.starts[i] + page.rows})
+			out = AddRange(out, Range{column.starts[i], column.starts[i] + page.Rows})
 		}
 	}
 	return out
@@ -128,24 +133,24 @@ func (r *pruner) ranges(node *predicateNode) []rowRange {
 
 // readPages reads the page index of a column into col. It leaves col unchanged if there is no index, if the index does
 // not describe the row group, or if it is encrypted. It panics if the index is invalid.
-func (r *pruner) readPages(col *prunedColumn, typ column.Type) {
+func (r *Pruner) readPages(col *prunedColumn, typ column.Type) {
 	if col.leaf < 0 {
 		return
 	}
-	m, err := r.file.PlainChunk(r.rowGroup, col.leaf)
-	if err != nil || m.Encrypted || !r.file.Has(m.ColumnIndex) || !r.file.Has(m.OffsetIndex) {
+	m, err := r.File.PlainChunk(r.rowGroup, col.leaf)
+	if err != nil || m.Encrypted || !r.File.Has(m.ColumnIndex) || !r.File.Has(m.OffsetIndex) {
 		return
 	}
-	values, places := r.file.Read(m.ColumnIndex), r.file.Read(m.OffsetIndex)
+	values, places := r.File.Read(m.ColumnIndex), r.File.Read(m.OffsetIndex)
 	if values == nil || places == nil {
 		return
 	}
-	starts, ok := pageStarts(metadata.NewOffsetIndex(places, nil, nil), r.rows)
+	starts, ok := pageStarts(metadata.NewOffsetIndex(places, nil, nil), r.Rows)
 	if !ok {
 		return
 	}
-	index := metadata.NewColumnIndex(r.file.Meta.Schema.Column(col.leaf), values, nil, nil)
-	pages := r.pageBounds(index, starts, col.leaf, typ)
+	index := metadata.NewColumnIndex(r.File.Meta.Schema.Column(col.leaf), values, nil, nil)
+	pages := r.PageBounds(index, starts, col.leaf, typ)
 	if pages == nil {
 		return
 	}
@@ -168,8 +173,8 @@ func pageStarts(index metadata.OffsetIndex, rows int64) ([]int64, bool) {
 	return starts, len(starts) > 0
 }
 
-// pageBounds returns the bounds of pages in a column index, nil if the index does not match the pages.
-func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int, typ column.Type) []bounds {
+// PageBounds returns the bounds of pages in a column index, nil if the index does not match the pages.
+func (r *Pruner) PageBounds(index metadata.ColumnIndex, starts []int64, leaf int, typ column.Type) []bounds {
 	nullPages, lows, highs := index.GetNullPages(), index.GetMinValues(), index.GetMaxValues()
 	if len(nullPages) != len(starts) || len(lows) != len(starts) || len(highs) != len(starts) {
 		return nil
@@ -180,26 +185,26 @@ func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int
 			return nil
 		}
 	}
-	ordered, _ := ordersOf(r.file.Meta, leaf, typ)
-	col := r.file.Meta.Schema.Column(leaf)
+	ordered, _ := ordersOf(r.File.Meta, leaf, typ)
+	col := r.File.Meta.Schema.Column(leaf)
 	pages := make([]bounds, len(starts))
 	for i := range pages {
-		end := r.rows
+		end := r.Rows
 		if i+1 < len(starts) {
 			end = starts[i+1]
 		}
 		page := &pages[i]
-		*page = bounds{rows: end - starts[i], nulls: -1}
+		*page = bounds{Rows: end - starts[i], Nulls: -1}
 		if nullCounts != nil {
-			if n := nullCounts[i]; n >= 0 && n <= page.rows {
-				page.nulls = n
+			if n := nullCounts[i]; n >= 0 && n <= page.Rows {
+				page.Nulls = n
 			}
 		}
 		switch {
-		case nullPages[i] && (page.nulls < 0 || page.nulls == page.rows):
-			page.nulls = page.rows
-		case nullPages[i] || page.nulls == page.rows: // the index contradicts itself
-			page.nulls = -1
+		case nullPages[i] && (page.Nulls < 0 || page.Nulls == page.Rows):
+			page.Nulls = page.Rows
+		case nullPages[i] || page.Nulls == page.Rows: // the index contradicts itself
+			page.Nulls = -1
 		case ordered:
 			page.setRange(lows[i], highs[i], typ, col)
 		}
@@ -208,7 +213,7 @@ func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int
 }
 
 // readBlooms checks the bloom filters of all columns that leaves compare for equality.
-func (r *pruner) readBlooms() {
+func (r *Pruner) readBlooms() {
 	for i, l := range r.p.leaves {
 		column := &r.columns[l.column]
 		if column.leaf < 0 || l.isNull || l.invert || l.part != nil || !column.bounds.mayMatch(l) {

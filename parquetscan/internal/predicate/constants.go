@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package predicate
 
 import (
 	"cmp"
@@ -24,23 +24,23 @@ import (
 type filterOrder uint8
 
 const (
-	orderNone filterOrder = iota // not comparable
+	OrderNone filterOrder = iota // not comparable
 	orderInts
-	orderFloats
-	orderTexts
+	OrderFloats
+	OrderTexts
 )
 
-// orderOf returns the order of the values of a kind.
-func orderOf(k column.Kind) filterOrder {
+// OrderOf returns the order of the values of a kind.
+func OrderOf(k column.Kind) filterOrder {
 	switch {
 	case k == column.Float16 || k == column.Float32 || k == column.Float64:
-		return orderFloats
+		return OrderFloats
 	case k == column.String || k == column.Binary || k == column.UUID || k == column.Fixed:
-		return orderTexts
+		return OrderTexts
 	case k >= column.Bool && k <= column.Decimal256 && k != column.Duration:
 		return orderInts
 	}
-	return orderNone
+	return OrderNone
 }
 
 func isDecimal(k column.Kind) bool {
@@ -48,6 +48,18 @@ func isDecimal(k column.Kind) bool {
 }
 
 func isUnsigned(k column.Kind) bool { return k >= column.Uint8 && k <= column.Uint64 }
+
+// A leafTerm tests one column: whether the value lies in one span, equals one of several points, or contains a
+// part. NULL fails, also if the leaf is inverted. A leaf without spans and part is false; inverted it is NOT NULL.
+type leafTerm struct {
+	number int // in predicate.leaves
+	column int // in predicate.paths
+	typ    column.Type
+	isNull bool // test whether the value is NULL; there are no spans
+	invert bool
+	spans  leafSpans
+	part   []byte // the value contains it; there are no spans. nil means none
+}
 
 // accepts describes, for errors, the types of values that columns of a kind compare with.
 func accepts(k column.Kind) string {
@@ -65,7 +77,7 @@ func accepts(k column.Kind) string {
 	case column.UUID:
 		return "[16]byte and []byte"
 	}
-	if orderOf(k) == orderNone {
+	if OrderOf(k) == OrderNone {
 		return "IsNull and NotNull only"
 	}
 	return "integers, floats, Int128 and Int256"
@@ -98,25 +110,25 @@ func sortPoints[V any](s []span[V], compare func(a, b V) int) []span[V] {
 	return slices.CompactFunc(s, func(a, b span[V]) bool { return compare(a.lo, b.lo) == 0 })
 }
 
-// add appends the span of the values that are less than v, at most v or equal to it (opLt, opLe, opEq, opIn) if there
+// add appends the span of the values that are less than v, at most v or equal to it (Lt, Le, Eq, In) if there
 // are any.
-func (l *predicateLeaf) add(op filterOp, v any) error {
+func (l *leafTerm) add(op Op, v any) error {
 	if v == nil {
 		return fmt.Errorf("%w: nil does not compare with any value; use IsNull", failure.ErrFilter)
 	}
 	fits := false
-	switch orderOf(l.typ.Kind) {
-	case orderTexts:
+	switch OrderOf(l.typ.Kind) {
+	case OrderTexts:
 		var text string
 		text, fits = textOf(v, l.typ.Kind)
 		switch {
 		case !fits:
-		case op == opEq || op == opIn:
+		case op == Eq || op == In:
 			l.spans.texts = append(l.spans.texts, span[string]{text, text, false})
-		case op == opLe || text != "":
-			l.spans.texts = append(l.spans.texts, span[string]{"", text, op == opLt})
+		case op == Le || text != "":
+			l.spans.texts = append(l.spans.texts, span[string]{"", text, op == Lt})
 		}
-	case orderFloats:
+	case OrderFloats:
 		var n filterNumber
 		if n, fits = numberOf(v); !fits {
 			break
@@ -141,7 +153,7 @@ func (l *predicateLeaf) add(op filterOp, v any) error {
 }
 
 // contain sets the part that the value contains. Each value contains the empty part.
-func (l *predicateLeaf) contain(v any) error {
+func (l *leafTerm) contain(v any) error {
 	part, fits := textOf(v, l.typ.Kind)
 	if !fits || l.typ.Kind != column.String && l.typ.Kind != column.Binary {
 		return fmt.Errorf("%w: %v does not contain %T %s; only strings and bytes contain others", failure.ErrFilter, l.typ, v,
@@ -157,7 +169,7 @@ func (l *predicateLeaf) contain(v any) error {
 
 // straighten replaces an inverted leaf with a single span that begins at the least value by a leaf that is not
 // inverted: not at most 5 is at least 6. Texts have no next value and stay inverted.
-func (l *predicateLeaf) straighten() {
+func (l *leafTerm) straighten() {
 	switch s := &l.spans; {
 	case !l.invert:
 	case len(s.ints) == 1:
@@ -187,7 +199,7 @@ func (l *predicateLeaf) straighten() {
 
 // intersect replaces a leaf by the And of itself and another leaf of the same column, if both have a single span of
 // numbers. Otherwise it returns false.
-func (l *predicateLeaf) intersect(other *predicateLeaf) bool {
+func (l *leafTerm) intersect(other *leafTerm) bool {
 	if l.invert || other.invert {
 		return false
 	}
@@ -339,10 +351,10 @@ func decimalOf(s string) (*big.Rat, bool) {
 
 // ints returns the integers of a kind that are less than the number, at most the number, or equal to it (op); false if
 // there are none.
-func (n filterNumber) ints(op filterOp, kind column.Kind) (span[wide], bool) {
+func (n filterNumber) ints(op Op, kind column.Kind) (span[wide], bool) {
 	lowest, highest := limitsOf(kind)
 	lo, hi := lowest, highest
-	equal := op == opEq || op == opIn
+	equal := op == Eq || op == In
 	switch {
 	case n.nan || n.inf > 0:
 		if equal {
@@ -360,7 +372,7 @@ func (n filterNumber) ints(op filterOp, kind column.Kind) (span[wide], bool) {
 		if equal && below.Cmp(lo) > 0 {
 			lo = below
 		}
-		if op == opLt && whole {
+		if op == Lt && whole {
 			below.Sub(below, big.NewInt(1))
 		}
 		if equal || below.Cmp(hi) < 0 {
@@ -390,7 +402,7 @@ func limitsOf(k column.Kind) (lo, hi *big.Int) {
 
 // floats returns the floats that are less than the number, at most the number, or equal to it (op); false if there are
 // none. Only numbers that a column of the kind can hold are equal to a float.
-func (n filterNumber) floats(op filterOp, kind column.Kind) (span[float64], bool) {
+func (n filterNumber) floats(op Op, kind column.Kind) (span[float64], bool) {
 	f, exact := math.NaN(), true
 	switch {
 	case n.inf != 0:
@@ -399,7 +411,7 @@ func (n filterNumber) floats(op filterOp, kind column.Kind) (span[float64], bool
 		f, exact = n.rat.Float64()
 		exact = exact && !math.IsInf(f, 0)
 	}
-	if op == opEq || op == opIn {
+	if op == Eq || op == In {
 		switch {
 		case f != f:
 		case kind == column.Float32:
@@ -413,11 +425,11 @@ func (n filterNumber) floats(op filterOp, kind column.Kind) (span[float64], bool
 	// An inexact float is the nearest one, on either side.
 	above := !exact && (f == math.Inf(1) || !math.IsInf(f, 0) && new(big.Rat).SetFloat64(f).Cmp(n.rat) > 0)
 	switch {
-	case op == opLt && exact && f == math.Inf(-1):
+	case op == Lt && exact && f == math.Inf(-1):
 		return span[float64]{}, false
-	case op == opLt && exact && f != f:
+	case op == Lt && exact && f != f:
 		f = math.Inf(1)
-	case above, op == opLt && exact:
+	case above, op == Lt && exact:
 		f = math.Nextafter(f, math.Inf(-1))
 	}
 	return span[float64]{lo: math.Inf(-1), hi: f}, true
