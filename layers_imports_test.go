@@ -89,6 +89,10 @@ var imports = map[string][]string{
 	"parquetscan/internal/buffer": {
 		module + "/column", module + "/internal/bitmap", module + "/internal/snappy", module + "/parquetscan/internal/footer",
 	},
+	"parquetscan/internal/chunk": {
+		module + "/column", module + "/internal/bitmap", module + "/parquetscan/internal/buffer", module + "/parquetscan/internal/decode",
+		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/page",
+	},
 	"parquetscan/internal/decode": {
 		module + "/column", module + "/internal/bitmap", module + "/internal/bitpack", module + "/parquetscan/internal/buffer",
 		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/page",

@@ -4,6 +4,7 @@ package parquetscan
 
 import (
 	"fmt"
+	"math/bits"
 )
 
 // Buckets of row groups: the unit of work for goroutines and for other machines.
@@ -171,4 +172,14 @@ func (s *Scan) check(b Bucket) ([]int, error) {
 		files[i] = at
 	}
 	return files, nil
+}
+
+// share returns n * part / whole without overflow, for 0 <= part <= whole, and 0 if whole is 0.
+func share(n, part, whole int64) int64 {
+	if whole == 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(part))
+	q, _ := bits.Div64(hi, lo, uint64(whole))
+	return int64(q)
 }

@@ -118,7 +118,7 @@ func TestFilterCodesSparesColumn(t *testing.T) {
 		require.NoError(t, err)
 		var got column.Batch
 		require.NoError(t, r.ReadInto(context.Background(), &got))
-		require.Equal(t, want, r.got[0], name)
+		require.Equal(t, want, r.current.got[0], name)
 		require.NotZero(t, got.Rows, name)
 	}
 }

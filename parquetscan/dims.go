@@ -17,19 +17,19 @@ import (
 // setVectors decides whether column i, or lists within it, are read as vectors.
 func (s *Scan) setVectors(i int) error {
 	c := &s.columns[i]
-	c.text = i < s.outputs && c.node.HasText()
-	named := slices.Contains(s.o.Vectors, c.name)
-	if slices.Contains(s.o.Lists, c.name) {
+	c.Parsed = i < s.outputs && c.node.HasText()
+	named := slices.Contains(s.o.Vectors, c.Name)
+	if slices.Contains(s.o.Lists, c.Name) {
 		if named {
-			return fmt.Errorf("parquetscan: column %s is in both Lists and Vectors", c.name)
+			return fmt.Errorf("parquetscan: column %s is in both Lists and Vectors", c.Name)
 		}
 		return nil
 	}
 	list := c.node.CanBeVector() && c.node.Rep == 0
 	if named && !list && !c.node.HasFixed() {
-		return fmt.Errorf("parquetscan: Vectors: column %s is %v, not lists of numbers or UUIDs", c.name, c.node.Field.Type)
+		return fmt.Errorf("parquetscan: Vectors: column %s is %v, not lists of numbers or UUIDs", c.Name, c.node.Field.Type)
 	}
-	c.must = named
+	c.Must = named
 	same, lists := true, false // by Arrow's schema in all files; in one of them
 	for _, nodes := range s.nodes {
 		same, lists = same && nodes[i].SameFixed(c.node), lists || nodes[i].List
@@ -41,12 +41,12 @@ func (s *Scan) setVectors(i int) error {
 		}
 	}
 	if list {
-		c.vector = ok || named
+		c.Vector = ok || named
 	} else {
-		c.inner = ok || named
+		c.Inner = ok || named
 	}
-	if c.vector && ok && int64(dim)*int64(c.node.Children[0].Leaf.Width) <= int64(s.o.MaxBatchBytes) {
-		s.states[i].dim.Store(int64(dim))
+	if c.Vector && ok && int64(dim)*int64(c.node.Children[0].Leaf.Width) <= int64(s.o.MaxBatchBytes) {
+		c.Shared.Dim.Store(int64(dim))
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/chunk"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
@@ -471,7 +472,7 @@ func TestLongPagesEqualReference(t *testing.T) {
 		}
 	}
 	for _, distinct := range []int{0, 40} {
-		file := writeArrow(t, rand.New(rand.NewPCG(3, 3)), fields, 2*levelBlock+100, 0.1, distinct, 1<<20,
+		file := writeArrow(t, rand.New(rand.NewPCG(3, 3)), fields, 2*chunk.LevelBlock+100, 0.1, distinct, 1<<20,
 			parquet.WithDictionaryDefault(distinct > 0))
 		d := openBytes(t, file)
 		requireEqual(t, d, Options{BatchRows: 5000})

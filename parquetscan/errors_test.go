@@ -81,9 +81,3 @@ func TestErrorsOfWholeFiles(t *testing.T) {
 		require.Equal(t, &Error{File: c.file, RowGroup: -1, Column: c.column, Row: -1, Err: e.Err}, e, name)
 	}
 }
-
-func TestLevelBeyondTheSchemaIsCorrupt(t *testing.T) {
-	err := badLevel(3, 2)
-	require.ErrorIs(t, err, ErrCorrupt)
-	require.ErrorContains(t, err, "definition level 3, want at most 2")
-}

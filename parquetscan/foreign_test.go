@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -20,9 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
-	"github.com/vecql/vecql/parquetscan/internal/page"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -322,19 +319,6 @@ func TestAllOrderedIsWhole(t *testing.T) {
 		}
 		require.Equal(t, 40, rows)
 	}
-}
-
-// noPages is a column chunk without pages.
-type noPages struct{ page.Pages }
-
-func (noPages) Next() (*page.Page, error) { return nil, io.EOF }
-
-func TestErrorOfShortChunk(t *testing.T) {
-	c := chunk{leaf: &footer.Leaf{Type: column.Type{Kind: column.Int32}}}
-	c.open(noPages{}, 12)
-	err := c.readFlat(&buffer.Column{Type: column.Type{Kind: column.Int32}}, 5)
-	require.ErrorIs(t, err, ErrCorrupt)
-	require.ErrorContains(t, err, "ends 12 rows too early")
 }
 
 // encrypted writes rows of a column "plain", one encrypted with the footer's key and one with a key of its own.

@@ -152,10 +152,7 @@ func (s *Scan) Borrow(ctx context.Context, buckets []Bucket, f func(worker int, 
 // reuse takes over the memory of a Reader of the same Scan that is done, and returns r.
 func (r *Reader) reuse(old *Reader) *Reader {
 	if old != nil {
-		r.columns, r.sel, r.ranges, r.eval = old.columns, old.sel, old.ranges, old.eval
-		r.narrow = old.narrow
-		r.selector, r.view, r.kept, r.some = old.selector, old.view, old.kept, old.some
-		old.columns = nil
+		r.current.reuse(&old.current)
 	}
 	return r
 }
@@ -294,4 +291,36 @@ func giveOrdered(ctx context.Context, queues []chan *column.Batch, started <-cha
 		<-started
 	}
 	return true, nil
+}
+
+// Count returns the number of rows in buckets; nil means all row groups, an empty slice none. Without a filter it
+// returns the number of the footers and reads nothing.
+func (s *Scan) Count(ctx context.Context, buckets ...Bucket) (int64, error) {
+	if s.pred == nil && s.o.Selector == nil {
+		if buckets == nil {
+			return s.ds.rows, nil
+		}
+		rows := int64(0)
+		for _, b := range buckets {
+			if _, err := s.check(b); err != nil {
+				return 0, err
+			}
+			for _, p := range b.Parts {
+				rows += p.Rows
+			}
+		}
+		return rows, nil
+	}
+	o := s.o // the columns of filter and selector alone
+	o.Columns, o.Positions, o.Lists, o.Vectors, o.Lengths, o.RowNumbers = []string{}, nil, nil, nil, nil, ""
+	only, err := s.ds.Scan(o)
+	if err != nil {
+		return 0, err
+	}
+	var rows atomic.Int64
+	err = only.Borrow(ctx, buckets, func(_ int, b *column.Batch) error {
+		rows.Add(int64(b.Rows))
+		return nil
+	})
+	return rows.Load(), err
 }

@@ -3,7 +3,6 @@
 package parquetscan
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/vecql/vecql/parquetscan/internal/footer"
@@ -139,14 +138,4 @@ func countRows(ranges []predicate.Range) int64 {
 		n += r.To - r.From
 	}
 	return n
-}
-
-// share returns n * part / whole without overflow, for 0 <= part <= whole, and 0 if whole is 0.
-func share(n, part, whole int64) int64 {
-	if whole == 0 {
-		return 0
-	}
-	hi, lo := bits.Mul64(uint64(n), uint64(part))
-	q, _ := bits.Div64(hi, lo, uint64(whole))
-	return int64(q)
 }

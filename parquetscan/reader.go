@@ -5,14 +5,10 @@ package parquetscan
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan/internal/failure"
-	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/input"
-	"github.com/vecql/vecql/parquetscan/internal/page"
 	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
@@ -26,37 +22,12 @@ type Reader struct {
 	group int   // the next row group of parts[0]
 	err   error // the error that ended the Reader
 
-	// The current row group.
-	file    *dataFile
-	number  int
-	piece   predicate.Range   // the rows of the part
-	ranges  []predicate.Range // rows to read, in order
-	row     int64
-	rows    int // of a batch
-	columns []columnReader
-	eval    *tester
-	narrow  *tester // of the scan's narrowing; nil means none yet
-	got     []bool  // the columns of a batch that are read
-	sel     []byte  // the selected rows of a batch, a bit each
-	// Of the selector: the function, its batch, the positions in it that it kept, and a bit for each of its rows.
-	selector func(b *column.Batch, rows []int32) ([]int32, error)
-	view     column.Batch
-	kept     []int32
-	some     []byte
+	current groupReader
+	piece   predicate.Range // the rows of the part
 
 	following *Bucket                 // likely to be read after this one; nil means none
 	done      func(rows, bytes int64) // called after each row group
 	at        int                     // of file among the dataset's
-}
-
-// A columnReader reads one column of the current row group.
-type columnReader struct {
-	node   *footer.Node
-	vector bool // read as one matrix
-	state  *columnState
-	chunks []*chunk
-	row    int64         // the next row of the chunks; it is less than Reader.row after rows that nothing needed
-	extra  column.Column // of columns that only the filter needs
 }
 
 // Reader returns a Reader of a bucket, which may come from another process. It returns an error if the bucket's files
@@ -70,14 +41,7 @@ func (s *Scan) Reader(b Bucket) (*Reader, error) {
 	if len(b.Parts) > 0 {
 		r.group = b.Parts[0].First
 	}
-	if s.pred != nil {
-		r.eval = newTester(s.pred)
-	}
-	r.columns = make([]columnReader, len(s.columns))
-	for i := range r.columns {
-		r.columns[i].state = &s.states[i]
-	}
-	r.got = make([]bool, len(s.columns))
+	r.current.start(s)
 	return r, nil
 }
 
@@ -99,9 +63,9 @@ func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 		return ErrClosed
 	}
 	defer func() {
-		if err != nil && !errors.Is(err, io.EOF) && r.file != nil {
-			if cut := r.file.CheckSize(); cut != nil {
-				err = r.locate(-1, cut)
+		if err != nil && !errors.Is(err, io.EOF) && r.current.file != nil {
+			if cut := r.current.file.CheckSize(); cut != nil {
+				err = r.current.locate(-1, cut)
 			}
 		}
 		r.err = err
@@ -110,7 +74,7 @@ func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 		defer input.CatchFaults()()
 		defer func() {
 			if p := recover(); p != nil {
-				err = r.locate(-1, input.FaultError(p))
+				err = r.current.locate(-1, input.FaultError(p))
 			}
 		}()
 	}
@@ -118,23 +82,23 @@ func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.file == nil {
+		if r.current.file == nil {
 			if err := r.nextGroup(); err != nil {
 				return err
 			}
 		}
-		if len(r.ranges) == 0 {
-			if err := r.file.CheckSize(); err != nil {
+		if len(r.current.ranges) == 0 {
+			if err := r.current.file.CheckSize(); err != nil {
 				return err // located above
 			}
 			if r.done != nil {
-				bytes, rows := r.scan.compressed(r.at, r.number), r.file.Groups[r.number].Rows
+				bytes, rows := r.scan.compressed(r.at, r.current.number), r.current.file.Groups[r.current.number].Rows
 				r.done(r.piece.To-r.piece.From, share(bytes, r.piece.To, rows)-share(bytes, r.piece.From, rows))
 			}
-			r.file = nil
+			r.current.file = nil
 			continue
 		}
-		if err := r.read(b); err != nil {
+		if err := r.current.read(b); err != nil {
 			return err
 		}
 	}
@@ -152,95 +116,41 @@ func (r *Reader) nextGroup() error {
 	if len(r.parts) == 0 {
 		return io.EOF
 	}
-	at := r.files[0]
-	r.at = at
-	r.file, r.number, r.row = r.scan.ds.files[at], r.group, 0
+	r.at = r.files[0]
+	f := r.scan.ds.files[r.at]
+	group := r.group
 	r.group++
-	rows := r.file.Groups[r.number].Rows
-	r.piece = predicate.Range{From: 0, To: rows}
+	r.piece = predicate.Range{From: 0, To: f.Groups[group].Rows}
 	if p := &r.parts[0]; p.To != 0 {
 		r.piece = predicate.Range{From: p.From, To: p.To}
 	}
-	r.ranges = predicate.AddRange(r.ranges[:0], r.piece)
-	if r.scan.pred != nil {
-		r.ranges = predicate.IntersectRanges(r.ranges, r.scan.pred.Prune(&r.file.File, r.number, r.file.LeafOf))
+	if err := r.current.open(r.at, group, r.piece); err != nil {
+		return err
 	}
-	if w := r.scan.narrowing.Load(); w != nil && len(r.ranges) > 0 {
-		r.ranges = predicate.IntersectRanges(r.ranges, w.pred.Prune(&r.file.File, r.number, r.file.LeafOf))
+	if len(r.current.ranges) > 0 {
+		r.requestAhead(r.at)
 	}
-	if len(r.ranges) == 0 {
-		return nil
-	}
-	return r.openGroup(at, rows)
-}
-
-// openGroup opens the column chunks of the current row group, and sets the rows of its batches.
-func (r *Reader) openGroup(at int, rows int64) error {
-	total := int64(0)
-	for i := range r.columns {
-		c := &r.columns[i]
-		c.node, c.row = r.scan.nodes[at][i], 0
-		if err := c.node.CheckReadable(); err != nil {
-			return r.locate(i, err)
-		}
-		leaves := c.node.Leaves(nil)
-		for len(c.chunks) < len(leaves) {
-			c.chunks = append(c.chunks, new(chunk))
-		}
-		c.chunks = c.chunks[:len(leaves)]
-		for k, leaf := range leaves {
-			bytes, err := r.openChunk(c.chunks[k], c, leaf, rows)
-			if err != nil {
-				return r.locate(i, err)
-			}
-			total += bytes
-		}
-	}
-	r.requestAhead(at)
-	r.rows = max(1, int(min(int64(r.scan.o.BatchRows), int64(r.scan.o.BatchBytes)/max(1, total/rows))))
 	return nil
 }
 
-// openChunk opens one column chunk, and returns an estimate of its bytes in memory.
-func (r *Reader) openChunk(c *chunk, column *columnReader, l *footer.Leaf, rows int64) (bytes int64, err error) {
-	meta, err := r.file.Chunk(r.number, l.Index)
-	if err != nil {
-		return 0, err
+// requestAhead requests the start of the column chunks of the current row group, and of the row group that is likely to
+// be next. It leaves out columns whose rows have never been selected so far.
+func (r *Reader) requestAhead(at int) {
+	if r.current.file.Mapped == nil {
+		return
 	}
-	if meta.Path != "" {
-		return 0, fmt.Errorf("%w: column chunk is in another file (%s)", ErrUnsupported, meta.Path)
+	before := r.scan.requested[at][r.current.number].Load()
+	for i := range r.current.columns {
+		if c := r.current.columns[i].cursor; c.Expected() {
+			c.Ahead(before && !c.Late) // late columns may be missing in the first request
+		}
 	}
-	if l.MaxRep == 0 && meta.Values != rows {
-		return 0, failure.Corrupt("column chunk has %d values for %d rows", meta.Values, rows)
+	switch {
+	case r.group < r.parts[0].End:
+		r.scan.requestGroup(at, r.group)
+	case len(r.parts) > 1:
+		r.scan.requestGroup(r.files[1], r.parts[1].First)
+	case r.following != nil && len(r.following.Parts) > 0:
+		r.scan.requestGroup(r.scan.byName[r.following.Parts[0].File], r.following.Parts[0].First)
 	}
-	c.leaf, c.limit, c.text, c.dim = l, r.scan.o.MaxBatchBytes, r.scan.o.Text, &column.state.dim
-	cfg := &r.scan.ds.cfg
-	o := page.Options{Limit: c.limit, ReadBytes: cfg.ReadBytes, Verify: !cfg.NoChecksums}
-	p, err := page.Open(&r.file.File, r.number, l.Index, &meta, o, c.pages)
-	if err != nil {
-		return 0, err
-	}
-	c.open(p, rows)
-	values := max(meta.Values, rows)
-	width := int64(max(l.Width, 4))
-	if values < 0 || values > (1<<62)/width {
-		return 0, failure.Corrupt("column chunk has %d values", values)
-	}
-	return max(meta.Uncompressed, values*width), nil
-}
-
-// locate wraps an error in an Error with its location.
-func (r *Reader) locate(column int, err error) error {
-	e := &Error{RowGroup: r.number, Row: -1, Err: err}
-	if r.file != nil {
-		e.File = r.file.src.Name
-	}
-	if column >= 0 {
-		e.Column = r.scan.columns[column].name
-	}
-	var row *failure.RowError
-	if errors.As(err, &row) {
-		e.Row, e.Err = r.row+int64(row.Row), row.Err
-	}
-	return e
 }

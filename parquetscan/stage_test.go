@@ -153,11 +153,11 @@ func TestStagesSpareColumns(t *testing.T) {
 	b := new(column.Batch)
 	_ = r.ReadInto(context.Background(), b)
 	require.Equal(t, []int{1, 2, 0}, []int{
-		r.eval.P.Stages[0].Columns[0], r.eval.P.Stages[1].Columns[0], r.eval.P.Stages[2].Columns[0],
+		r.current.eval.P.Stages[0].Columns[0], r.current.eval.P.Stages[1].Columns[0], r.current.eval.P.Stages[2].Columns[0],
 	})
 	at := s.filter[0]
-	require.Equal(t, "s", s.columns[at].name)
-	require.False(t, r.got[at], "s was decoded")
+	require.Equal(t, "s", s.columns[at].Name)
+	require.False(t, r.current.got[at], "s was decoded")
 }
 
 // TestStagesSearchTextsLast requires that numbers are tested before texts, and that texts are searched in the rows that

@@ -175,7 +175,7 @@ func TestFilterTextsSparesColumn(t *testing.T) {
 	require.NoError(t, err)
 	var got column.Batch
 	for r.ReadInto(context.Background(), &got) == nil {
-		require.False(t, r.got[1])
+		require.False(t, r.current.got[1])
 		rows += got.Rows
 	}
 	require.Equal(t, 11428, rows)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package chunk
 
 import (
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
@@ -14,6 +15,49 @@ import (
 
 // Lists of one length, read as one matrix. Their levels are stored in long runs, so that a row of any length is checked
 // in two or three steps.
+
+// A vectors reads lists of one length as one matrix, until a row does not fit; then it reads lists.
+type vectors struct{ *Cursor }
+
+// Ready implements Task: a batch may have any rows.
+func (c vectors) Ready(row int64, n int) (int, error) { return flat(c).Ready(row, n) }
+
+// Read implements Task.
+func (c vectors) Read(dst *column.Column, r Rows) error {
+	if !c.Shared.Ragged.Load() {
+		c.reset(dst, true)
+		err := c.readRows(c, (*buffer.Column)(dst), r, 2)
+		if c.Must || !errors.Is(err, failure.ErrRagged) {
+			return err
+		}
+		// The rows fit a list. Rows up to this one are already read from the column chunk.
+		if err := c.fallBack(); err != nil {
+			return err
+		}
+	}
+	return nested(c).Read(dst, r)
+}
+
+// fallBack turns the column into lists, for all readers of the scan, and opens the column chunk again.
+func (c vectors) fallBack() error {
+	c.Shared.Ragged.Store(true)
+	c.row = 0
+	_, err := c.openChunk(c.chunks[0], c.chunks[0].leaf)
+	return err
+}
+
+// Finish implements Task.
+func (c vectors) Finish(dst *column.Column, read bool, r Rows) error {
+	return finish(c, c.Cursor, dst, read, r)
+}
+
+// appendRows implements appender.
+func (c vectors) appendRows(dst *buffer.Column, n int) error {
+	return c.chunks[0].readVectors(dst, c.node, n)
+}
+
+// View implements Task.
+func (c vectors) View(int64, int) (View, error) { return View{}, nil }
 
 // readVectors appends n rows of the list node to dst, a Vector.
 func (c *chunk) readVectors(dst *buffer.Column, list *footer.Node, n int) error {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package chunk
 
 import (
 	"errors"
@@ -15,24 +15,22 @@ import (
 // Kinds that Parquet does not have, converted from decoded columns: kinds stored as text, and vectors within other
 // columns.
 
-// convert converts column at of a batch to its type, after decoding and filtering.
-func (r *Reader) convert(c *column.Column, at int) error {
-	o := &r.scan.columns[at]
-	if !o.text && !o.inner {
+// convert converts a column to its type, after decoding and filtering.
+func (c *Cursor) convert(dst *column.Column) error {
+	if !c.Parsed && !c.Inner {
 		return nil
 	}
-	node, state := r.columns[at].node, &r.scan.states[at]
-	vectors := o.inner && !state.ragged.Load()
+	vectors := c.Inner && !c.Shared.Ragged.Load()
 	if vectors {
-		if err := checkVectors(node, c, r.scan.o.MaxBatchBytes); err != nil {
-			if o.must || !errors.Is(err, ErrRagged) {
+		if err := checkVectors(c.node, dst, c.Limit); err != nil {
+			if c.Must || !errors.Is(err, failure.ErrRagged) {
 				return err
 			}
-			state.ragged.Store(true)
+			c.Shared.Ragged.Store(true)
 			vectors = false
 		}
 	}
-	return convert(node, c, vectors)
+	return convert(c.node, dst, vectors)
 }
 
 // checkVectors returns an error if the rows of a list that becomes a vector differ in length, or if the vectors would
@@ -47,14 +45,14 @@ func checkVectors(n *footer.Node, c *column.Column, limit int) error {
 		return nil
 	}
 	if nulls := c.Children[0].Nulls; nulls > 0 {
-		return fmt.Errorf("%w: %d elements of %s are NULL", ErrRagged, nulls, c.Name)
+		return fmt.Errorf("%w: %d elements of %s are NULL", failure.ErrRagged, nulls, c.Name)
 	}
 	if width := int64(n.Dim) * int64(n.Children[0].Leaf.Width); c.Len > 0 && width > int64(limit/c.Len) {
-		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, limit)
+		return fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, limit)
 	}
 	for i := range c.Len {
 		if from, to := c.Elements(i); !c.Null(i) && (to-from != n.Dim || n.Dim == 0) {
-			return fmt.Errorf("%w: %d elements of %s instead of %d", ErrRagged, to-from, c.Name, n.Dim)
+			return fmt.Errorf("%w: %d elements of %s instead of %d", failure.ErrRagged, to-from, c.Name, n.Dim)
 		}
 	}
 	return nil
@@ -103,4 +101,19 @@ func toVector(n *footer.Node, c *column.Column) {
 		}
 	}
 	*c = out
+}
+
+// finish implements Task.Finish for a task of a cursor.
+func finish(t reader, c *Cursor, dst *column.Column, read bool, r Rows) error {
+	if !read {
+		if err := t.Read(dst, r); err != nil {
+			return err
+		}
+	}
+	return c.convert(dst)
+}
+
+// A reader is the part of a Task that reads.
+type reader interface {
+	Read(dst *column.Column, r Rows) error
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package parquetscan
+package chunk
 
 import (
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
@@ -16,8 +17,30 @@ import (
 // Dremel, VLDB 2010). The levels of a leaf encode where the lists around it begin and end, and which parts are NULL.
 // The first leaf of a list decides, and its other leaves must agree.
 
-// levelBlock is how many levels are decoded at once.
-const levelBlock = 4096
+// A nested reads columns of structs, lists and maps.
+type nested struct{ *Cursor }
+
+// Ready implements Task.
+func (c nested) Ready(row int64, n int) (int, error) { return c.ready(row, n) }
+
+// Read implements Task: all rows, of which it removes the others.
+func (c nested) Read(dst *column.Column, r Rows) error {
+	c.reset(dst, false)
+	return c.readAll(c, (*buffer.Column)(dst), r)
+}
+
+// Finish implements Task.
+func (c nested) Finish(dst *column.Column, read bool, r Rows) error {
+	return finish(c, c.Cursor, dst, read, r)
+}
+
+// appendRows implements appender.
+func (c nested) appendRows(dst *buffer.Column, n int) error {
+	return readNested(dst, c.node, c.chunks, n)
+}
+
+// View implements Task.
+func (c nested) View(int64, int) (View, error) { return View{}, nil }
 
 // A place is a Column being read, and its node.
 type place struct {
@@ -124,44 +147,6 @@ func (c *chunk) readLeaf(places []place, n int) error {
 	return nil
 }
 
-// levelsOfRows returns the next levels of the page, at most levelBlock and none after row n; started counts the rows
-// that have begun.
-func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err error) {
-	k := min(c.left, levelBlock)
-	c.repBuf, c.defBuf = buffer.Grow(c.repBuf[:0], k), buffer.Grow(c.defBuf[:0], k)
-	if c.leaf.MaxRep == 0 {
-		k = min(k, n-*started)
-		*started += k
-		clear(c.repBuf[:k])
-		return c.repBuf[:k], c.defBuf[:k], c.def.Decode(c.defBuf[:k])
-	}
-	before := c.rep
-	if err := c.rep.Decode(c.repBuf); err != nil {
-		return nil, nil, err
-	}
-	if *started == 0 && c.repBuf[0] != 0 {
-		return nil, nil, failure.Corrupt("page begins within a row")
-	}
-	for i, r := range c.repBuf {
-		if int(r) > c.leaf.MaxRep {
-			return nil, nil, failure.Corrupt("repetition level %d, want at most %d", r, c.leaf.MaxRep)
-		}
-		if r != 0 {
-			continue
-		}
-		if *started == n {
-			k = i
-			c.rep = before
-			if err := c.rep.Skip(k); err != nil {
-				return nil, nil, err
-			}
-			break
-		}
-		*started++
-	}
-	return c.repBuf[:k], c.defBuf[:k], c.def.Decode(c.defBuf[:k])
-}
-
 // structure appends the validity of a struct, or the validity and offsets of a list or map, from levels.
 func (p place) structure(reps, defs []uint32) {
 	nd, dst := p.node, p.dst
@@ -214,7 +199,7 @@ func rowOf(reps, defs []uint32, above, i int) int {
 
 // slots appends the values and NULLs of a leaf according to definition levels.
 func (c *chunk) slots(p place, defs []uint32) error {
-	var bitmap [levelBlock / 8]byte
+	var bitmap [LevelBlock / 8]byte
 	n := 0
 	most := uint32(c.leaf.MaxDef)
 	for _, d := range defs {
