@@ -46,6 +46,15 @@ var targets = []target{
 	{"bulk", "bulk", nil, []string{"bulk"}, []string{"internal/tool"}},
 	{"tablescan", "tablescan", nil, []string{"tablescan"}, []string{"pipe", "internal/tool"}},
 	{"parquetscan", "parquetscan", nil, []string{"parquetscan"}, []string{"pipe", "internal/rowfile"}},
+	room("buffer"),
+	room("chunk"),
+	room("decode"),
+	{"parquetscan/failure", "parquetscan/internal/failure", nil, []string{"parquetscan"}, nil},
+	{"parquetscan/footer", "parquetscan/internal/footer", nil, []string{"parquetscan"}, nil},
+	room("input"),
+	room("page"),
+	room("predicate"),
+	room("thrift"),
 	{"groupby", "groupby", nil, []string{"groupby"}, []string{"pipe"}},
 	{"expr", "expr", nil, []string{"expr"}, []string{"pipe", "parquetscan"}},
 	{"pipe", "pipe", nil, []string{"pipe"}, nil},
@@ -58,6 +67,12 @@ var targets = []target{
 		[]string{"compat/api", "compat/tests/gocql"},
 		[]string{"compat/gocqlv2", "compat/scyllagocql"},
 	},
+}
+
+// room returns a package of parquetscan, whose tests must notice its mutations too.
+func room(name string) target {
+	dir := "parquetscan/internal/" + name
+	return target{"parquetscan/" + name, dir, nil, []string{dir, "parquetscan"}, nil}
 }
 
 // serverTests are never run. They use the Cassandra node that test processes share, which must not be started by a
