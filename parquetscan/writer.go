@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
@@ -115,9 +114,8 @@ type Writer struct {
 	fields  []*writeNode
 	sink    *writerSink
 	file    *file.Writer
-	buffers writeBuffers
+	columns columnWriter // of the current row group
 
-	group  file.BufferedRowGroupWriter // nil between row groups
 	groups int
 	rows   int // of this row group
 	bytes  int
@@ -162,7 +160,7 @@ func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (*Writer, err
 		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
 	wr := &Writer{options: o, fields: s.fields, sink: &writerSink{w: w}}
-	wr.parallel.schema = schema
+	wr.columns.pageBytes, wr.parallel.schema = o.PageBytes, schema
 	wr.file, err = file.NewParquetWriterWithError(wr.sink, s.root, file.WithWriterProps(properties))
 	if err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
@@ -307,14 +305,6 @@ func (w *Writer) fit(b *column.Batch, from int) int {
 	return n
 }
 
-// cutRows returns the greatest number of rows up to most whose size is within a limit. size must not decrease with n.
-func cutRows(most, limit int, size func(n int) int) int {
-	if size(most) <= limit {
-		return most
-	}
-	return max(0, sort.Search(most, func(n int) bool { return size(n) > limit })-1)
-}
-
 func (w *Writer) size(b *column.Batch, from, to int) int {
 	size := 0
 	for i, f := range w.fields {
@@ -329,18 +319,18 @@ func (w *Writer) writeRows(b *column.Batch, from, to int) error {
 		w.hold(b, from, to)
 		return nil
 	}
-	if w.group == nil {
+	if w.columns.leaf.group == nil {
 		if w.groups == maxRowGroups {
 			return errRowGroups
 		}
 		var err error
-		if w.group, err = w.file.AppendBufferedRowGroupChecked(); err != nil {
+		if w.columns.leaf.group, err = w.file.AppendBufferedRowGroupChecked(); err != nil {
 			return err
 		}
 		w.groups++
 	}
 	for i, f := range w.fields {
-		if err := w.writeColumn(f, &b.Columns[i], from, to); err != nil {
+		if err := w.columns.writeColumn(f, &b.Columns[i], from, to); err != nil {
 			return err
 		}
 	}
@@ -354,16 +344,16 @@ func (w *Writer) endGroup() error {
 	if w.options.Workers > 1 {
 		return w.handOver()
 	}
-	if w.group == nil {
+	if w.columns.leaf.group == nil {
 		return nil
 	}
-	if n, err := w.group.NumRows(); err != nil {
+	if n, err := w.columns.leaf.group.NumRows(); err != nil {
 		return err
 	} else if n != w.rows {
 		return fmt.Errorf("%d rows were written to a row group, which has %d", w.rows, n)
 	}
-	err := w.group.Close()
-	w.group, w.rows, w.bytes = nil, 0, 0
+	err := w.columns.leaf.group.Close()
+	w.columns.leaf.group, w.rows, w.bytes = nil, 0, 0
 	return cmp.Or(w.sink.err, err)
 }
 
@@ -377,7 +367,7 @@ func (w *Writer) Close() error {
 	if w.err = w.finish(); w.err != nil {
 		w.err = fmt.Errorf("parquetscan: %w", w.err)
 	}
-	w.buffers, w.parallel = writeBuffers{}, groupAppender{}
+	w.columns, w.parallel = columnWriter{}, groupAppender{}
 	return w.err
 }
 

@@ -32,9 +32,17 @@ type valueBuffers struct {
 // noBytes is an empty value: arrow-go's statistics treat nil as no value.
 var noBytes = []byte{}
 
+// A leafWriter writes the values of leaves to the current row group.
+type leafWriter struct {
+	group   file.BufferedRowGroupWriter // nil between row groups
+	buffers valueBuffers
+}
+
 // writeValues writes count values of a leaf: the values at picks, or from first on if picks is nil. nil def or rep
 // means that the leaf has no such levels.
-func (w *Writer) writeValues(n *writeNode, c *column.Column, first, count int, picks []int, def, rep []int16) error {
+func (w *leafWriter) writeValues(n *writeNode, c *column.Column, first, count int, picks []int,
+	def, rep []int16,
+) error {
 	out, err := w.group.Column(n.leaf)
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.path, err)
@@ -43,7 +51,7 @@ func (w *Writer) writeValues(n *writeNode, c *column.Column, first, count int, p
 		def = nil
 	}
 	s := valueSource{column: c, first: first, count: count, picks: picks}
-	b := &w.buffers.values
+	b := &w.buffers
 	written, entries := int64(0), max(len(def), count)
 	switch out := out.(type) {
 	case *file.BooleanColumnChunkWriter:
@@ -83,8 +91,8 @@ func (w *Writer) writeValues(n *writeNode, c *column.Column, first, count int, p
 }
 
 // writeRowsOf writes the elements of these rows of a vector.
-func (w *Writer) writeRowsOf(n *writeNode, c *column.Column, rows []int, def, rep []int16) error {
-	b := &w.buffers.values
+func (w *leafWriter) writeRowsOf(n *writeNode, c *column.Column, rows []int, def, rep []int16) error {
+	b := &w.buffers
 	width := c.Type.ValueWidth()
 	b.rows = buffer.GrowBytes(b.rows[:0], len(rows)*width)
 	for k, i := range rows {

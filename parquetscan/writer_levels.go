@@ -4,6 +4,7 @@ package parquetscan
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/vecql/vecql/column"
 )
@@ -14,14 +15,16 @@ import (
 // it is NULL or empty. The definition level of an entry is how much of its path is present, the repetition level which
 // list it continues (parquet-format, README.md, "Nested Encoding").
 
-// A writeBuffers is memory that pieces reuse.
-type writeBuffers struct {
-	steps  []levelEntries // by depth
-	def    []int16
-	rep    []int16
-	picks  []int
-	same   [][]int16 // by level: copies of that level
-	values valueBuffers
+// A columnWriter writes columns to the current row group.
+type columnWriter struct {
+	leaf      leafWriter
+	pageBytes int
+	// Memory that pieces reuse.
+	steps []levelEntries // by depth
+	def   []int16
+	rep   []int16
+	picks []int
+	same  [][]int16 // by level: copies of that level
 }
 
 // levelEntries are the entries of a field: the levels of each so far, and its index among the values of the field, -1
@@ -32,25 +35,25 @@ type levelEntries struct {
 }
 
 // step returns the entries of a depth, emptied.
-func (b *writeBuffers) step(depth int) *levelEntries {
-	for len(b.steps) <= depth {
-		b.steps = append(b.steps, levelEntries{})
+func (w *columnWriter) step(depth int) *levelEntries {
+	for len(w.steps) <= depth {
+		w.steps = append(w.steps, levelEntries{})
 	}
-	e := &b.steps[depth]
+	e := &w.steps[depth]
 	e.def, e.rep, e.at = e.def[:0], e.rep[:0], e.at[:0]
 	return e
 }
 
 // levels returns n times the same level.
-func (b *writeBuffers) levels(level int16, n int) []int16 {
-	for len(b.same) <= int(level) {
-		b.same = append(b.same, nil)
+func (w *columnWriter) levels(level int16, n int) []int16 {
+	for len(w.same) <= int(level) {
+		w.same = append(w.same, nil)
 	}
-	s := b.same[level]
+	s := w.same[level]
 	for len(s) < n {
 		s = append(s, level)
 	}
-	b.same[level] = s
+	w.same[level] = s
 	return s[:n]
 }
 
@@ -86,9 +89,17 @@ func (n *writeNode) size(c *column.Column, from, to int) int {
 	}
 }
 
+// cutRows returns the greatest number of rows up to most whose size is within a limit. size must not decrease with n.
+func cutRows(most, limit int, size func(n int) int) int {
+	if size(most) <= limit {
+		return most
+	}
+	return max(0, sort.Search(most, func(n int) bool { return size(n) > limit })-1)
+}
+
 // writeColumn writes rows [from, to) of a column, in pieces of a quarter of a page.
-func (w *Writer) writeColumn(n *writeNode, c *column.Column, from, to int) error {
-	limit := w.options.PageBytes / 4
+func (w *columnWriter) writeColumn(n *writeNode, c *column.Column, from, to int) error {
+	limit := w.pageBytes / 4
 	for from < to {
 		rows := max(1, cutRows(to-from, limit, func(rows int) int { return n.size(c, from, from+rows) }))
 		var err error
@@ -98,7 +109,7 @@ func (w *Writer) writeColumn(n *writeNode, c *column.Column, from, to int) error
 		case n.children == nil:
 			err = w.writeFlat(n, c, from, from+rows)
 		default:
-			e := w.buffers.step(0)
+			e := w.step(0)
 			for i := range rows {
 				e.def, e.rep, e.at = append(e.def, 0), append(e.rep, 0), append(e.at, from+i)
 			}
@@ -118,7 +129,7 @@ func (n *writeNode) errNull(i int) error {
 }
 
 // writeFlat writes rows of a scalar.
-func (w *Writer) writeFlat(n *writeNode, c *column.Column, from, to int) error {
+func (w *columnWriter) writeFlat(n *writeNode, c *column.Column, from, to int) error {
 	rows := to - from
 	if !n.field.Nullable {
 		if c.Nulls > 0 {
@@ -128,12 +139,12 @@ func (w *Writer) writeFlat(n *writeNode, c *column.Column, from, to int) error {
 				}
 			}
 		}
-		return w.writeValues(n, c, from, rows, nil, nil, nil)
+		return w.leaf.writeValues(n, c, from, rows, nil, nil, nil)
 	}
 	if c.Nulls == 0 {
-		return w.writeValues(n, c, from, rows, nil, w.buffers.levels(1, rows), nil)
+		return w.leaf.writeValues(n, c, from, rows, nil, w.levels(1, rows), nil)
 	}
-	def, picks := w.buffers.def[:0], w.buffers.picks[:0]
+	def, picks := w.def[:0], w.picks[:0]
 	for i := from; i < to; i++ {
 		valid := c.Validity[i>>3] >> (i & 7) & 1
 		def = append(def, int16(valid))
@@ -141,12 +152,12 @@ func (w *Writer) writeFlat(n *writeNode, c *column.Column, from, to int) error {
 			picks = append(picks, i)
 		}
 	}
-	w.buffers.def, w.buffers.picks = def, picks
-	return w.writeValues(n, c, from, len(picks), picks, def, nil)
+	w.def, w.picks = def, picks
+	return w.leaf.writeValues(n, c, from, len(picks), picks, def, nil)
 }
 
 // writeMatrix writes rows of a vector. Its levels are the same for all rows but NULLs.
-func (w *Writer) writeMatrix(n *writeNode, c *column.Column, from, to int) error {
+func (w *columnWriter) writeMatrix(n *writeNode, c *column.Column, from, to int) error {
 	rows, dim := to-from, c.Type.Dim
 	if c.Nulls > 0 && !n.field.Nullable {
 		for i := from; i < to; i++ {
@@ -160,13 +171,13 @@ func (w *Writer) writeMatrix(n *writeNode, c *column.Column, from, to int) error
 		if len(n.pattern) < rows*dim {
 			n.pattern = n.pattern[:0]
 			for range rows {
-				n.pattern = append(append(n.pattern, 0), w.buffers.levels(1, dim-1)...)
+				n.pattern = append(append(n.pattern, 0), w.levels(1, dim-1)...)
 			}
 		}
-		return w.writeValues(n, c, from*dim, rows*dim, nil, w.buffers.levels(elements, rows*dim), n.pattern[:rows*dim])
+		return w.leaf.writeValues(n, c, from*dim, rows*dim, nil, w.levels(elements, rows*dim), n.pattern[:rows*dim])
 	}
-	def, rep, picks := w.buffers.def[:0], w.buffers.rep[:0], w.buffers.picks[:0]
-	present, going := w.buffers.levels(elements, dim), w.buffers.levels(1, max(0, dim-1))
+	def, rep, picks := w.def[:0], w.rep[:0], w.picks[:0]
+	present, going := w.levels(elements, dim), w.levels(1, max(0, dim-1))
 	for i := from; i < to; i++ {
 		rep = append(rep, 0)
 		switch {
@@ -179,15 +190,15 @@ func (w *Writer) writeMatrix(n *writeNode, c *column.Column, from, to int) error
 			picks = append(picks, i)
 		}
 	}
-	w.buffers.def, w.buffers.rep, w.buffers.picks = def, rep, picks
-	return w.writeRowsOf(n, c, picks, def, rep)
+	w.def, w.rep, w.picks = def, rep, picks
+	return w.leaf.writeRowsOf(n, c, picks, def, rep)
 }
 
 // writeEntries writes a nested field; e has its entries with the levels of the enclosing fields.
-func (w *Writer) writeEntries(n *writeNode, c *column.Column, e *levelEntries, depth int) error {
+func (w *columnWriter) writeEntries(n *writeNode, c *column.Column, e *levelEntries, depth int) error {
 	if n.field.Nullable {
 		depth++
-		t := w.buffers.step(depth)
+		t := w.step(depth)
 		t.rep = append(t.rep, e.rep...)
 		for i, at := range e.at {
 			def := e.def[i]
@@ -211,12 +222,12 @@ func (w *Writer) writeEntries(n *writeNode, c *column.Column, e *levelEntries, d
 	switch n.field.Type.Kind {
 	case column.List, column.Map:
 		depth++
-		t := w.buffers.step(depth)
+		t := w.step(depth)
 		t.expand(e, n.rep+1, func(at int) (int, int) { return int(c.Offsets[at]), int(c.Offsets[at+1]) })
 		e = t
 	case column.Vector:
 		depth++
-		t := w.buffers.step(depth)
+		t := w.step(depth)
 		t.expand(e, n.rep+1, func(at int) (int, int) { return at * c.Type.Dim, (at + 1) * c.Type.Dim })
 		e = t
 	}
@@ -228,18 +239,18 @@ func (w *Writer) writeEntries(n *writeNode, c *column.Column, e *levelEntries, d
 	if n.leaf < 0 {
 		return nil
 	}
-	picks := w.buffers.picks[:0]
+	picks := w.picks[:0]
 	for _, at := range e.at {
 		if at >= 0 {
 			picks = append(picks, at)
 		}
 	}
-	w.buffers.picks = picks
+	w.picks = picks
 	first, count := 0, len(picks)
 	if count > 0 && picks[count-1]-picks[0] == count-1 { // picks ascend, so this is one run
 		first, picks = picks[0], nil
 	}
-	return w.writeValues(n, c, first, count, picks, e.def, e.rep)
+	return w.leaf.writeValues(n, c, first, count, picks, e.def, e.rep)
 }
 
 // expand appends an entry for each element of a list, and one for each NULL or empty list. rep is the repetition level
