@@ -92,8 +92,11 @@ type ClusterConfig struct {
 	// PoolConfig chooses the nodes of each request. The default tries the replicas of the request's partition, then all
 	// other nodes.
 	PoolConfig PoolConfig
-	// HostFilter selects the nodes that the session uses, e.g. DataCenterHostFilter. Default all nodes.
-	HostFilter HostFilter
+	// HostFilter reports whether the session connects to a node. The session sends no request to a node that is not
+	// accepted and opens no connection to it, except for a control connection to a contact point. Default all nodes.
+	// The driver calls HostFilter each time it has read the system tables, and holds no lock during the call; several
+	// sessions may call it at once. A panic is an error of NewSession, and later a line in the log.
+	HostFilter func(host *HostInfo) bool
 	// AddressTranslator translates the address that a node reports to the address at which clients reach it. Default
 	// none.
 	AddressTranslator AddressTranslator
@@ -301,7 +304,7 @@ func (c *ClusterConfig) validate() error {
 	}
 	fault(c.Metadata > MetadataNone, "Metadata is %d, must be MetadataFull, MetadataKeyspaces or MetadataNone", c.Metadata)
 	fault(c.Metadata == MetadataNone && c.OnSchemaChange != nil, "Metadata is MetadataNone, OnSchemaChange needs a cache")
-	errs = append(errs, validatePolicy(c.PoolConfig.HostSelectionPolicy), validateFilter(c.HostFilter))
+	errs = append(errs, validatePolicy(c.PoolConfig.HostSelectionPolicy))
 	_, snappy := c.Compressor.(SnappyCompressor)
 	fault(snappy && c.ProtoVersion == 5,
 		"Compressor is Snappy, which protocol v5 does not support: set LZ4 or ProtoVersion 4")

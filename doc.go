@@ -106,7 +106,7 @@
 //
 // A request goes to a replica of its partition, on ScyllaDB to the shard that owns the partition, and to another node
 // when that node cannot be reached. In a cluster with several data centers, set ClusterConfig.PoolConfig to a policy
-// that names the local one: see [DCAwareRoundRobinPolicy]. Nodes are identified by host id and may change their
+// that names the local one: see [DCAwarePolicy]. Nodes are identified by host id and may change their
 // addresses. The session reconnects to a node for as long as the node belongs to the cluster.
 //
 // A statement that may have been executed is sent again only if it is idempotent, under every [RetryPolicy]: a SELECT,

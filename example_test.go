@@ -102,7 +102,7 @@ func ExampleClusterConfig() {
 		Authenticator: vecql.PasswordAuthenticator{Username: "shop", Password: "secret"},
 		Consistency:   cql.LocalQuorum,
 	}
-	config.PoolConfig.HostSelectionPolicy = vecql.TokenAwareHostPolicy(vecql.DCAwareRoundRobinPolicy("eu-west"))
+	config.PoolConfig.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: vecql.DCAwarePolicy{DataCenter: "eu-west"}}
 	session, err := vecql.NewSession(context.Background(), config)
 	if err != nil {
 		log.Fatal(err)

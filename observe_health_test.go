@@ -51,7 +51,7 @@ func TestReadyWaitsForLocalNodesOnly(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		c.Nodes[1].DC = "far"
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = DCAwareRoundRobinPolicy("dc1")
+			cfg.PoolConfig.HostSelectionPolicy = DCAwarePolicy{DataCenter: "dc1"}
 		})
 		c.Nodes[1].Stop()
 		time.Sleep(time.Second)

@@ -18,7 +18,7 @@ import (
 // driver holds no lock during the call. A panic in a method is an error of NewSession, and later a line in the log.
 //
 // A policy may also have the method IsLocal(*HostInfo) bool. Remote nodes come after all local nodes, except with
-// NonLocalReplicasFallback. Without IsLocal the nodes of tier 0 are local. A policy may also be a HostPicker.
+// TokenAwarePolicy.RemoteReplicas. Without IsLocal the nodes of tier 0 are local. A policy may also be a HostPicker.
 type HostSelectionPolicy interface {
 	// Tier returns the distance of the node: 0 for the nearest, negative for a node that receives only the requests
 	// that name it. Nodes of one tier share the load. Tier must return the same value for the same node.
@@ -75,143 +75,115 @@ type RouteInfo struct {
 
 // PoolConfig configures the selection of nodes.
 type PoolConfig struct {
-	// HostSelectionPolicy selects the nodes of each request. Default TokenAwareHostPolicy(RoundRobinHostPolicy()):
-	// replicas first, without a preference for a data center. With several data centers, name the local one:
-	// TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")).
+	// HostSelectionPolicy selects the nodes of each request. Default TokenAwarePolicy{}: replicas first, without a
+	// preference for a data center. With several data centers, name the local one:
+	// TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}.
 	HostSelectionPolicy HostSelectionPolicy
 }
 
-// HostPolicyOption is an option of DCAwareRoundRobinPolicy and RackAwareRoundRobinPolicy.
-type HostPolicyOption struct{ disableFailover bool }
-
-// DisableDCFailover excludes the nodes of other data centers: a request that no local node takes fails. The session
-// still connects to remote nodes, unless DataCenterHostFilter excludes them.
-func DisableDCFailover() HostPolicyOption { return HostPolicyOption{disableFailover: true} }
-
-type roundRobinPolicy struct{}
-
-// RoundRobinHostPolicy spreads requests evenly over all nodes.
-func RoundRobinHostPolicy() HostSelectionPolicy { return roundRobinPolicy{} }
+// RoundRobinPolicy is a HostSelectionPolicy that spreads requests evenly over all nodes.
+type RoundRobinPolicy struct{}
 
 // Tier implements HostSelectionPolicy.
-func (roundRobinPolicy) Tier(*HostInfo) int { return 0 }
+func (RoundRobinPolicy) Tier(*HostInfo) int { return 0 }
 
-// locationPolicy prefers a data center, and in it a rack.
-type locationPolicy struct {
-	dc, rack        string
-	racks           bool
-	disableFailover bool
-}
-
-// DCAwareRoundRobinPolicy prefers the nodes of a data center. Remote nodes follow only when no local node takes the
-// request, at every consistency level. LocalQuorum is then a quorum in the coordinator's data center. DisableDCFailover
-// excludes remote nodes.
-func DCAwareRoundRobinPolicy(localDC string, opts ...HostPolicyOption) HostSelectionPolicy {
-	p := locationPolicy{dc: localDC}
-	p.apply(opts)
-	return p
-}
-
-// RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center. Remote nodes follow as with
-// DCAwareRoundRobinPolicy.
-func RackAwareRoundRobinPolicy(localDC, localRack string, opts ...HostPolicyOption) HostSelectionPolicy {
-	p := locationPolicy{dc: localDC, rack: localRack, racks: true}
-	p.apply(opts)
-	return p
-}
-
-func (p *locationPolicy) apply(opts []HostPolicyOption) {
-	for _, o := range opts {
-		p.disableFailover = p.disableFailover || o.disableFailover
-	}
+// DCAwarePolicy is a HostSelectionPolicy that prefers the nodes of a data center. Remote nodes follow only when no
+// local node takes the request, at every consistency level. LocalQuorum is then a quorum in the coordinator's data
+// center.
+type DCAwarePolicy struct {
+	DataCenter string // the local data center; must not be empty
+	// NoFailover excludes the nodes of other data centers: a request that no local node takes fails. The session still
+	// connects to remote nodes, unless ClusterConfig.HostFilter excludes them.
+	NoFailover bool
 }
 
 // Tier implements HostSelectionPolicy.
-func (p locationPolicy) Tier(h *HostInfo) int {
+func (p DCAwarePolicy) Tier(h *HostInfo) int {
 	switch {
-	case h.dc != p.dc && p.disableFailover:
+	case h.dc == p.DataCenter:
+		return 0
+	case p.NoFailover:
 		return -1
-	case h.dc != p.dc:
+	}
+	return 1
+}
+
+func (p DCAwarePolicy) validate() error {
+	if p.DataCenter == "" {
+		return errors.New("vecql: ClusterConfig: PoolConfig.HostSelectionPolicy: the local data center is empty")
+	}
+	return nil
+}
+
+// RackAwarePolicy is a HostSelectionPolicy that prefers the nodes of a rack, then the other nodes of its data center.
+// Remote nodes follow as with DCAwarePolicy.
+type RackAwarePolicy struct {
+	DataCenter, Rack string // the local ones; must not be empty
+	NoFailover       bool   // see DCAwarePolicy
+}
+
+// Tier implements HostSelectionPolicy.
+func (p RackAwarePolicy) Tier(h *HostInfo) int {
+	switch {
+	case h.dc != p.DataCenter && p.NoFailover:
+		return -1
+	case h.dc != p.DataCenter:
 		return 2
-	case p.racks && h.rack != p.rack:
+	case h.rack != p.Rack:
 		return 1
 	}
 	return 0
 }
 
 // IsLocal reports whether h is in the local data center, in any rack.
-func (p locationPolicy) IsLocal(h *HostInfo) bool { return h.dc == p.dc }
+func (p RackAwarePolicy) IsLocal(h *HostInfo) bool { return h.dc == p.DataCenter }
 
-func (p locationPolicy) validate() error {
-	if p.dc == "" {
-		return errors.New("vecql: ClusterConfig: PoolConfig.HostSelectionPolicy: the local data center is empty")
-	}
-	if p.racks && p.rack == "" {
+func (p RackAwarePolicy) validate() error {
+	if p.Rack == "" && p.DataCenter != "" {
 		return errors.New("vecql: ClusterConfig: PoolConfig.HostSelectionPolicy: the local rack is empty")
 	}
-	return nil
+	return DCAwarePolicy{DataCenter: p.DataCenter}.validate()
 }
 
-// TokenAwareOption is an option of TokenAwareHostPolicy.
-type TokenAwareOption struct{ set func(*tokenAwarePolicy) }
-
-// ShuffleReplicas spreads the requests of one partition over its replicas. ShuffleReplicas is the default.
-func ShuffleReplicas() TokenAwareOption {
-	return TokenAwareOption{func(p *tokenAwarePolicy) { p.inOrder = false }}
+// TokenAwarePolicy is a HostSelectionPolicy that sends a request to the replicas of its partition first. The order is:
+// local replicas, local nodes, remote replicas, remote nodes; the nearest first in each. A conditional statement goes
+// to the replicas in the order of the ring, the primary first, so that the conditional statements of one partition meet
+// at one node. A statement is conditional if ScyllaDB's mark is in the prepared statement, or IF is in its text.
+type TokenAwarePolicy struct {
+	Fallback HostSelectionPolicy // the distance of nodes and replicas; nil means RoundRobinPolicy
+	// KeepOrder sends all requests of one partition to the same replica while that replica takes them, to profit from
+	// its cache. By default they are spread over the replicas.
+	KeepOrder bool
+	// RemoteReplicas tries remote replicas before local nodes that are not replicas.
+	RemoteReplicas bool
+	// MaxInFlight moves a replica whose connection has more requests in flight behind the other replicas, local and
+	// remote replicas separately; 0 means no limit. Conditional statements ignore it.
+	MaxInFlight int
 }
 
-// DoNotShuffleReplicas sends all requests of one partition to the same replica while that replica takes them, to profit
-// from its cache.
-func DoNotShuffleReplicas() TokenAwareOption {
-	return TokenAwareOption{func(p *tokenAwarePolicy) { p.inOrder = true }}
-}
+// Tier returns the tier of Fallback.
+func (p TokenAwarePolicy) Tier(h *HostInfo) int { return p.fallback().Tier(h) }
 
-// NonLocalReplicasFallback tries remote replicas before local nodes that are not replicas.
-func NonLocalReplicasFallback() TokenAwareOption {
-	return TokenAwareOption{func(p *tokenAwarePolicy) { p.replicasFirst = true }}
-}
+// IsLocal reports whether h is local by Fallback.
+func (p TokenAwarePolicy) IsLocal(h *HostInfo) bool { return isLocal(p.fallback(), h) }
 
-// AvoidSlowReplicas moves a replica whose connection has more than maxInFlight requests in flight behind the other
-// replicas, local and remote replicas separately. Conditional statements ignore the option.
-func AvoidSlowReplicas(maxInFlight int) TokenAwareOption {
-	return TokenAwareOption{func(p *tokenAwarePolicy) { p.avoidSlow, p.maxInFlight = true, maxInFlight }}
-}
-
-// tokenAwarePolicy is TokenAwareHostPolicy with its options.
-type tokenAwarePolicy struct {
-	HostSelectionPolicy
-	inOrder, replicasFirst bool
-	avoidSlow              bool
-	maxInFlight            int
-}
-
-// TokenAwareHostPolicy sends a request to the replicas of its partition first. fallback returns the distance of nodes
-// and replicas; nil means RoundRobinHostPolicy. The order is: local replicas, local nodes, remote replicas, remote
-// nodes; the nearest first in each. A conditional statement goes to the replicas in the order of the ring, the primary
-// first, so that the conditional statements of one partition meet at one node. A statement is conditional if ScyllaDB's
-// mark is in the prepared statement, or IF is in its text.
-func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...TokenAwareOption) HostSelectionPolicy {
-	if fallback == nil {
-		fallback = RoundRobinHostPolicy()
+func (p TokenAwarePolicy) fallback() HostSelectionPolicy {
+	if p.Fallback == nil {
+		return RoundRobinPolicy{}
 	}
-	p := tokenAwarePolicy{HostSelectionPolicy: fallback}
-	for _, o := range opts {
-		if o.set != nil {
-			o.set(&p)
-		}
+	return p.Fallback
+}
+
+func (p TokenAwarePolicy) validate() error {
+	if p.MaxInFlight < 0 {
+		return errtext.Errorf("ClusterConfig: PoolConfig.HostSelectionPolicy: MaxInFlight is %d, must not be negative",
+			p.MaxInFlight)
 	}
-	return p
+	return validatePolicy(p.Fallback)
 }
 
-// ShuffledTokenAwareHostPolicy is TokenAwareHostPolicy with ShuffleReplicas.
-func ShuffledTokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...TokenAwareOption) HostSelectionPolicy {
-	return TokenAwareHostPolicy(fallback, append([]TokenAwareOption{ShuffleReplicas()}, opts...)...)
-}
-
-// IsLocal returns the result of the fallback.
-func (p tokenAwarePolicy) IsLocal(h *HostInfo) bool { return isLocal(p.HostSelectionPolicy, h) }
-
-func (p tokenAwarePolicy) validate() error { return validatePolicy(p.HostSelectionPolicy) }
+// replicaOrder returns p. Only a TokenAwarePolicy, a pointer to one, or a policy that embeds one has the method.
+func (p TokenAwarePolicy) replicaOrder() TokenAwarePolicy { return p }
 
 func isLocal(p HostSelectionPolicy, h *HostInfo) bool {
 	if l, ok := p.(interface{ IsLocal(h *HostInfo) bool }); ok {
@@ -230,34 +202,31 @@ func validatePolicy(p HostSelectionPolicy) error {
 
 // planRules are the settings of a policy for all query plans of a session.
 type planRules struct {
-	policy        HostSelectionPolicy
-	picker        HostPicker // nil means the usual order
-	tokenAware    bool
-	inOrder       bool
-	replicasFirst bool
-	avoidSlow     bool
-	maxInFlight   int
+	policy     HostSelectionPolicy
+	picker     HostPicker // nil means the usual order
+	tokenAware bool       // replicas come first, in the order of replicas
+	replicas   TokenAwarePolicy
 }
 
 // newPlanRules returns the rules of a policy, which may be nil.
 func newPlanRules(p HostSelectionPolicy) planRules {
 	if p == nil {
-		p = TokenAwareHostPolicy(nil)
+		p = TokenAwarePolicy{}
 	}
 	r := planRules{policy: p}
-	inner := p
-	if t, ok := p.(tokenAwarePolicy); ok {
-		r.tokenAware, r.inOrder, r.replicasFirst, r.avoidSlow, r.maxInFlight = true, t.inOrder, t.replicasFirst, t.avoidSlow,
-			t.maxInFlight
-		inner = t.HostSelectionPolicy
+	r.picker, _ = p.(HostPicker)
+	if t, ok := p.(interface{ replicaOrder() TokenAwarePolicy }); ok {
+		r.tokenAware, r.replicas = true, t.replicaOrder()
+		if r.picker == nil {
+			r.picker, _ = r.replicas.Fallback.(HostPicker)
+		}
 	}
-	r.picker, _ = inner.(HostPicker)
 	return r
 }
 
 // filterHosts applies filter, which may be nil, and the policy to the hosts of a view before the view becomes a
 // snapshot.
-func (r *planRules) filterHosts(hosts []*HostInfo, filter HostFilter) error {
+func (r *planRules) filterHosts(hosts []*HostInfo, filter func(*HostInfo) bool) error {
 	accepted, used := 0, 0
 	for _, h := range hosts {
 		if err := r.filterHost(h, filter); err != nil {
@@ -281,7 +250,7 @@ func (r *planRules) filterHosts(hosts []*HostInfo, filter HostFilter) error {
 
 // filterHost stores the decisions of the filter and the policy in h: excluded, tier and remote. Both are code of the
 // program, so a panic of either becomes the error.
-func (r *planRules) filterHost(h *HostInfo, filter HostFilter) (err error) {
+func (r *planRules) filterHost(h *HostInfo, filter func(*HostInfo) bool) (err error) {
 	what := "HostFilter"
 	defer func() {
 		if err != nil {
@@ -289,7 +258,7 @@ func (r *planRules) filterHost(h *HostInfo, filter HostFilter) (err error) {
 		}
 	}()
 	defer background.Recover(&err)
-	if h.excluded = filter != nil && !filter.Accept(h); h.excluded {
+	if h.excluded = filter != nil && !filter(h); h.excluded {
 		return nil
 	}
 	what = "HostSelectionPolicy"

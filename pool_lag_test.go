@@ -54,7 +54,7 @@ func TestPoolLags(t *testing.T) {
 // TestPlanLaggingNodes: a lagging replica comes after the other local replicas, a lagging node of others after the next
 // one. Conditional statements stay in the order of the ring.
 func TestPlanLaggingNodes(t *testing.T) {
-	topo := threeByThree(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")))
+	topo := threeByThree(t, TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "b"}})
 	withLoad(t, topo, nil)
 	withLag(t, topo.node(4)) // 4 and 5 are the local replicas
 	for i := range uint32(20) {

@@ -27,7 +27,7 @@ func TestRoute(t *testing.T) {
 			return bad
 		})
 		// replicas do not depend on the policy
-		for _, policy := range []HostSelectionPolicy{nil, RoundRobinHostPolicy(), pickAll{}} {
+		for _, policy := range []HostSelectionPolicy{nil, RoundRobinPolicy{}, pickAll{}} {
 			observed := 0
 			s := sessionOn(c, func(cfg *ClusterConfig) {
 				cfg.PoolConfig.HostSelectionPolicy = policy

@@ -163,7 +163,7 @@ func TestControlConnectionLostAfterCheck(t *testing.T) {
 		cfg := configOf(c)
 		var session atomic.Pointer[Session]
 		var kill atomic.Bool
-		cfg.HostFilter = HostFilterFunc(func(*HostInfo) bool {
+		cfg.HostFilter = func(*HostInfo) bool {
 			if s := session.Load(); s != nil && kill.CompareAndSwap(true, false) {
 				for _, n := range c.Nodes {
 					n.HangUp()
@@ -171,7 +171,7 @@ func TestControlConnectionLostAfterCheck(t *testing.T) {
 				synctest.Wait()
 			}
 			return true
-		})
+		}
 		s := openSession(t, cfg)
 		session.Store(s)
 		kill.Store(true)

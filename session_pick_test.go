@@ -24,7 +24,7 @@ import (
 
 // recorder is a HostPicker that selects the hosts in the order of order, without end, and records what it is passed.
 type recorder struct {
-	roundRobinPolicy
+	RoundRobinPolicy
 	order []int // indexes into hosts by address
 
 	mu    sync.Mutex
@@ -192,7 +192,7 @@ func TestHostPickerSpeculation(t *testing.T) {
 
 // ownHosts is a HostPicker that receives its nodes from listeners only.
 type ownHosts struct {
-	roundRobinPolicy
+	RoundRobinPolicy
 	mu    sync.Mutex
 	hosts map[string]*HostInfo
 }

@@ -49,7 +49,10 @@ func TestSessionHostFilter(t *testing.T) {
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	hits := hitsOf(c)
-	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HostFilter = WhiteListHostFilter("127.0.0.2", "127.0.0.3") })
+	contactPoint := netip.MustParseAddr("127.0.0.1")
+	s := sessionOn(c, func(cfg *ClusterConfig) {
+		cfg.HostFilter = func(h *HostInfo) bool { return h.addr.Addr() != contactPoint }
+	})
 	requireAllUp(t, s)
 	require.Len(t, s.GetHosts(), 2)
 	for key := range 40 {
@@ -71,10 +74,10 @@ func TestSessionPolicies(t *testing.T) {
 		nodes  int // that receive requests for one key
 	}{
 		{"default", nil, 1},
-		{"tokens", TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1"), AvoidSlowReplicas(1000)), 1},
-		{"round robin", RoundRobinHostPolicy(), 3},
-		{"data center", DCAwareRoundRobinPolicy("dc1"), 3},
-		{"another data center", DCAwareRoundRobinPolicy("dc9"), 3},
+		{"tokens", TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}, MaxInFlight: 1000}, 1},
+		{"round robin", RoundRobinPolicy{}, 3},
+		{"data center", DCAwarePolicy{DataCenter: "dc1"}, 3},
+		{"another data center", DCAwarePolicy{DataCenter: "dc9"}, 3},
 		{"the user's", pickerFunc(func(_ RouteInfo, hosts []*HostInfo) []*HostInfo { return hosts[1:2] }), 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -107,17 +110,21 @@ func TestSessionPolicyFaults(t *testing.T) {
 		change func(*ClusterConfig)
 		want   string
 	}{
-		{"filter panics", func(cfg *ClusterConfig) { cfg.HostFilter = HostFilterFunc(func(*HostInfo) bool { panic("mine") }) }, "HostFilter: panic: mine"},
-		{"filter accepts none", func(cfg *ClusterConfig) { cfg.HostFilter = DenyAllFilter() }, "HostFilter accepts none"},
+		{"filter panics", func(cfg *ClusterConfig) { cfg.HostFilter = func(*HostInfo) bool { panic("mine") } }, "HostFilter: panic: mine"},
+		{"filter accepts none", func(cfg *ClusterConfig) { cfg.HostFilter = acceptNone }, "HostFilter accepts none"},
 		{"policy panics", func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = panicPolicy{} }, "HostSelectionPolicy: panic: mine"},
 		{"translator panics", func(cfg *ClusterConfig) {
 			cfg.AddressTranslator = AddressTranslatorFunc(func(net.IP, int) (net.IP, int) { panic("mine") })
 		}, "AddressTranslator: 127.0.0.2"},
 		{"no data center", func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = TokenAwareHostPolicy(DCAwareRoundRobinPolicy(""))
+			cfg.PoolConfig.HostSelectionPolicy = TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: ""}}
 		}, "the local data center is empty"},
-		{"no rack", func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = RackAwareRoundRobinPolicy("a", "") }, "the local rack is empty"},
-		{"unknown name", func(cfg *ClusterConfig) { cfg.HostFilter = WhiteListHostFilter("no such host.invalid") }, "HostFilter: lookup"},
+		{"no rack", func(cfg *ClusterConfig) {
+			cfg.PoolConfig.HostSelectionPolicy = RackAwarePolicy{DataCenter: "a", Rack: ""}
+		}, "the local rack is empty"},
+		{"negative limit", func(cfg *ClusterConfig) {
+			cfg.PoolConfig.HostSelectionPolicy = TokenAwarePolicy{MaxInFlight: -1}
+		}, "MaxInFlight is -1, must not be negative"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			leak.Require(t, pooled.Held.Load)
@@ -131,12 +138,12 @@ func TestSessionPolicyFaults(t *testing.T) {
 		var bad atomic.Bool
 		s := sessionOn(c, func(cfg *ClusterConfig) {
 			cfg.ReconnectInterval = 20 * time.Millisecond
-			cfg.HostFilter = HostFilterFunc(func(*HostInfo) bool {
+			cfg.HostFilter = func(*HostInfo) bool {
 				if bad.Load() {
 					panic("mine")
 				}
 				return true
-			})
+			}
 		})
 		defer s.Close()
 		bad.Store(true)

@@ -160,11 +160,11 @@ func TestContactPointsOnlyFilters(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		cfg.DisableInitialHostLookup = true
-		cfg.HostFilter = DataCenterHostFilter("dc1")
+		cfg.HostFilter = func(h *HostInfo) bool { return h.DataCenter() == "dc1" }
 		_, err := NewSession(t.Context(), *cfg)
 		require.ErrorIs(t, err, ErrNoHosts)
 		cfg.HostFilter = nil
-		cfg.PoolConfig.HostSelectionPolicy = TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1"))
+		cfg.PoolConfig.HostSelectionPolicy = TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}
 		require.NoError(t, openSession(t, cfg).Query("INSERT").Exec(t.Context()))
 	})
 }

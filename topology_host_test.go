@@ -86,7 +86,7 @@ func TestFault27PeersTable(t *testing.T) {
 				require.True(t, h.addr.IsValid())
 			}
 			require.Equal(t, c.want, got)
-			topo := testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, map[string]placement.Strategy{
+			topo := testTopology(t, TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}, nodes, map[string]placement.Strategy{
 				"ks": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc1": {All: 3}, "": {All: 1}}},
 			})
 			require.Len(t, planNodes(topo.plan(planTarget{keyspace: "ks", token: 7, hasToken: true})), len(hosts))
@@ -173,28 +173,28 @@ func TestHostInfo(t *testing.T) {
 	require.Nil(t, new(HostInfo).ConnectAddress())
 }
 
+func acceptNone(*HostInfo) bool { return false }
+
 func TestFilterHosts(t *testing.T) {
 	hosts := func() []*HostInfo { return []*HostInfo{testNode(1, "a", "r").info, testNode(2, "b", "r").info} }
-	rules := newPlanRules(TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")))
+	rules := newPlanRules(TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "b"}})
 	list := hosts()
-	require.NoError(t, rules.filterHosts(list, DataCenterHostFilter("b")))
+	require.NoError(t, rules.filterHosts(list, func(h *HostInfo) bool { return h.DataCenter() == "b" }))
 	require.True(t, list[0].excluded)
 	require.False(t, list[1].excluded)
-	require.NoError(t, rules.filterHosts(list, AcceptAllFilter()))
+	require.NoError(t, rules.filterHosts(list, nil))
 	require.False(t, list[0].excluded, "a filter replaces the earlier result")
 	require.True(t, list[0].remote)
 	require.False(t, list[1].remote)
-	require.NoError(t, rules.filterHosts(list, WhiteListHostFilter("127.0.0.2")))
-	require.True(t, list[0].excluded)
 
-	err := rules.filterHosts(hosts(), DenyAllFilter())
+	err := rules.filterHosts(hosts(), acceptNone)
 	require.ErrorIs(t, err, ErrNoHosts)
 	require.ErrorContains(t, err, "HostFilter accepts none")
-	nowhere := newPlanRules(DCAwareRoundRobinPolicy("x", DisableDCFailover()))
+	nowhere := newPlanRules(DCAwarePolicy{DataCenter: "x", NoFailover: true})
 	err = nowhere.filterHosts(hosts(), nil)
 	require.ErrorIs(t, err, ErrNoHosts)
 	require.ErrorContains(t, err, "uses none of")
-	err = rules.filterHosts(hosts(), HostFilterFunc(func(*HostInfo) bool { panic("mine") }))
+	err = rules.filterHosts(hosts(), func(*HostInfo) bool { panic("mine") })
 	require.ErrorContains(t, err, "127.0.0.1:9042 (a): HostFilter: panic: mine")
 	panics := newPlanRules(panicPolicy{})
 	require.ErrorContains(t, panics.filterHosts(hosts(), nil), "HostSelectionPolicy: panic: mine")

@@ -97,7 +97,7 @@ func TestPlanHostPickerFaults(t *testing.T) {
 
 // nextPicker is a HostPicker that calls next for each request.
 type nextPicker struct {
-	roundRobinPolicy
+	RoundRobinPolicy
 	next func() NextHost
 }
 
@@ -154,7 +154,7 @@ func TestPlanHostPickerThatEnds(t *testing.T) {
 }
 
 // pickAll is a HostPicker that returns all hosts.
-type pickAll struct{ roundRobinPolicy }
+type pickAll struct{ RoundRobinPolicy }
 
 func (pickAll) Pick(_ context.Context, _ RouteInfo, hosts []*HostInfo) NextHost {
 	return HostsInOrder(hosts...)

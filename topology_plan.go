@@ -138,9 +138,9 @@ func (t *topology) startPlan(p *queryPlan, target *planTarget) {
 		p.picked = pick(rules.picker, p, target)
 		return
 	}
-	p.inOrder = rules.inOrder || target.lwt
+	p.inOrder = rules.replicas.KeepOrder || target.lwt
 	p.avoid, p.now = !target.lwt && p.replicas() > 1, target.now
-	if rules.replicasFirst {
+	if rules.replicas.RemoteReplicas {
 		p.order = replicasFirst
 	}
 }
@@ -340,9 +340,9 @@ func (p *queryPlan) nextReplica(s planStep) (*node, int32) {
 	}
 }
 
-// isSlow reports whether a replica is tried after the others: its connection lags, or AvoidSlowReplicas applies.
+// isSlow reports whether a replica is tried after the others: its connection lags, or MaxInFlight applies.
 func (p *queryPlan) isSlow(n *node, shard int32) bool {
-	if rules := &p.topo.routing.rules; rules.avoidSlow && n.busy(shard, rules.maxInFlight) {
+	if limit := p.topo.routing.rules.replicas.MaxInFlight; limit > 0 && n.busy(shard, limit) {
 		return true
 	}
 	return n.pool.lags(p.shardAt(n, shard), p.now)

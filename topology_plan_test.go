@@ -58,7 +58,7 @@ func onToken(start uint32) planTarget {
 }
 
 func TestPlanOrder(t *testing.T) {
-	dc := DCAwareRoundRobinPolicy("b")
+	dc := DCAwarePolicy{DataCenter: "b"}
 	for _, c := range []struct {
 		name   string
 		policy HostSelectionPolicy
@@ -67,24 +67,24 @@ func TestPlanOrder(t *testing.T) {
 	}{
 		{"default", nil, false, [][]int{{1, 2, 4, 5, 7, 8}, {3, 6, 9}}},
 		{"default, conditional", nil, true, [][]int{{1}, {4}, {7}, {2}, {5}, {8}, {3, 6, 9}}},
-		{"round robin ignores replicas", RoundRobinHostPolicy(), false, [][]int{{1, 2, 3, 4, 5, 6, 7, 8, 9}}},
+		{"round robin ignores replicas", RoundRobinPolicy{}, false, [][]int{{1, 2, 3, 4, 5, 6, 7, 8, 9}}},
 		{"data center", dc, false, [][]int{{4, 5, 6}, {1, 2, 3, 7, 8, 9}}},
-		{"data center, no other", DCAwareRoundRobinPolicy("b", DisableDCFailover()), false, [][]int{{4, 5, 6}}},
-		{"unknown data center", DCAwareRoundRobinPolicy("x"), false, [][]int{{1, 2, 3, 4, 5, 6, 7, 8, 9}}},
-		{"rack", RackAwareRoundRobinPolicy("b", "r1"), false, [][]int{{5}, {4, 6}, {1, 2, 3, 7, 8, 9}}},
-		{"tokens, data center", TokenAwareHostPolicy(dc), false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
-		{"tokens, data center, conditional", TokenAwareHostPolicy(dc), true, [][]int{{4}, {5}, {6}, {1}, {7}, {2}, {8}, {3, 9}}},
-		{"tokens, data center, in order", TokenAwareHostPolicy(dc, DoNotShuffleReplicas()), false, [][]int{{4}, {5}, {6}, {1}, {7}, {2}, {8}, {3, 9}}},
-		{"last option wins: shuffled", TokenAwareHostPolicy(dc, DoNotShuffleReplicas(), ShuffleReplicas()), false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
-		{"shuffled", ShuffledTokenAwareHostPolicy(dc), false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
-		{"remote replicas before local nodes", TokenAwareHostPolicy(dc, NonLocalReplicasFallback()), false, [][]int{{4, 5}, {1, 2, 7, 8}, {6}, {3, 9}}},
-		{"tokens, rack", TokenAwareHostPolicy(RackAwareRoundRobinPolicy("b", "r1")), false, [][]int{{5}, {4}, {6}, {1, 2, 7, 8}, {3, 9}}},
-		{"tokens, rack of no replica", TokenAwareHostPolicy(RackAwareRoundRobinPolicy("b", "r2")), false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"data center, no other", DCAwarePolicy{DataCenter: "b", NoFailover: true}, false, [][]int{{4, 5, 6}}},
+		{"unknown data center", DCAwarePolicy{DataCenter: "x"}, false, [][]int{{1, 2, 3, 4, 5, 6, 7, 8, 9}}},
+		{"rack", RackAwarePolicy{DataCenter: "b", Rack: "r1"}, false, [][]int{{5}, {4, 6}, {1, 2, 3, 7, 8, 9}}},
+		{"tokens, data center", TokenAwarePolicy{Fallback: dc}, false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"tokens, data center, conditional", TokenAwarePolicy{Fallback: dc}, true, [][]int{{4}, {5}, {6}, {1}, {7}, {2}, {8}, {3, 9}}},
+		{"tokens, data center, in order", TokenAwarePolicy{Fallback: dc, KeepOrder: true}, false, [][]int{{4}, {5}, {6}, {1}, {7}, {2}, {8}, {3, 9}}},
+		{"a pointer to a policy", &TokenAwarePolicy{Fallback: dc}, false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"a policy that embeds one", ownTokenAware{TokenAwarePolicy{Fallback: dc}}, false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"remote replicas before local nodes", TokenAwarePolicy{Fallback: dc, RemoteReplicas: true}, false, [][]int{{4, 5}, {1, 2, 7, 8}, {6}, {3, 9}}},
+		{"tokens, rack", TokenAwarePolicy{Fallback: RackAwarePolicy{DataCenter: "b", Rack: "r1"}}, false, [][]int{{5}, {4}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"tokens, rack of no replica", TokenAwarePolicy{Fallback: RackAwarePolicy{DataCenter: "b", Rack: "r2"}}, false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
 		{
-			"tokens, rack, no other", TokenAwareHostPolicy(RackAwareRoundRobinPolicy("b", "r1", DisableDCFailover())), true,
+			"tokens, rack, no other", TokenAwarePolicy{Fallback: RackAwarePolicy{DataCenter: "b", Rack: "r1", NoFailover: true}}, true,
 			[][]int{{5}, {4}, {6}},
 		},
-		{"the user's tiers", TokenAwareHostPolicy(tiersByID{9: 0, 8: 1, 1: 2, 2: 2, 3: 2}), false, [][]int{{9}, {8}, {1, 2}, {3}}},
+		{"the user's tiers", TokenAwarePolicy{Fallback: tiersByID{9: 0, 8: 1, 1: 2, 2: 2, 3: 2}}, false, [][]int{{9}, {8}, {1, 2}, {3}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			topo := threeByThree(t, c.policy)
@@ -117,6 +117,9 @@ func (p tiersByID) Tier(h *HostInfo) int {
 	return -1
 }
 
+// ownTokenAware is a policy of a program that embeds TokenAwarePolicy.
+type ownTokenAware struct{ TokenAwarePolicy }
+
 // TestPlanProperties checks query plans of random clusters under random policies.
 func TestPlanProperties(t *testing.T) {
 	seed := rand.Uint64()
@@ -127,13 +130,13 @@ func TestPlanProperties(t *testing.T) {
 		var inner HostSelectionPolicy
 		switch rnd.IntN(5) {
 		case 0:
-			inner = RoundRobinHostPolicy()
+			inner = RoundRobinPolicy{}
 		case 1:
-			inner = DCAwareRoundRobinPolicy("dc0")
+			inner = DCAwarePolicy{DataCenter: "dc0"}
 		case 2:
-			inner = DCAwareRoundRobinPolicy("dc0", DisableDCFailover())
+			inner = DCAwarePolicy{DataCenter: "dc0", NoFailover: true}
 		case 3:
-			inner = RackAwareRoundRobinPolicy("dc0", "r0")
+			inner = RackAwarePolicy{DataCenter: "dc0", Rack: "r0"}
 		case 4:
 			tiers := tiersByID{}
 			for _, n := range nodes {
@@ -142,14 +145,10 @@ func TestPlanProperties(t *testing.T) {
 			inner = tiers
 		}
 		replicasBeforeAll := rnd.IntN(2) == 0
-		var opts []TokenAwareOption
-		if replicasBeforeAll {
-			opts = append(opts, NonLocalReplicasFallback())
-		}
 		for _, n := range nodes {
 			n.info.excluded = rnd.IntN(10) == 0
 		}
-		topo := testTopology(t, TokenAwareHostPolicy(inner, opts...), nodes, map[string]placement.Strategy{
+		topo := testTopology(t, TokenAwarePolicy{Fallback: inner, RemoteReplicas: replicasBeforeAll}, nodes, map[string]placement.Strategy{
 			"ks": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc0": {All: 3}, "dc1": {All: 2}}},
 		})
 		if rnd.IntN(2) == 0 {
@@ -251,7 +250,7 @@ func TestPlanSpreads(t *testing.T) {
 }
 
 func TestPlanOneHost(t *testing.T) {
-	topo := threeByThree(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("a", DisableDCFailover())))
+	topo := threeByThree(t, TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "a", NoFailover: true}})
 	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: cql.UUID{15: 8}, Shard: 3}}})
 	target := onToken(7)
 	target.host = cql.UUID{15: 8}
@@ -284,7 +283,7 @@ func withLoad(t *testing.T, topo *topology, load map[byte]int) {
 }
 
 func TestPlanAvoidsSlowReplicas(t *testing.T) {
-	policy := TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b"), AvoidSlowReplicas(10))
+	policy := TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "b"}, MaxInFlight: 10}
 	for _, c := range []struct {
 		name string
 		load map[byte]int
@@ -334,7 +333,7 @@ func TestPlanOfTabletWithManyReplicas(t *testing.T) {
 		nodes = append(nodes, testNode(i+1, fmt.Sprint("dc", i%2), "r"))
 		hint.Replicas = append(hint.Replicas, tablet.Replica{Host: cql.UUID{15: i + 1}, Shard: int32(i)})
 	}
-	topo := testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, nil)
+	topo := testTopology(t, TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}, nodes, nil)
 	topo.routing.tablets.Add("ks", "t", hint)
 	got := planNodes(topo.plan(onToken(3 << 28)))
 	require.Len(t, got, 20)
@@ -344,7 +343,7 @@ func TestPlanOfTabletWithManyReplicas(t *testing.T) {
 }
 
 func TestPlanAllocatesNothing(t *testing.T) {
-	topo := threeByThree(t, TokenAwareHostPolicy(RackAwareRoundRobinPolicy("b", "r1"), AvoidSlowReplicas(5)))
+	topo := threeByThree(t, TokenAwarePolicy{Fallback: RackAwarePolicy{DataCenter: "b", Rack: "r1"}, MaxInFlight: 5})
 	withLoad(t, topo, map[byte]int{5: 9})
 	start, steps := uint32(0), 0
 	count := func() float64 {
@@ -363,7 +362,7 @@ func TestPlanAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkPlan(b *testing.B) {
-	topo := threeByThree(b, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")))
+	topo := threeByThree(b, TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "b"}})
 	run := func(name string) {
 		b.Run("by="+name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -386,7 +385,7 @@ func BenchmarkPlan(b *testing.B) {
 // is used nevertheless.
 func TestPlanSilentNodes(t *testing.T) {
 	for name, policy := range map[string]HostSelectionPolicy{
-		"replica": TokenAwareHostPolicy(DCAwareRoundRobinPolicy("a")), "round robin": RoundRobinHostPolicy(), "picker": pickAll{},
+		"replica": TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "a"}}, "round robin": RoundRobinPolicy{}, "picker": pickAll{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			topo := threeByThree(t, policy)
@@ -431,7 +430,7 @@ func TestPlanAvoidsSilentShards(t *testing.T) {
 		"the tablet's first shard":         {high, 0, 0, true},
 	} {
 		for _, silent := range []bool{true, false} {
-			topo := testTopology(t, TokenAwareHostPolicy(RoundRobinHostPolicy()), []*node{testNode(1, "a", "r", -5), testNode(2, "a", "r", 5)},
+			topo := testTopology(t, TokenAwarePolicy{Fallback: RoundRobinPolicy{}}, []*node{testNode(1, "a", "r", -5), testNode(2, "a", "r", 5)},
 				map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 2}}})
 			for _, n := range topo.nodes {
 				var conns []*conn.Conn
@@ -470,7 +469,7 @@ func TestPlanAvoidsSilentShards(t *testing.T) {
 
 // TestPlanPassesANode requires that a plan leaves out a node that another plan has tried, and counts it.
 func TestPlanPassesANode(t *testing.T) {
-	topo := testTopology(t, RoundRobinHostPolicy(), []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 5), testNode(3, "a", "r", 9)}, nil)
+	topo := testTopology(t, RoundRobinPolicy{}, []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 5), testNode(3, "a", "r", 9)}, nil)
 	for i := range uint32(20) {
 		p := topo.plan(planTarget{start: i * startStep})
 		p.pass(topo.node(2))
@@ -500,7 +499,7 @@ func TestPlanOfManyTabletReplicas(t *testing.T) {
 		nodes = append(nodes, testNode(n, dc, "r", int64(n)))
 		replicas = append(replicas, tablet.Replica{Host: hostID(n), Shard: int32(n)})
 	}
-	topo := testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("local")), nodes, nil)
+	topo := testTopology(t, TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "local"}}, nodes, nil)
 	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: math.MinInt64, Last: math.MaxInt64, Replicas: replicas})
 	p := topo.plan(onToken(0))
 	require.Equal(t, maxTabletReplicas, p.replicas())
@@ -510,7 +509,7 @@ func TestPlanOfManyTabletReplicas(t *testing.T) {
 	require.Len(t, planNodes(topo.plan(onToken(0))), maxTabletReplicas+3, "the others come last")
 }
 
-// TestBusyNodes requires that only a policy with AvoidSlowReplicas avoids a node by the number of its requests, and
+// TestBusyNodes requires that only a policy with MaxInFlight avoids a node by the number of its requests, and
 // only above its limit.
 func TestBusyNodes(t *testing.T) {
 	for name, m := range map[string]struct {
@@ -518,9 +517,9 @@ func TestBusyNodes(t *testing.T) {
 		load   int
 		first  bool // node 4 is the first of some plans
 	}{
-		"at the limit":    {TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b"), AvoidSlowReplicas(10)), 10, true},
-		"above the limit": {TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b"), AvoidSlowReplicas(10)), 11, false},
-		"no limit":        {TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")), 50, true},
+		"at the limit":    {TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "b"}, MaxInFlight: 10}, 10, true},
+		"above the limit": {TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "b"}, MaxInFlight: 10}, 11, false},
+		"no limit":        {TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "b"}}, 50, true},
 	} {
 		topo := threeByThree(t, m.policy)
 		withLoad(t, topo, map[byte]int{4: m.load})
@@ -535,7 +534,7 @@ func TestBusyNodes(t *testing.T) {
 
 // TestPlanWithoutTokenIgnoresShards requires that a request without a token uses a node of which one shard is silent.
 func TestPlanWithoutTokenIgnoresShards(t *testing.T) {
-	topo := testTopology(t, RoundRobinHostPolicy(), []*node{testNode(1, "a", "r"), testNode(2, "a", "r")}, nil)
+	topo := testTopology(t, RoundRobinPolicy{}, []*node{testNode(1, "a", "r"), testNode(2, "a", "r")}, nil)
 	n := topo.node(1)
 	n.pool = newPool(t.Context(), "", poolConfig{})
 	var conns []*conn.Conn
@@ -557,7 +556,7 @@ func TestPlanWithoutTokenIgnoresShards(t *testing.T) {
 // TestPlanOfTwoNodesAvoidsTheLaggingOne requires that of two equal nodes the one that lags comes second, in every plan.
 // If both lag, each comes first in some.
 func TestPlanOfTwoNodesAvoidsTheLaggingOne(t *testing.T) {
-	topo := testTopology(t, RoundRobinHostPolicy(), []*node{testNode(1, "a", "r"), testNode(2, "a", "r")}, nil)
+	topo := testTopology(t, RoundRobinPolicy{}, []*node{testNode(1, "a", "r"), testNode(2, "a", "r")}, nil)
 	withLoad(t, topo, nil)
 	firsts := func() map[*node]bool {
 		first := map[*node]bool{}

@@ -117,7 +117,7 @@ func FuzzCoverRing(f *testing.F) {
 // TestTabletRangesNearestFirst requires that the replicas of tablets are ordered by distance: nodes without requests
 // and unknown nodes come last, and equally near ones keep their order.
 func TestTabletRangesNearestFirst(t *testing.T) {
-	topo := threeByThree(t, DCAwareRoundRobinPolicy("b"))
+	topo := threeByThree(t, DCAwarePolicy{DataCenter: "b"})
 	topo.node(6).rank = -1 // without requests
 	tabletOf := func(hosts ...byte) *tablet.Tablet {
 		found := &tablet.Tablet{First: math.MinInt64, Last: math.MaxInt64}

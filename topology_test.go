@@ -256,7 +256,7 @@ func TestTopologyReplicasAgainstReference(t *testing.T) {
 			"simple":   {Class: "SimpleStrategy", Factor: factor()},
 			"topology": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc0": factor(), "dc1": factor(), "dc2": factor(), "dc9": factor()}},
 		}
-		topo := testTopology(t, RoundRobinHostPolicy(), slices.Clone(nodes), strategies)
+		topo := testTopology(t, RoundRobinPolicy{}, slices.Clone(nodes), strategies)
 		for range 15 {
 			tok := rnd.Int64N(500) - 250
 			for name, r := range strategies {
@@ -309,7 +309,7 @@ func TestTopologyOfLargeCluster(t *testing.T) {
 	memory := func(n int) uint64 {
 		nodes := largeCluster(n)
 		return leak.Allocated(func() {
-			topo = testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, keyspaces)
+			topo = testTopology(t, TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}, nodes, keyspaces)
 		})
 	}
 	few := memory(500) // of which dc2 has 125: more than the replicas of "hundred", as in the large one

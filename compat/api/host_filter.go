@@ -24,12 +24,12 @@ type HostFilterFunc[H any] func(host H) bool
 // Accept implements HostFilter.
 func (fn HostFilterFunc[H]) Accept(host H) bool { return fn(host) }
 
-// AdaptHostFilter returns f as vecql's interface, nil for nil.
-func AdaptHostFilter[H any](f HostFilter[H], hostOf func(*vecql.HostInfo) H) vecql.HostFilter {
+// AdaptHostFilter returns f as vecql's function, nil for nil.
+func AdaptHostFilter[H any](f HostFilter[H], hostOf func(*vecql.HostInfo) H) func(*vecql.HostInfo) bool {
 	if f == nil {
 		return nil
 	}
-	return vecql.HostFilterFunc(func(node *vecql.HostInfo) bool { return f.Accept(hostOf(node)) })
+	return func(node *vecql.HostInfo) bool { return f.Accept(hostOf(node)) }
 }
 
 // FilterAll returns a HostFilter that accepts every node or none.

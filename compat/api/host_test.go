@@ -186,9 +186,9 @@ func TestHostFilters(t *testing.T) {
 	require.Nil(t, AdaptHostFilter[string](nil, nil))
 	adapted := AdaptHostFilter[string](near, func(node *vecql.HostInfo) string { return nodes[node] })
 	for node := range nodes {
-		require.True(t, adapted.Accept(node))
+		require.True(t, adapted(node))
 	}
-	require.False(t, adapted.Accept(new(vecql.HostInfo)))
+	require.False(t, adapted(new(vecql.HostInfo)))
 	require.True(t, FilterAll[string](true).Accept(""))
 	require.False(t, FilterAll[string](false).Accept(""))
 	require.True(t, FilterDataCenter[*host]("dc1").Accept(newHost(HostRecord{DC: "dc1"})))

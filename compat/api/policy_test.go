@@ -299,29 +299,27 @@ func TestNodesThatAreDownAreNotTried(t *testing.T) {
 // TestPoliciesOfTheAPIAreThoseOfVecql where vecql has them.
 func TestPoliciesOfTheAPIAreThoseOfVecql(t *testing.T) {
 	roundRobin := RoundRobin[*host]()
-	require.Equal(t, vecql.RoundRobinHostPolicy(), NativeOf(roundRobin))
-	require.Equal(t, vecql.DCAwareRoundRobinPolicy("dc1"), NativeOf(DCAware[*host]("dc1")))
-	require.Equal(t, vecql.RackAwareRoundRobinPolicy("dc1", "r1"), NativeOf(RackAware[*host]("dc1", "r1")))
+	require.Equal(t, vecql.RoundRobinPolicy{}, NativeOf(roundRobin))
+	require.Equal(t, vecql.DCAwarePolicy{DataCenter: "dc1"}, NativeOf(DCAware[*host]("dc1")))
+	require.Equal(t, vecql.RackAwarePolicy{DataCenter: "dc1", Rack: "r1"}, NativeOf(RackAware[*host]("dc1", "r1")))
 	for _, p := range []*Tiers[*host]{DCAware[*host](""), RackAware[*host]("", "r1"), RackAware[*host]("dc1", "")} {
 		require.Nil(t, NativeOf(p))
 	}
 	ready := NewReadiness(roundRobin)
-	require.Equal(t, vecql.RoundRobinHostPolicy(), NativeOf(&ready))
+	require.Equal(t, vecql.RoundRobinPolicy{}, NativeOf(&ready))
 	for _, test := range []struct {
 		order TokenOrder[*host]
-		want  []vecql.TokenAwareOption
+		want  vecql.TokenAwarePolicy
 	}{
-		{TokenOrder[*host]{}, []vecql.TokenAwareOption{vecql.DoNotShuffleReplicas()}},
-		{TokenOrder[*host]{Shuffle: true}, []vecql.TokenAwareOption{vecql.ShuffleReplicas()}},
-		{
-			TokenOrder[*host]{NonLocal: true, Slow: 7},
-			[]vecql.TokenAwareOption{vecql.DoNotShuffleReplicas(), vecql.AvoidSlowReplicas(7), vecql.NonLocalReplicasFallback()},
-		},
+		{TokenOrder[*host]{}, vecql.TokenAwarePolicy{KeepOrder: true}},
+		{TokenOrder[*host]{Shuffle: true}, vecql.TokenAwarePolicy{}},
+		{TokenOrder[*host]{NonLocal: true, Slow: 7}, vecql.TokenAwarePolicy{KeepOrder: true, RemoteReplicas: true, MaxInFlight: 7}},
 	} {
 		p := NewTokenAware[*host](roundRobin, test.order.Shuffle)
 		require.Equal(t, test.order.Shuffle, OrderOf(&p).Shuffle)
 		OrderOf(&p).NonLocal, OrderOf(&p).Slow = test.order.NonLocal, test.order.Slow
-		require.Equal(t, vecql.TokenAwareHostPolicy(vecql.RoundRobinHostPolicy(), test.want...), NativeOf(&p), "%+v", test.order)
+		test.want.Fallback = vecql.RoundRobinPolicy{}
+		require.Equal(t, test.want, NativeOf(&p), "%+v", test.order)
 	}
 }
 

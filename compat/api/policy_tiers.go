@@ -36,7 +36,7 @@ type Tiers[H Node[H]] struct {
 
 // RoundRobin returns the one tier of RoundRobinHostPolicy.
 func RoundRobin[H Node[H]]() *Tiers[H] {
-	return &Tiers[H]{tier: func(H) uint { return 0 }, of: vecql.RoundRobinHostPolicy()}
+	return &Tiers[H]{tier: func(H) uint { return 0 }, of: vecql.RoundRobinPolicy{}}
 }
 
 // DCAware returns the tiers of DCAwareRoundRobinPolicy.
@@ -48,7 +48,7 @@ func DCAware[H Node[H]](localDC string) *Tiers[H] {
 		return 1
 	}}
 	if localDC != "" { // vecql refuses an empty name
-		t.of = vecql.DCAwareRoundRobinPolicy(localDC)
+		t.of = vecql.DCAwarePolicy{DataCenter: localDC}
 	}
 	return t
 }
@@ -65,7 +65,7 @@ func RackAware[H Node[H]](localDC, localRack string) *Tiers[H] {
 		return 0
 	}}
 	if localDC != "" && localRack != "" {
-		t.of = vecql.RackAwareRoundRobinPolicy(localDC, localRack)
+		t.of = vecql.RackAwarePolicy{DataCenter: localDC, Rack: localRack}
 	}
 	return t
 }

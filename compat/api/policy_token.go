@@ -118,17 +118,9 @@ func (a *TokenAware[H]) native() vecql.HostSelectionPolicy {
 	if fallback == nil {
 		return nil
 	}
-	opts := []vecql.TokenAwareOption{vecql.DoNotShuffleReplicas()}
-	if a.order.Shuffle {
-		opts[0] = vecql.ShuffleReplicas()
+	return vecql.TokenAwarePolicy{
+		Fallback: fallback, KeepOrder: !a.order.Shuffle, RemoteReplicas: a.order.NonLocal, MaxInFlight: max(a.order.Slow, 0),
 	}
-	if a.order.Slow > 0 {
-		opts = append(opts, vecql.AvoidSlowReplicas(a.order.Slow))
-	}
-	if a.order.NonLocal {
-		opts = append(opts, vecql.NonLocalReplicasFallback())
-	}
-	return vecql.TokenAwareHostPolicy(fallback, opts...)
 }
 
 // SetPartitioner implements SetPartitioner.

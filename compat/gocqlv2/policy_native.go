@@ -18,7 +18,7 @@ import (
 func (s *Session) adaptPolicy() vecql.HostSelectionPolicy {
 	p := s.cfg.PoolConfig.HostSelectionPolicy
 	if p == nil {
-		return vecql.RoundRobinHostPolicy()
+		return vecql.RoundRobinPolicy{}
 	}
 	if native := api.NativeOf(p); native != nil {
 		return native

@@ -174,7 +174,7 @@ func Config(get func(name string) string) (*vecql.ClusterConfig, error) {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: user, Password: value(Password)}
 	}
 	if name := value("data_center"); name != "" {
-		cfg.PoolConfig.HostSelectionPolicy = vecql.TokenAwareHostPolicy(vecql.DCAwareRoundRobinPolicy(name))
+		cfg.PoolConfig.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: vecql.DCAwarePolicy{DataCenter: name}}
 	}
 	var err error
 	cfg.TLS, err = tlsConfig(value)

@@ -149,8 +149,8 @@ func (f *clusterFlags) clusterConfig(log io.Writer) (*vecql.ClusterConfig, error
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: f.user, Password: f.password}
 	}
 	if f.dataCenter != "" {
-		local := vecql.DCAwareRoundRobinPolicy(f.dataCenter)
-		cfg.PoolConfig.HostSelectionPolicy = vecql.TokenAwareHostPolicy(local)
+		local := vecql.DCAwarePolicy{DataCenter: f.dataCenter}
+		cfg.PoolConfig.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: local}
 	}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	if f.verbose {

@@ -17,6 +17,7 @@ const (
 	oldMetadata    = "absent: servers since Cassandra 3 have none"
 	logging        = "renamed: `ClusterConfig.Logger` is a *slog.Logger"
 	connection     = "absent: no function of gocql takes or returns one"
+	filter         = "renamed: `ClusterConfig.HostFilter`, a function that receives a node"
 	plan           = "differs: a policy is without state and orders nodes by `HostSelectionPolicy.Tier`. `HostPicker` chooses for each request"
 	retry          = "renamed: `RetryPolicy.Decide`, one method in place of the two"
 	codecs         = "absent: `Marshal`, `Unmarshal` and `NewValue` take the type as an argument"
@@ -283,12 +284,27 @@ var Own = map[string]string{
 	"Rethrow":                              "differs: the zero value",
 	"ConvictionPolicy":                     "absent: a node is down when no connection to it takes requests",
 	"SimpleConvictionPolicy":               "absent: a node is down when no connection to it takes requests",
-	"DontShuffleReplicas":                  "renamed: `DoNotShuffleReplicas`",
-	"HostPolicyOptionDisableDCFailover":    "renamed: `DisableDCFailover`",
-	"MAX_IN_FLIGHT_THRESHOLD":              "renamed: the argument of `AvoidSlowReplicas`",
+	"DontShuffleReplicas":                  "renamed: `TokenAwarePolicy.KeepOrder`",
+	"HostPolicyOptionDisableDCFailover":    "renamed: `DCAwarePolicy.NoFailover`, `RackAwarePolicy.NoFailover`",
+	"MAX_IN_FLIGHT_THRESHOLD":              "renamed: `TokenAwarePolicy.MaxInFlight`",
 	"Partitioner":                          "absent: the driver computes tokens of Murmur3Partitioner only; other tables are not routed by token",
 	"Token":                                "renamed: `RouteInfo`",
-	"DataCentreHostFilter":                 "renamed: `DataCenterHostFilter`",
+	"DataCentreHostFilter":                 filter,
+	"DataCenterHostFilter":                 filter,
+	"WhiteListHostFilter":                  filter,
+	"AcceptAllFilter":                      "absent: no `ClusterConfig.HostFilter` accepts all nodes",
+	"DenyAllFilter":                        filter,
+	"HostFilter":                           filter,
+	"HostFilterFunc":                       filter,
+	"RoundRobinHostPolicy":                 "renamed: `RoundRobinPolicy`, a struct",
+	"DCAwareRoundRobinPolicy":              "renamed: `DCAwarePolicy`, a struct",
+	"RackAwareRoundRobinPolicy":            "renamed: `RackAwarePolicy`, a struct",
+	"TokenAwareHostPolicy":                 "renamed: `TokenAwarePolicy`, a struct",
+	"ShuffledTokenAwareHostPolicy":         "renamed: `TokenAwarePolicy`, which shuffles replicas by default",
+	"ShuffleReplicas":                      "absent: `TokenAwarePolicy` shuffles replicas by default",
+	"DoNotShuffleReplicas":                 "renamed: `TokenAwarePolicy.KeepOrder`",
+	"NonLocalReplicasFallback":             "renamed: `TokenAwarePolicy.RemoteReplicas`",
+	"AvoidSlowReplicas":                    "renamed: `TokenAwarePolicy.MaxInFlight`",
 	"AddressPort":                          "renamed: `AddressTranslator`",
 	"AddressTranslatorFuncV2":              "renamed: `AddressTranslatorFunc`",
 	"AddressTranslatorHostInfo":            "renamed: `AddressTranslator`",
