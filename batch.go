@@ -86,7 +86,7 @@ func (b *Batch) NowInSeconds(seconds int32) *Batch {
 // Keyspace sets the keyspace of this request (protocol v5); empty means the session's.
 func (b *Batch) Keyspace(keyspace string) *Batch { b.keyspace = keyspace; return b }
 
-// HostID sends the batch only to the node with that HostInfo.HostID; empty means any node. If there is no such node,
+// HostID sends the batch only to the node with that cql.Host.ID; empty means any node. If there is no such node,
 // the batch fails with ErrNoConnections.
 func (b *Batch) HostID(id string) *Batch { b.setHost(id); return b }
 

@@ -92,7 +92,7 @@ func (it *Iter) Source() column.Source {
 	s := column.Source{FirstRow: it.passed, NextPage: it.PageState(), Warnings: it.Warnings()}
 	s.TraceID = it.parts().TracingID
 	if it.node != nil {
-		s.Host, s.HostID = it.node.info.addr, it.node.info.id
+		s.Host, s.HostID = it.node.info.Address, it.node.info.ID
 	}
 	return s
 }

@@ -42,7 +42,7 @@ type ClusterConfig struct {
 	// DisableInitialHostLookup makes the contact points the only nodes of the session: it does not read the other nodes
 	// from the system tables, at the start or later. Set it where these tables have addresses that the program cannot
 	// reach and AddressTranslator cannot translate, as behind some proxies. The session then has no token awareness, and
-	// of a node only the address: HostInfo.HostID is made from it, and data center, rack, version and tokens are empty,
+	// of a node only the address: its id is made from it, and data center, rack, version and tokens are empty,
 	// which a HostFilter and a HostSelectionPolicy have to accept. Any node of the cluster may answer at the address.
 	// Names of contact points are resolved again every ReconnectInterval; a node leaves once it has no connection and no
 	// contact point has its address. Default false.
@@ -64,7 +64,7 @@ type ClusterConfig struct {
 	// each connection whose server requires authentication, on the goroutine that dials; several calls may run at once.
 	// A contact point that is not known as a node has the address only. An error fails the connection as a refused login
 	// does. Default none.
-	AuthProvider func(host *HostInfo) (cql.Authenticator, error)
+	AuthProvider func(host *cql.Host) (cql.Authenticator, error)
 	// Compressor compresses frames (v4) or segments (v5, LZ4 only). Vectors of floats barely compress. Default none.
 	Compressor cql.Compressor
 	// Dialer opens connections. Default a net.Dialer with TCP keep-alive.
@@ -96,7 +96,7 @@ type ClusterConfig struct {
 	// accepted and opens no connection to it, except for a control connection to a contact point. Default all nodes.
 	// The driver calls HostFilter each time it has read the system tables, and holds no lock during the call; several
 	// sessions may call it at once. A panic is an error of NewSession, and later a line in the log.
-	HostFilter func(host *HostInfo) bool
+	HostFilter func(host *cql.Host) bool
 	// AddressTranslator translates the address that a node reports to the address at which clients reach it. Default
 	// none.
 	AddressTranslator AddressTranslator

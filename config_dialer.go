@@ -5,6 +5,8 @@ package vecql
 import (
 	"context"
 	"net"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // Dialers of a session.
@@ -31,7 +33,7 @@ type HostDialer interface {
 	// point that is not known as a node has the address only. A connection with the method
 	// ConnectionState() tls.ConnectionState, such as a *tls.Conn, is used as it is; on any other connection
 	// ClusterConfig.TLS applies.
-	DialHost(ctx context.Context, host *HostInfo, addr string) (net.Conn, error)
+	DialHost(ctx context.Context, host *cql.Host, addr string) (net.Conn, error)
 }
 
 // A HostLocalPortDialer is a HostDialer that can choose the local port: see LocalPortDialer.
@@ -39,14 +41,14 @@ type HostLocalPortDialer interface {
 	HostDialer
 	// DialHostLocalPort is DialHost from the local port localPort. Its errors are those of
 	// LocalPortDialer.DialContextLocalPort.
-	DialHostLocalPort(ctx context.Context, host *HostInfo, addr string, localPort int) (net.Conn, error)
+	DialHostLocalPort(ctx context.Context, host *cql.Host, addr string, localPort int) (net.Conn, error)
 }
 
 // hostDialer is a HostDialer as the Dialer of connections to one node.
 type hostDialer struct {
 	HostDialer
 
-	host *HostInfo
+	host *cql.Host
 }
 
 // DialContext implements Dialer.
@@ -58,7 +60,7 @@ func (d hostDialer) DialContext(ctx context.Context, _, addr string) (net.Conn, 
 type hostPortDialer struct {
 	HostLocalPortDialer
 
-	host *HostInfo
+	host *cql.Host
 }
 
 // DialContext implements Dialer.
@@ -72,7 +74,7 @@ func (d hostPortDialer) DialContextLocalPort(ctx context.Context, _, addr string
 }
 
 // dialerOf returns the Dialer of connections to a node.
-func (c *ClusterConfig) dialerOf(host *HostInfo) Dialer {
+func (c *ClusterConfig) dialerOf(host *cql.Host) Dialer {
 	switch d := c.HostDialer.(type) {
 	case nil:
 		return c.Dialer

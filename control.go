@@ -79,7 +79,7 @@ type dueEvents struct {
 
 // clusterView is the content of the system tables.
 type clusterView struct {
-	hosts       []*HostInfo
+	nodes       []*node // without pools
 	partitioner string
 	clusterName string
 	keyspaces   map[string]placement.Strategy
@@ -332,7 +332,7 @@ func readLocal(ctx context.Context, conn *conn.Conn) (systemRow, error) {
 
 // readCluster reads nodes and keyspaces from the system tables. See hostsOf for reach and instead.
 func readCluster(ctx context.Context, conn *conn.Conn, reach translateFunc,
-	instead func(first, other *HostInfo) bool,
+	instead func(first, other *cql.Host) bool,
 ) (clusterView, error) {
 	var view clusterView
 	local, err := readLocal(ctx, conn)
@@ -354,8 +354,12 @@ func readCluster(ctx context.Context, conn *conn.Conn, reach translateFunc,
 	if err != nil {
 		return view, errtext.Errorf("read system.peers: %w", err)
 	}
-	if view.hosts, err = hostsOf(local, peers, at, reach, instead); err != nil {
+	hosts, err := hostsOf(local, peers, at, reach, instead)
+	if err != nil {
 		return view, err
+	}
+	for _, h := range hosts {
+		view.nodes = append(view.nodes, &node{info: h})
 	}
 
 	rows, err := systemQuery(ctx, conn, "SELECT keyspace_name, replication FROM system_schema.keyspaces")
@@ -439,15 +443,15 @@ func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn.Co
 func failoverOrder(nodes []*node, last string, isUp func(*node) bool) (up, down []string) {
 	var dc string
 	for _, n := range nodes {
-		if n.info.addr.String() == last {
-			dc = n.info.dc
+		if n.info.Address.String() == last {
+			dc = n.info.DataCenter
 		}
 	}
 	rank := func(n *node) int {
 		switch {
-		case n.info.addr.String() == last:
+		case n.info.Address.String() == last:
 			return 2
-		case n.info.dc == dc:
+		case n.info.DataCenter == dc:
 			return 0
 		}
 		return 1
@@ -457,9 +461,9 @@ func failoverOrder(nodes []*node, last string, isUp func(*node) bool) (up, down 
 	slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, n := range nodes {
 		if isUp(n) {
-			up = append(up, n.info.addr.String())
+			up = append(up, n.info.Address.String())
 		} else {
-			down = append(down, n.info.addr.String())
+			down = append(down, n.info.Address.String())
 		}
 	}
 	return up, down

@@ -34,16 +34,12 @@ type fewFailures struct {
 	failures [256]atomic.Int64 // by the last byte of the host id
 }
 
-func (p *fewFailures) of(h *vecql.HostInfo) *atomic.Int64 {
-	id, err := cql.ParseUUID(h.HostID())
-	if err != nil {
-		return &p.failures[0]
-	}
-	return &p.failures[id[15]]
+func (p *fewFailures) of(h *cql.Host) *atomic.Int64 {
+	return &p.failures[h.ID[15]]
 }
 
 // Pick returns a function, called before each attempt.
-func (p *fewFailures) Pick(_ context.Context, r vecql.RouteInfo, hosts []*vecql.HostInfo) vecql.NextHost {
+func (p *fewFailures) Pick(_ context.Context, r vecql.RouteInfo, hosts []*cql.Host) vecql.NextHost {
 	if len(r.Replicas) > 0 {
 		hosts = r.Replicas
 	}

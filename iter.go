@@ -95,7 +95,7 @@ func (it *Iter) start(sent []byte, err error) {
 		it.aheadRow = n - int(float64(n)*min(it.query.prefetch, 1))
 	}
 	if it.empty, err = it.empty.After(n, sent, it.res.Rows.Meta.PagingState); err != nil {
-		it.fail(&cql.ProtocolError{Message: "read the next page from node " + it.node.info.addr.String(), Err: err})
+		it.fail(&cql.ProtocolError{Message: "read the next page from node " + it.node.info.Address.String(), Err: err})
 		it.endPage()
 	}
 }
@@ -422,7 +422,7 @@ func (it *Iter) Warnings() []string { return it.parts().Warnings }
 func (it *Iter) GetCustomPayload() map[string][]byte { return it.parts().Payload }
 
 // Host returns the node that sent the current page, or failed to. nil means that no node was asked.
-func (it *Iter) Host() *HostInfo {
+func (it *Iter) Host() *cql.Host {
 	switch f := it.failure(); {
 	case f != nil && f.Host.IsValid():
 		return it.session.hostOf(f.Host)

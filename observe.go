@@ -39,7 +39,7 @@ type ObservedQuery struct {
 	Start     time.Time // of the attempt
 	End       time.Time
 	Rows      int // in the page
-	Host      *HostInfo
+	Host      *cql.Host
 	Metrics   HostMetrics // of the attempts on Host
 	Err       error       // nil means success
 	Attempt   int         // from 0
@@ -59,7 +59,7 @@ type ObservedBatch struct {
 	Values     [][]any
 	Start      time.Time
 	End        time.Time
-	Host       *HostInfo
+	Host       *cql.Host
 	Metrics    HostMetrics
 	Err        error
 	Attempt    int // from 0
@@ -81,7 +81,7 @@ type ConnectObserver interface {
 // An ObservedConnect is one attempt to open a connection: dialing, TLS, STARTUP, authentication, and the verification
 // of the peer.
 type ObservedConnect struct {
-	Host  *HostInfo // for a node not known yet it has the address only
+	Host  *cql.Host // for a node not known yet it has the address only
 	Start time.Time
 	End   time.Time
 	Err   error
@@ -103,7 +103,7 @@ type ObservedFrameHeader struct {
 	Length  int32
 	Start   time.Time
 	End     time.Time
-	Host    *HostInfo // for a node removed since it has the address only
+	Host    *cql.Host // for a node removed since it has the address only
 }
 
 // A StreamObserver observes the streams of requests (ClusterConfig.StreamObserver).
@@ -125,7 +125,7 @@ type StreamObserverContext interface {
 
 // An ObservedStream is a stream of a connection.
 type ObservedStream struct {
-	Host *HostInfo // for a node removed since it has the address only
+	Host *cql.Host // for a node removed since it has the address only
 }
 
 // observation reports the attempts of a call: to the observer of its query or batch, or to a speculation or a log,
@@ -192,10 +192,10 @@ func (o *observation) record(ctx context.Context, s *Session, a attemptRecord) {
 // count adds an attempt to the totals of its node and returns them.
 func (o *observation) count(a attemptRecord) HostMetrics {
 	i := 0
-	for ; i < len(o.hosts) && o.hosts[i].host != a.node.info.addr; i++ {
+	for ; i < len(o.hosts) && o.hosts[i].host != a.node.info.Address; i++ {
 	}
 	if i == len(o.hosts) {
-		o.hosts = append(o.hosts, hostSeen{host: a.node.info.addr})
+		o.hosts = append(o.hosts, hostSeen{host: a.node.info.Address})
 	}
 	m := &o.hosts[i].metrics
 	m.Attempts++
@@ -211,19 +211,19 @@ func (s *Session) caught(whose string) {
 }
 
 // hostAt is hostOf for the text of an address.
-func (s *Session) hostAt(addr string) *HostInfo {
+func (s *Session) hostAt(addr string) *cql.Host {
 	at, _ := netip.ParseAddrPort(addr) // zero for a host name
 	return s.hostOf(at)
 }
 
-// hostOf returns the node at an address, or a HostInfo that has only the address.
-func (s *Session) hostOf(at netip.AddrPort) *HostInfo {
+// hostOf returns the node at an address, or a Host that has only the address.
+func (s *Session) hostOf(at netip.AddrPort) *cql.Host {
 	for _, n := range s.topo.Load().nodes {
-		if n.info.addr == at {
+		if n.info.Address == at {
 			return n.info
 		}
 	}
-	return &HostInfo{addr: at}
+	return &cql.Host{Address: at}
 }
 
 // observedStream is the stream of an attempt with its observer.

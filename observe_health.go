@@ -24,8 +24,8 @@ func (s *Session) Health() stats.Health {
 	for _, n := range nodes {
 		st := n.stats()
 		health := stats.NodeHealth{
-			Node: n.info.addr.String(), HostID: n.info.HostID(), DataCenter: n.info.dc, Rack: n.info.rack,
-			Local: !n.info.remote, Serving: st.Serves(), State: st.State, Connections: st.Connections, Silent: st.Silent,
+			Node: n.info.Address.String(), HostID: idText(n.info.ID), DataCenter: n.info.DataCenter, Rack: n.info.Rack,
+			Local: !n.remote, Serving: st.Serves(), State: st.State, Connections: st.Connections, Silent: st.Silent,
 			NextDial: st.NextDial, LastError: errorText(st.LastError),
 		}
 		h.Serving = h.Serving || health.Serving
@@ -46,8 +46,8 @@ func errorText(err error) string {
 // requiredNodes returns whether Session.Ready waits for a node: for local ones, or for all if none is local.
 func requiredNodes(nodes []*node) func(*node) bool {
 	for _, n := range nodes {
-		if !n.info.remote {
-			return func(n *node) bool { return !n.info.remote }
+		if !n.remote {
+			return func(n *node) bool { return !n.remote }
 		}
 	}
 	return func(*node) bool { return true }
@@ -99,11 +99,11 @@ func notServingError(nodes []*node) error {
 		st := n.stats()
 		switch {
 		case st.Silent > 0:
-			errs = append(errs, errtext.Errorf("node %s is silent", n.info.addr))
+			errs = append(errs, errtext.Errorf("node %s is silent", n.info.Address))
 		case st.LastError != nil:
-			errs = append(errs, errtext.Errorf("node %s is not connected (%v): %w", n.info.addr, st.State, st.LastError))
+			errs = append(errs, errtext.Errorf("node %s is not connected (%v): %w", n.info.Address, st.State, st.LastError))
 		default:
-			errs = append(errs, errtext.Errorf("node %s is not connected (%v)", n.info.addr, st.State))
+			errs = append(errs, errtext.Errorf("node %s is not connected (%v)", n.info.Address, st.State))
 		}
 	}
 	return errtext.Join(errs...)

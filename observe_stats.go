@@ -83,6 +83,7 @@ func (s *Session) Stats() stats.Session {
 
 func (n *node) stats() stats.Node {
 	st := n.pool.stats()
-	st.Address, st.HostID, st.DataCenter, st.Rack = n.info.addr.String(), n.info.HostID(), n.info.dc, n.info.rack
+	st.Address, st.HostID = n.info.Address.String(), idText(n.info.ID)
+	st.DataCenter, st.Rack = n.info.DataCenter, n.info.Rack
 	return st
 }

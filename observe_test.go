@@ -34,7 +34,7 @@ func TestObservers(t *testing.T) {
 		require.Len(t, seen.connects, 3, "two nodes and the control connection")
 		for _, o := range seen.connects {
 			require.NoError(t, o.Err)
-			require.NotEmpty(t, o.Host.ConnectAddress())
+			require.True(t, o.Host.Address.IsValid())
 			require.False(t, o.End.Before(o.Start))
 		}
 		_, err := s.StatementMetadata(t.Context(), insert, "")
@@ -134,7 +134,7 @@ func TestConnectObserverSeesFailures(t *testing.T) {
 		s := openSession(t, cfg)
 		require.Len(t, seen.connects, 3)
 		require.ErrorContains(t, seen.connects[0].Err, "no route to host")
-		require.Equal(t, "127.0.0.9:9042", seen.connects[0].Host.ConnectAddressAndPort())
+		require.Equal(t, "127.0.0.9:9042", seen.connects[0].Host.Address.String())
 		require.EqualValues(t, 1, s.Stats().ConnectionsFailed)
 		require.EqualValues(t, 2, s.Stats().ConnectionsOpened)
 	})
@@ -155,8 +155,8 @@ func TestStats(t *testing.T) {
 			require.Zero(t, n.Latency.Count())
 			n.Conns, n.Latency = nil, stats.Histogram{}
 			require.Equal(t, stats.Node{
-				Address: s.GetHosts()[i].ConnectAddressAndPort(), HostID: s.GetHosts()[i].HostID(),
-				DataCenter: s.GetHosts()[i].DataCenter(), Rack: s.GetHosts()[i].Rack(), Connections: 1,
+				Address: s.GetHosts()[i].Address.String(), HostID: s.GetHosts()[i].ID.String(),
+				DataCenter: s.GetHosts()[i].DataCenter, Rack: s.GetHosts()[i].Rack, Connections: 1,
 			}, n)
 		}
 		for i := range 10 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/errtext"
 )
@@ -17,12 +18,12 @@ import (
 // A HostSelectionPolicy selects the nodes that requests go to. Several sessions may call its methods at once; the
 // driver holds no lock during the call. A panic in a method is an error of NewSession, and later a line in the log.
 //
-// A policy may also have the method IsLocal(*HostInfo) bool. Remote nodes come after all local nodes, except with
+// A policy may also have the method IsLocal(*cql.Host) bool. Remote nodes come after all local nodes, except with
 // TokenAwarePolicy.RemoteReplicas. Without IsLocal the nodes of tier 0 are local. A policy may also be a HostPicker.
 type HostSelectionPolicy interface {
 	// Tier returns the distance of the node: 0 for the nearest, negative for a node that receives only the requests
 	// that name it. Nodes of one tier share the load. Tier must return the same value for the same node.
-	Tier(h *HostInfo) int
+	Tier(h *cql.Host) int
 }
 
 // A HostPicker is a HostSelectionPolicy that selects the node of each attempt itself.
@@ -32,7 +33,7 @@ type HostPicker interface {
 	// a wait. Each page of a result is a request, as is the PREPARE of a statement. hosts lists the nodes with a tier of 0
 	// or more, the nearest first. Pick may keep and change hosts and the slices of r. A panic in Pick or in the NextHost
 	// is the error of the request.
-	Pick(ctx context.Context, r RouteInfo, hosts []*HostInfo) NextHost
+	Pick(ctx context.Context, r RouteInfo, hosts []*cql.Host) NextHost
 }
 
 // A NextHost returns the nodes that a request tries, one with each call; a SelectedHost without a Host ends them. Calls
@@ -43,7 +44,7 @@ type NextHost func() SelectedHost
 
 // A SelectedHost is a node that a HostPicker has selected.
 type SelectedHost struct {
-	Host *HostInfo
+	Host *cql.Host
 	// Mark is called after each attempt on Host, on the goroutine of the attempt, with the error of the attempt or nil. A
 	// canceled attempt, such as a speculative execution that another one preceded, has the error of its context. nil
 	// means none.
@@ -51,7 +52,7 @@ type SelectedHost struct {
 }
 
 // HostsInOrder returns a NextHost that returns each of the hosts once.
-func HostsInOrder(hosts ...*HostInfo) NextHost {
+func HostsInOrder(hosts ...*cql.Host) NextHost {
 	return func() (next SelectedHost) {
 		if len(hosts) > 0 {
 			next.Host, hosts = hosts[0], hosts[1:]
@@ -70,7 +71,7 @@ type RouteInfo struct {
 	Idempotent      bool        // the statement is a SELECT, or marked idempotent
 	Prepare         bool        // the request prepares the statement, whose partition is not known yet
 	Statement       string      // of a batch the first one
-	Replicas        []*HostInfo // of the partition, the nearest first; empty when unknown
+	Replicas        []*cql.Host // of the partition, the nearest first; empty when unknown
 }
 
 // PoolConfig configures the selection of nodes.
@@ -85,7 +86,7 @@ type PoolConfig struct {
 type RoundRobinPolicy struct{}
 
 // Tier implements HostSelectionPolicy.
-func (RoundRobinPolicy) Tier(*HostInfo) int { return 0 }
+func (RoundRobinPolicy) Tier(*cql.Host) int { return 0 }
 
 // DCAwarePolicy is a HostSelectionPolicy that prefers the nodes of a data center. Remote nodes follow only when no
 // local node takes the request, at every consistency level. LocalQuorum is then a quorum in the coordinator's data
@@ -98,9 +99,9 @@ type DCAwarePolicy struct {
 }
 
 // Tier implements HostSelectionPolicy.
-func (p DCAwarePolicy) Tier(h *HostInfo) int {
+func (p DCAwarePolicy) Tier(h *cql.Host) int {
 	switch {
-	case h.dc == p.DataCenter:
+	case h.DataCenter == p.DataCenter:
 		return 0
 	case p.NoFailover:
 		return -1
@@ -123,20 +124,20 @@ type RackAwarePolicy struct {
 }
 
 // Tier implements HostSelectionPolicy.
-func (p RackAwarePolicy) Tier(h *HostInfo) int {
+func (p RackAwarePolicy) Tier(h *cql.Host) int {
 	switch {
-	case h.dc != p.DataCenter && p.NoFailover:
+	case h.DataCenter != p.DataCenter && p.NoFailover:
 		return -1
-	case h.dc != p.DataCenter:
+	case h.DataCenter != p.DataCenter:
 		return 2
-	case h.rack != p.Rack:
+	case h.Rack != p.Rack:
 		return 1
 	}
 	return 0
 }
 
 // IsLocal reports whether h is in the local data center, in any rack.
-func (p RackAwarePolicy) IsLocal(h *HostInfo) bool { return h.dc == p.DataCenter }
+func (p RackAwarePolicy) IsLocal(h *cql.Host) bool { return h.DataCenter == p.DataCenter }
 
 func (p RackAwarePolicy) validate() error {
 	if p.Rack == "" && p.DataCenter != "" {
@@ -162,10 +163,10 @@ type TokenAwarePolicy struct {
 }
 
 // Tier returns the tier of Fallback.
-func (p TokenAwarePolicy) Tier(h *HostInfo) int { return p.fallback().Tier(h) }
+func (p TokenAwarePolicy) Tier(h *cql.Host) int { return p.fallback().Tier(h) }
 
 // IsLocal reports whether h is local by Fallback.
-func (p TokenAwarePolicy) IsLocal(h *HostInfo) bool { return isLocal(p.fallback(), h) }
+func (p TokenAwarePolicy) IsLocal(h *cql.Host) bool { return isLocal(p.fallback(), h) }
 
 func (p TokenAwarePolicy) fallback() HostSelectionPolicy {
 	if p.Fallback == nil {
@@ -185,8 +186,8 @@ func (p TokenAwarePolicy) validate() error {
 // replicaOrder returns p. Only a TokenAwarePolicy, a pointer to one, or a policy that embeds one has the method.
 func (p TokenAwarePolicy) replicaOrder() TokenAwarePolicy { return p }
 
-func isLocal(p HostSelectionPolicy, h *HostInfo) bool {
-	if l, ok := p.(interface{ IsLocal(h *HostInfo) bool }); ok {
+func isLocal(p HostSelectionPolicy, h *cql.Host) bool {
+	if l, ok := p.(interface{ IsLocal(h *cql.Host) bool }); ok {
 		return l.IsLocal(h)
 	}
 	return p.Tier(h) == 0
@@ -224,33 +225,33 @@ func newPlanRules(p HostSelectionPolicy) planRules {
 	return r
 }
 
-// filterHosts applies filter, which may be nil, and the policy to the hosts of a view before the view becomes a
+// filterNodes applies filter, which may be nil, and the policy to the nodes of a view before the view becomes a
 // snapshot.
-func (r *planRules) filterHosts(hosts []*HostInfo, filter func(*HostInfo) bool) error {
+func (r *planRules) filterNodes(nodes []*node, filter func(*cql.Host) bool) error {
 	accepted, used := 0, 0
-	for _, h := range hosts {
-		if err := r.filterHost(h, filter); err != nil {
-			return errtext.Errorf("node %v: %w", h, err)
+	for _, n := range nodes {
+		if err := r.filterNode(n, filter); err != nil {
+			return errtext.Errorf("node %v: %w", n, err)
 		}
-		if !h.excluded {
+		if !n.excluded {
 			accepted++
-			if h.tier >= 0 {
+			if n.tier >= 0 {
 				used++
 			}
 		}
 	}
 	switch {
 	case accepted == 0:
-		return errtext.Errorf("%w: HostFilter accepts none of %v", ErrNoHosts, hosts)
+		return errtext.Errorf("%w: HostFilter accepts none of %v", ErrNoHosts, nodes)
 	case used == 0:
-		return errtext.Errorf("%w: the HostSelectionPolicy uses none of %v", ErrNoHosts, hosts)
+		return errtext.Errorf("%w: the HostSelectionPolicy uses none of %v", ErrNoHosts, nodes)
 	}
 	return nil
 }
 
-// filterHost stores the decisions of the filter and the policy in h: excluded, tier and remote. Both are code of the
+// filterNode stores the decisions of the filter and the policy in n: excluded, tier and remote. Both are code of the
 // program, so a panic of either becomes the error.
-func (r *planRules) filterHost(h *HostInfo, filter func(*HostInfo) bool) (err error) {
+func (r *planRules) filterNode(n *node, filter func(*cql.Host) bool) (err error) {
 	what := "HostFilter"
 	defer func() {
 		if err != nil {
@@ -258,11 +259,11 @@ func (r *planRules) filterHost(h *HostInfo, filter func(*HostInfo) bool) (err er
 		}
 	}()
 	defer background.Recover(&err)
-	if h.excluded = filter != nil && !filter(h); h.excluded {
+	if n.excluded = filter != nil && !filter(n.info); n.excluded {
 		return nil
 	}
 	what = "HostSelectionPolicy"
-	h.tier = r.policy.Tier(h)
-	h.remote = !isLocal(r.policy, h)
+	n.tier = r.policy.Tier(n.info)
+	n.remote = !isLocal(r.policy, n.info)
 	return nil
 }

@@ -58,7 +58,7 @@ type Attempt struct {
 	MayHaveApplied bool
 	LWT            bool // known to be a lightweight transaction
 	Batch          bool
-	Host           *HostInfo // the node of this attempt
+	Host           *cql.Host // the node of this attempt
 }
 
 // Decision is the result of a RetryPolicy. The zero value ends the request.

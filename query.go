@@ -69,11 +69,14 @@ func (o *options) setHost(id string) {
 	}
 }
 
-func (o *options) host() string {
-	if o.hostID == (cql.UUID{}) {
+func (o *options) host() string { return idText(o.hostID) }
+
+// idText returns the text of the id of a node, empty for zero.
+func idText(id cql.UUID) string {
+	if id == (cql.UUID{}) {
 		return ""
 	}
-	return o.hostID.String()
+	return id.String()
 }
 
 func (s *Session) defaultOptions() options {
@@ -132,7 +135,7 @@ func (q *Query) NowInSeconds(seconds int32) *Query {
 // Keyspace sets the keyspace of this request (protocol v5); empty means the session's.
 func (q *Query) Keyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
 
-// HostID sends the request only to the node with that HostInfo.HostID; empty means any node. If there is no such node,
+// HostID sends the request only to the node with that cql.Host.ID; empty means any node. If there is no such node,
 // the request fails with ErrNoConnections.
 func (q *Query) HostID(id string) *Query { q.setHost(id); return q }
 
@@ -220,7 +223,7 @@ func (q *Query) exec(ctx context.Context, r record) error {
 
 // ExecInfo describes the answer to a query whose rows were discarded: what an Iter has besides rows.
 type ExecInfo struct {
-	Host          *HostInfo     // that sent the answer
+	Host          *cql.Host     // that sent the answer
 	Attempts      int           // with the one that succeeded
 	Latency       time.Duration // of the last attempt
 	Warnings      []string      // of the server
@@ -531,7 +534,7 @@ func (s *Session) agree(ctx context.Context, c *call) error {
 		return nil
 	}
 	err = errtext.Errorf("await schema agreement after %v: %w", a.res.Change, err)
-	failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
+	failure := &RequestFailure{Err: err, Host: a.node.info.Address, Attempts: a.attempts, applied: true}
 	c.describe(failure)
 	a.resp.Body.Release()
 	*a = answer{}

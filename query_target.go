@@ -58,7 +58,7 @@ func (p *queryPlan) appendTargets(dst []Target) []Target {
 		if first == nil {
 			first = n
 		}
-		dst = append(dst, Target{HostID: n.info.id, Shard: int(shard)})
+		dst = append(dst, Target{HostID: n.info.ID, Shard: int(shard)})
 		if count++; count == maxOtherTargets && !p.isReplica(n) {
 			return dst
 		}

@@ -153,7 +153,7 @@ func (s *Session) abandonedPrepare(key flight.Key, began time.Time, err error) e
 		return failure
 	}
 	n := at.Load()
-	failure.Host, failure.Attempts = n.info.addr, 1
+	failure.Host, failure.Attempts = n.info.Address, 1
 	attempts := attemptLog{{node: n, began: began, ended: time.Now(), err: err}}
 	return &failedPrepare{RequestFailure: failure, attempts: attempts}
 }

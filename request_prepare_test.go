@@ -66,7 +66,7 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 				var f *RequestFailure
 				require.ErrorAs(t, it.Close(), &f)
 				require.Equal(t, m.attempts, f.Attempts)
-				require.Equal(t, f.Host, it.Host().addr)
+				require.Equal(t, f.Host, it.Host().Address)
 				require.Contains(t, s.GetHosts(), it.Host())
 				require.False(t, MayHaveApplied(f))
 				require.Len(t, asked, m.attempts)
@@ -180,7 +180,7 @@ func TestIterAfterFailure(t *testing.T) {
 		require.Equal(t, 1, it.Attempts())
 		require.False(t, it.Scan(&v))
 		require.Equal(t, 2, it.Attempts(), "of the second page")
-		require.Equal(t, failed, it.Host().ConnectAddress().String())
+		require.Equal(t, failed, it.Host().Address.Addr().String())
 		require.ErrorIs(t, it.Close(), cql.CodeServer)
 		it = s.Query(read).HostID(hostID(99).String()).Iter(t.Context())
 		require.Zero(t, it.Attempts())

@@ -89,7 +89,7 @@ func (x *execution) note(c *call, a *attempted) {
 		return
 	}
 	x.failure.Attempts++
-	x.failure.Err, x.failure.Host = a.err, a.node.info.addr
+	x.failure.Err, x.failure.Host = a.err, a.node.info.Address
 	x.failure.applied = x.failure.applied || c.mayHaveApplied(a.err)
 }
 

@@ -82,7 +82,7 @@ func TestRetryPolicySeesTheAttempt(t *testing.T) {
 		})
 		require.ErrorIs(t, s.Query(idempotentInsert).Idempotent(true).Consistency(cql.All).RetryPolicy(policy).Exec(t.Context()), cql.CodeWriteTimeout, "no third node")
 		require.Len(t, saw, 2)
-		require.NotEqual(t, saw[0].Host.HostID(), saw[1].Host.HostID())
+		require.NotEqual(t, saw[0].Host.ID.String(), saw[1].Host.ID.String())
 		for i := range saw {
 			require.NotNil(t, saw[i].Err)
 			saw[i].Err, saw[i].Host = nil, nil
@@ -301,7 +301,7 @@ func TestDecisionBeforeTheRetryPolicy(t *testing.T) {
 		"it ends too many times": {refusing, maxAttempts, &conn.NotSentError{Err: conn.ErrClosed}, RetryNextHost},
 	} {
 		x := execution{failure: RequestFailure{Attempts: m.attempts}}
-		d := (*Session)(nil).decideRetry(t.Context(), c, m.conn, &node{info: &HostInfo{}}, &x, m.err)
+		d := (*Session)(nil).decideRetry(t.Context(), c, m.conn, &node{info: &cql.Host{}}, &x, m.err)
 		require.Equal(t, m.want, d.Type, name)
 		require.Zero(t, x.decided, name)
 		require.False(t, asked, name)
@@ -309,7 +309,7 @@ func TestDecisionBeforeTheRetryPolicy(t *testing.T) {
 	for decided := range maxRetries + 1 {
 		x := execution{decided: decided}
 		c.idempotent = true
-		d := (*Session)(nil).decideRetry(t.Context(), c, open, &node{info: &HostInfo{}}, &x, conn.ErrClosed)
+		d := (*Session)(nil).decideRetry(t.Context(), c, open, &node{info: &cql.Host{}}, &x, conn.ErrClosed)
 		require.Equal(t, decided < maxRetries, d.Type == RetryNextHost, decided)
 	}
 }

@@ -305,7 +305,7 @@ func TestCloseAwaitsFurtherExecutions(t *testing.T) {
 func TestExecutionsShareThePlan(t *testing.T) {
 	c := newFakeCluster(t, frame.V5, 2)
 	var most atomic.Int32
-	picker := nextOf{func(hosts []*HostInfo) NextHost {
+	picker := nextOf{func(hosts []*cql.Host) NextHost {
 		var calls atomic.Int32
 		return func() SelectedHost {
 			most.Store(max(most.Load(), calls.Add(1)))
@@ -327,12 +327,12 @@ func TestExecutionsShareThePlan(t *testing.T) {
 
 // nextOf is a HostPicker that is a function of the nodes.
 type nextOf struct {
-	next func(hosts []*HostInfo) NextHost
+	next func(hosts []*cql.Host) NextHost
 }
 
-func (nextOf) Tier(*HostInfo) int { return 0 }
+func (nextOf) Tier(*cql.Host) int { return 0 }
 
-func (p nextOf) Pick(_ context.Context, _ RouteInfo, hosts []*HostInfo) NextHost {
+func (p nextOf) Pick(_ context.Context, _ RouteInfo, hosts []*cql.Host) NextHost {
 	return p.next(hosts)
 }
 

@@ -29,12 +29,12 @@ func scaleView(n, tokens int) clusterView {
 	view := clusterView{partitioner: "org.apache.cassandra.dht.Murmur3Partitioner", keyspaces: map[string]placement.Strategy{}}
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for i := range n {
-		h := &HostInfo{id: scaleID(i), dc: "dc1", rack: strconv.Itoa(i % 3)}
-		h.addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 9042)
+		h := &cql.Host{ID: scaleID(i), DataCenter: "dc1", Rack: strconv.Itoa(i % 3)}
+		h.Address = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 9042)
 		for range tokens {
-			h.tokens = append(h.tokens, int64(rnd.Uint64()))
+			h.Tokens = append(h.Tokens, int64(rnd.Uint64()))
 		}
-		view.hosts = append(view.hosts, h)
+		view.nodes = append(view.nodes, &node{info: h})
 	}
 	for i := range 10 {
 		view.keyspaces[fmt.Sprint("ks", i)] = placement.ParseStrategy(map[string]string{

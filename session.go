@@ -180,19 +180,19 @@ func (s *Session) setView(view clusterView) {
 	s.peers.expect(view.clusterName)
 	old, nodes := s.swapTopology(view)
 	for _, n := range nodes {
-		addr := n.info.addr
-		switch prev := old.nodeByID(n.info.id); {
+		addr := n.info.Address
+		switch prev := old.nodeByID(n.info.ID); {
 		case prev != nil:
 			n.pool.move(addr.String())
 			n.pool.revive()
 		case len(old.nodes) > 0: // for the first view, connect fills the pools and returns their errors
-			s.log.Info("node added", "node", addr, "host_id", n.info.id, "dc", n.info.dc, "rack", n.info.rack)
+			s.log.Info("node added", "node", addr, "host_id", n.info.ID, "dc", n.info.DataCenter, "rack", n.info.Rack)
 			n.pool.refill()
 		}
 	}
 	for _, prev := range old.nodes {
-		if s.topo.Load().nodeByID(prev.info.id) == nil {
-			s.log.Info("node removed", "node", prev.info.addr, "host_id", prev.info.id)
+		if s.topo.Load().nodeByID(prev.info.ID) == nil {
+			s.log.Info("node removed", "node", prev.info.Address, "host_id", prev.info.ID)
 			s.wg.Go(func() { s.drainPool(prev.pool) })
 		}
 	}
@@ -214,15 +214,14 @@ func (s *Session) swapTopology(view clusterView) (old *topology, nodes []*node) 
 		return &topology{}, nil
 	}
 	old = s.topo.Load()
-	for _, h := range view.hosts {
-		if h.excluded {
+	for _, n := range view.nodes {
+		if n.excluded {
 			continue
 		}
-		n := &node{info: h}
-		if prev := old.nodeByID(h.id); prev != nil {
+		if prev := old.nodeByID(n.info.ID); prev != nil {
 			n.pool = prev.pool
 		} else {
-			n.pool = s.newPool(h)
+			n.pool = s.newPool(n.info)
 		}
 		nodes = append(nodes, n)
 	}
@@ -245,7 +244,7 @@ func (s *Session) event(e any) {
 	if e, ok := e.(frame.StatusEvent); ok && e.Change == "UP" {
 		addr := s.reached(e.Addr)
 		for _, n := range s.topo.Load().nodes {
-			if n.info.addr == addr {
+			if n.info.Address == addr {
 				n.pool.retryNow()
 			}
 		}
@@ -309,13 +308,19 @@ func (s *Session) Closed() bool { return s.closed.Load() }
 func (s *Session) ProtoVersion() int { return int(s.version) }
 
 // GetHosts returns the nodes of the cluster as last read from the system tables, ordered by host id.
-func (s *Session) GetHosts() []*HostInfo {
+func (s *Session) GetHosts() []*cql.Host {
 	nodes := s.topo.Load().nodes
-	hosts := make([]*HostInfo, len(nodes))
+	hosts := make([]*cql.Host, len(nodes))
 	for i, n := range nodes {
 		hosts[i] = n.info
 	}
 	return hosts
+}
+
+// IsUp reports whether a connection to a node of the cluster takes requests.
+func (s *Session) IsUp(host *cql.Host) bool {
+	n := s.topo.Load().nodeByID(host.ID)
+	return n != nil && n.pool.isUp()
 }
 
 // AwaitSchemaAgreement blocks until all nodes that are up report the same schema version. It returns ErrSchemaAgreement
@@ -356,33 +361,33 @@ func (s *Session) contactPoints(ctx context.Context) ([]string, error) {
 
 // admit applies the program's filter and policy to the nodes of a view.
 func (s *Session) admit(view *clusterView) error {
-	if err := s.routing.rules.filterHosts(view.hosts, s.cfg.HostFilter); err != nil {
+	if err := s.routing.rules.filterNodes(view.nodes, s.cfg.HostFilter); err != nil {
 		return err
 	}
 	if s.cfg.ProtoVersion == 0 && s.version > frame.V4 && len(s.topo.Load().nodes) == 0 {
-		return commonVersion(view.hosts)
+		return commonVersion(view.nodes)
 	}
 	return nil
 }
 
-// commonVersion returns a *conn.VersionError if a cluster is being upgraded from Cassandra 3, whose nodes speak v4 at
+// commonVersion returns a *versionError if a cluster is being upgraded from Cassandra 3, whose nodes speak v4 at
 // most: a session has one version for all nodes.
-func commonVersion(hosts []*HostInfo) error {
-	var before4, since4 *HostInfo
-	for _, h := range hosts {
-		major, err := strconv.Atoi(strings.SplitN(h.version, ".", 2)[0])
+func commonVersion(nodes []*node) error {
+	var before4, since4 *cql.Host
+	for _, n := range nodes {
+		major, err := strconv.Atoi(strings.SplitN(n.info.Version, ".", 2)[0])
 		switch {
-		case err != nil || h.excluded:
+		case err != nil || n.excluded:
 		case major < 4:
-			before4 = h
+			before4 = n.info
 		default:
-			since4 = h
+			since4 = n.info
 		}
 	}
 	if before4 == nil || since4 == nil {
 		return nil
 	}
-	err := errtext.Errorf("node %s has version %s", before4.addr, before4.version)
+	err := errtext.Errorf("node %s has version %s", before4.Address, before4.Version)
 	return &conn.VersionError{Supported: frame.V4, Err: err}
 }
 

@@ -2,12 +2,14 @@
 
 package vecql
 
+import "github.com/vecql/vecql/cql"
+
 // Changes of nodes and of the schema, as functions of the program receive them. session_notify.go calls the functions.
 
 // A NodeChange is a change of a node. See ClusterConfig.OnNodeChange.
 type NodeChange struct {
 	Kind NodeChangeKind
-	Host *HostInfo
+	Host *cql.Host
 }
 
 // A NodeChangeKind is the kind of a [NodeChange].

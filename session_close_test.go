@@ -115,7 +115,7 @@ func TestCloseWhileARemovedNodeEnds(t *testing.T) {
 			go func() { _ = s.Query(idempotentInsert).Exec(t.Context()) }()
 		}
 		synctest.Wait()
-		s.setView(clusterView{partitioner: "Murmur3Partitioner", hosts: s.GetHosts()[:1]})
+		s.setView(clusterView{partitioner: "Murmur3Partitioner", nodes: nodesOf(s.GetHosts()[:1]...)})
 		took, err := closedBy(t, s)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.LessOrEqual(t, took, 1100*time.Millisecond)
@@ -150,8 +150,8 @@ func TestLoggerRunsUnderNoLock(t *testing.T) {
 		}})
 		s := openSession(t, cfg)
 		session.Store(s)
-		view := clusterView{partitioner: "Murmur3Partitioner", hosts: s.GetHosts()}
-		view.hosts = append(view.hosts, &HostInfo{id: cql.UUID{9}, addr: view.hosts[0].addr})
+		view := clusterView{partitioner: "Murmur3Partitioner", nodes: nodesOf(s.GetHosts()...)}
+		view.nodes = append(view.nodes, nodesOf(&cql.Host{ID: cql.UUID{9}, Address: view.nodes[0].info.Address})...)
 		require.NotPanics(t, func() { s.setView(view) })
 		require.Len(t, s.GetHosts(), 3)
 	})
@@ -163,7 +163,7 @@ func TestControlConnectionLostAfterCheck(t *testing.T) {
 		cfg := configOf(c)
 		var session atomic.Pointer[Session]
 		var kill atomic.Bool
-		cfg.HostFilter = func(*HostInfo) bool {
+		cfg.HostFilter = func(*cql.Host) bool {
 			if s := session.Load(); s != nil && kill.CompareAndSwap(true, false) {
 				for _, n := range c.Nodes {
 					n.HangUp()

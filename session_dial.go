@@ -70,7 +70,7 @@ func startError(nodes []*node) error {
 		if errors.Is(err, ErrKeyspaceDoesNotExist) {
 			return keyspaceStartError{err}
 		}
-		errs = append(errs, errtext.Errorf("node %s: %w", n.info.addr, err))
+		errs = append(errs, errtext.Errorf("node %s: %w", n.info.Address, err))
 	}
 	return errtext.Errorf("%w: %w", ErrNoConnectionsStarted, errtext.Join(errs...))
 }
@@ -83,12 +83,12 @@ func (e keyspaceStartError) Error() string   { return e.err.Error() }
 func (e keyspaceStartError) Unwrap() []error { return []error{e.err, ErrNoConnectionsStarted} }
 
 // newPool returns the pool of a node. The caller starts it.
-func (s *Session) newPool(h *HostInfo) *pool {
-	return newPool(s.ctx, h.addr.String(), poolConfig{
+func (s *Session) newPool(h *cql.Host) *pool {
+	return newPool(s.ctx, h.Address.String(), poolConfig{
 		size: s.cfg.NumConns, shardPort: s.shardPort, policy: s.cfg.ReconnectionPolicy, drainTimeout: s.cfg.Timeout,
-		changed: s.nodesChanged, log: s.log.With("host_id", h.id),
+		changed: s.nodesChanged, log: s.log.With("host_id", h.ID),
 		dial: func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
-			return s.dialNode(ctx, h.id, to, hooks)
+			return s.dialNode(ctx, h.ID, to, hooks)
 		},
 	})
 }
@@ -134,7 +134,7 @@ func (s *Session) useKeyspace(ctx context.Context, c *conn.Conn) error {
 }
 
 // hostByID returns the node with that id, or what is known of the node at addr after it has left the cluster.
-func (s *Session) hostByID(id cql.UUID, addr string) *HostInfo {
+func (s *Session) hostByID(id cql.UUID, addr string) *cql.Host {
 	if n := s.topo.Load().nodeByID(id); n != nil {
 		return n.info
 	}
@@ -142,7 +142,7 @@ func (s *Session) hostByID(id cql.UUID, addr string) *HostInfo {
 }
 
 // connConfig returns the configuration of a connection to a node.
-func (s *Session) connConfig(to dialTarget, host *HostInfo) *conn.Config {
+func (s *Session) connConfig(to dialTarget, host *cql.Host) *conn.Config {
 	options := map[string]string{
 		"CQL_VERSION": s.cfg.CQLVersion, "DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion, "SESSION_ID": s.id.String(),
 	}

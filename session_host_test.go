@@ -33,16 +33,16 @@ type hostDials struct {
 
 // hostDial is one call of a HostDialer.
 type hostDial struct {
-	host *HostInfo
+	host *cql.Host
 	addr string
 	port int // the local port; 0 means any
 }
 
-func (d *hostDials) DialHost(ctx context.Context, host *HostInfo, addr string) (net.Conn, error) {
+func (d *hostDials) DialHost(ctx context.Context, host *cql.Host, addr string) (net.Conn, error) {
 	return d.record(ctx, host, addr, 0)
 }
 
-func (d *hostDials) record(ctx context.Context, host *HostInfo, addr string, port int) (net.Conn, error) {
+func (d *hostDials) record(ctx context.Context, host *cql.Host, addr string, port int) (net.Conn, error) {
 	d.mu.Lock()
 	d.made = append(d.made, hostDial{host, addr, port})
 	d.mu.Unlock()
@@ -59,7 +59,7 @@ func (d *hostDials) calls() []hostDial {
 // hostPortDials is hostDials with local ports.
 type hostPortDials struct{ hostDials }
 
-func (d *hostPortDials) DialHostLocalPort(ctx context.Context, host *HostInfo, addr string, localPort int) (net.Conn, error) {
+func (d *hostPortDials) DialHostLocalPort(ctx context.Context, host *cql.Host, addr string, localPort int) (net.Conn, error) {
 	return d.record(ctx, host, addr, localPort)
 }
 
@@ -86,14 +86,14 @@ func TestHostDialer(t *testing.T) {
 			synctest.Wait()
 			made := d.calls()
 			require.Equal(t, c.Nodes[0].Addr(), made[0].addr)
-			require.Equal(t, c.Nodes[0].Addr(), made[0].host.ConnectAddressAndPort(), "of a contact point the address")
-			require.Empty(t, made[0].host.HostID(), "and nothing else")
+			require.Equal(t, c.Nodes[0].Addr(), made[0].host.Address.String(), "of a contact point the address")
+			require.Zero(t, made[0].host.ID, "and nothing else")
 			direct := 0
 			for _, m := range made[1:] {
 				for _, n := range c.Nodes {
 					if strings.HasPrefix(m.addr, n.IP+":") {
-						require.Equal(t, n.ID.String(), m.host.HostID())
-						require.Equal(t, "dc1", m.host.DataCenter())
+						require.Equal(t, n.ID.String(), m.host.ID.String())
+						require.Equal(t, "dc1", m.host.DataCenter)
 					}
 				}
 				if m.port != 0 {
@@ -188,7 +188,7 @@ func refuseOthers(c *fakecql.Cluster) {
 			return false
 		}
 		own := "\x00" + r.Node.ID.String() + "\x00"
-		if text := string(r.Body[4:]); text != own && text != "\x00\x00" { // before the host id is known
+		if text := string(r.Body[4:]); text != own && text != "\x00"+(cql.UUID{}).String()+"\x00" { // before the host id is known
 			r.Fail(int32(cql.CodeCredentials))
 		} else {
 			r.Conn.Reply(r.Stream, fakecql.OpAuthSuccess, fakecql.Ints(-1))
@@ -205,11 +205,11 @@ func TestAuthProvider(t *testing.T) {
 		var mu sync.Mutex
 		seen := map[string]int{}
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.AuthProvider = func(host *HostInfo) (cql.Authenticator, error) {
+			cfg.AuthProvider = func(host *cql.Host) (cql.Authenticator, error) {
 				mu.Lock()
 				defer mu.Unlock()
-				seen[host.ConnectAddressAndPort()]++
-				return PasswordAuthenticator{Username: host.HostID()}, nil
+				seen[host.Address.String()]++
+				return PasswordAuthenticator{Username: host.ID.String()}, nil
 			}
 		})
 		synctest.Wait()
@@ -223,10 +223,10 @@ func TestAuthProvider(t *testing.T) {
 
 func TestAuthProviderFails(t *testing.T) {
 	broken := errors.New("no token")
-	for want, provide := range map[string]func(*HostInfo) (cql.Authenticator, error){
-		"ClusterConfig.AuthProvider: no token":                                      func(*HostInfo) (cql.Authenticator, error) { return nil, broken },
-		"ClusterConfig.AuthProvider: neither an Authenticator nor an error was ret": func(*HostInfo) (cql.Authenticator, error) { return nil, nil },
-		"ClusterConfig.AuthProvider: panic: oops":                                   func(*HostInfo) (cql.Authenticator, error) { panic("oops") },
+	for want, provide := range map[string]func(*cql.Host) (cql.Authenticator, error){
+		"ClusterConfig.AuthProvider: no token":                                      func(*cql.Host) (cql.Authenticator, error) { return nil, broken },
+		"ClusterConfig.AuthProvider: neither an Authenticator nor an error was ret": func(*cql.Host) (cql.Authenticator, error) { return nil, nil },
+		"ClusterConfig.AuthProvider: panic: oops":                                   func(*cql.Host) (cql.Authenticator, error) { panic("oops") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			cfg := configOf(newFakeCluster(t, frame.V5, 1, needsPassword))
@@ -247,7 +247,7 @@ func TestAuthProviderFails(t *testing.T) {
 func TestAuthProviderNotCalled(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.AuthProvider = func(*HostInfo) (cql.Authenticator, error) { return nil, errors.New("called") }
+			cfg.AuthProvider = func(*cql.Host) (cql.Authenticator, error) { return nil, errors.New("called") }
 		})
 	})
 }
@@ -259,7 +259,7 @@ func TestOneDialerAndOneAuthenticator(t *testing.T) {
 		},
 		"ClusterConfig: Authenticator and AuthProvider are both set": func(cfg *ClusterConfig) {
 			cfg.Authenticator = PasswordAuthenticator{}
-			cfg.AuthProvider = func(*HostInfo) (cql.Authenticator, error) { return nil, nil }
+			cfg.AuthProvider = func(*cql.Host) (cql.Authenticator, error) { return nil, nil }
 		},
 	} {
 		cfg := &ClusterConfig{Hosts: []string{"10.0.0.1"}}

@@ -40,7 +40,7 @@ type notifier struct {
 
 // reportedHost is the state of a node last reported.
 type reportedHost struct {
-	info *HostInfo
+	info *cql.Host
 	up   bool
 }
 
@@ -60,7 +60,7 @@ func (n *notifier) start(ctx context.Context) error {
 		return nil
 	}
 	for _, node := range n.s.topo.Load().nodes {
-		n.reported[node.info.id] = reportedHost{info: node.info, up: true}
+		n.reported[node.info.ID] = reportedHost{info: node.info, up: true}
 	}
 	if n.s.cfg.OnSchemaChange != nil {
 		var err error
@@ -178,12 +178,12 @@ func (n *notifier) reportHosts() {
 		n.reportHost(NodeRemoved, old.info)
 	}
 	for _, node := range topo.nodes {
-		old, known := n.reported[node.info.id]
+		old, known := n.reported[node.info.ID]
 		if !known {
 			n.reportHost(NodeAdded, node.info)
 		}
 		now := reportedHost{info: node.info, up: node.pool.isUp()}
-		n.reported[node.info.id] = now
+		n.reported[node.info.ID] = now
 		switch {
 		case now.up && !old.up:
 			n.reportHost(NodeUp, now.info)
@@ -194,7 +194,7 @@ func (n *notifier) reportHosts() {
 }
 
 // reportHost reports a change of a node.
-func (n *notifier) reportHost(kind NodeChangeKind, info *HostInfo) {
+func (n *notifier) reportHost(kind NodeChangeKind, info *cql.Host) {
 	if f := n.s.cfg.OnNodeChange; f != nil {
 		n.call(func() { f(NodeChange{Kind: kind, Host: info}) })
 	}

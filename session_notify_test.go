@@ -57,7 +57,7 @@ func (r *listenerLog) take() string {
 	return events
 }
 
-func (r *listenerLog) node(c NodeChange) { r.record("%v %s", c.Kind, c.Host.ConnectAddress()) }
+func (r *listenerLog) node(c NodeChange) { r.record("%v %s", c.Kind, c.Host.Address.Addr()) }
 
 func (r *listenerLog) schema(c SchemaChange) {
 	switch {
@@ -458,7 +458,7 @@ func TestControlFailoverOrder(t *testing.T) {
 	nodes := []*node{testNode(1, "a", "r"), testNode(2, "b", "r"), testNode(3, "a", "r"), testNode(4, "a", "r"), testNode(5, "b", "r")}
 	firsts := map[string]int{}
 	for range 200 {
-		up, down := failoverOrder(nodes, "127.0.0.1:9042", func(n *node) bool { return n.info.id[15] != 4 })
+		up, down := failoverOrder(nodes, "127.0.0.1:9042", func(n *node) bool { return n.info.ID[15] != 4 })
 		require.Equal(t, []string{"127.0.0.4:9042"}, down)
 		require.Len(t, up, 4)
 		require.Equal(t, "127.0.0.3:9042", up[0], "a connected node in the same data center")

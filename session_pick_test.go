@@ -33,11 +33,11 @@ type recorder struct {
 	marks []string
 }
 
-func (p *recorder) Pick(ctx context.Context, r RouteInfo, hosts []*HostInfo) NextHost {
+func (p *recorder) Pick(ctx context.Context, r RouteInfo, hosts []*cql.Host) NextHost {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ctxs, p.infos = append(p.ctxs, ctx), append(p.infos, r)
-	slices.SortFunc(hosts, func(a, b *HostInfo) int { return a.addr.Compare(b.addr) })
+	slices.SortFunc(hosts, func(a, b *cql.Host) int { return a.Address.Compare(b.Address) })
 	turn := 0
 	return func() SelectedHost {
 		n := p.order[turn%len(p.order)]
@@ -157,7 +157,7 @@ func TestHostPickerMarks(t *testing.T) {
 // TestHostPickerMarkPanics requires that a panic in Mark does not reach the request.
 func TestHostPickerMarkPanics(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
-		var host *HostInfo
+		var host *cql.Host
 		s := sessionOn(c, func(cfg *ClusterConfig) {
 			cfg.PoolConfig.HostSelectionPolicy = nextPicker{next: func() NextHost {
 				return func() SelectedHost { return SelectedHost{Host: host, Mark: func(error) { panic("mine") }} }
@@ -194,20 +194,20 @@ func TestHostPickerSpeculation(t *testing.T) {
 type ownHosts struct {
 	RoundRobinPolicy
 	mu    sync.Mutex
-	hosts map[string]*HostInfo
+	hosts map[string]*cql.Host
 }
 
-func (p *ownHosts) set(h *HostInfo, up bool) {
+func (p *ownHosts) set(h *cql.Host, up bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if delete(p.hosts, h.HostID()); up {
-		p.hosts[h.HostID()] = h
+	if delete(p.hosts, h.ID.String()); up {
+		p.hosts[h.ID.String()] = h
 	}
 }
 
 func (p *ownHosts) changed(c NodeChange) { p.set(c.Host, c.Kind == NodeUp || c.Kind == NodeAdded) }
 
-func (p *ownHosts) Pick(context.Context, RouteInfo, []*HostInfo) NextHost {
+func (p *ownHosts) Pick(context.Context, RouteInfo, []*cql.Host) NextHost {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return HostsInOrder(slices.Collect(maps.Values(p.hosts))...)
@@ -219,7 +219,7 @@ func TestHostPickerWithChanges(t *testing.T) {
 	bubble(t, 4, func(t *testing.T, c *fakecql.Cluster) {
 		c.Peers = c.Nodes[:3]
 		c.Nodes[2].Stop()
-		p := &ownHosts{hosts: map[string]*HostInfo{}}
+		p := &ownHosts{hosts: map[string]*cql.Host{}}
 		s := sessionOn(c, func(cfg *ClusterConfig) {
 			cfg.PoolConfig.HostSelectionPolicy = p
 			cfg.OnNodeChange = p.changed

@@ -51,7 +51,7 @@ func TestSessionHostFilter(t *testing.T) {
 	hits := hitsOf(c)
 	contactPoint := netip.MustParseAddr("127.0.0.1")
 	s := sessionOn(c, func(cfg *ClusterConfig) {
-		cfg.HostFilter = func(h *HostInfo) bool { return h.addr.Addr() != contactPoint }
+		cfg.HostFilter = func(h *cql.Host) bool { return h.Address.Addr() != contactPoint }
 	})
 	requireAllUp(t, s)
 	require.Len(t, s.GetHosts(), 2)
@@ -78,7 +78,7 @@ func TestSessionPolicies(t *testing.T) {
 		{"round robin", RoundRobinPolicy{}, 3},
 		{"data center", DCAwarePolicy{DataCenter: "dc1"}, 3},
 		{"another data center", DCAwarePolicy{DataCenter: "dc9"}, 3},
-		{"the user's", pickerFunc(func(_ RouteInfo, hosts []*HostInfo) []*HostInfo { return hosts[1:2] }), 1},
+		{"the user's", pickerFunc(func(_ RouteInfo, hosts []*cql.Host) []*cql.Host { return hosts[1:2] }), 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = row.policy })
@@ -110,7 +110,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 		change func(*ClusterConfig)
 		want   string
 	}{
-		{"filter panics", func(cfg *ClusterConfig) { cfg.HostFilter = func(*HostInfo) bool { panic("mine") } }, "HostFilter: panic: mine"},
+		{"filter panics", func(cfg *ClusterConfig) { cfg.HostFilter = func(*cql.Host) bool { panic("mine") } }, "HostFilter: panic: mine"},
 		{"filter accepts none", func(cfg *ClusterConfig) { cfg.HostFilter = acceptNone }, "HostFilter accepts none"},
 		{"policy panics", func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = panicPolicy{} }, "HostSelectionPolicy: panic: mine"},
 		{"translator panics", func(cfg *ClusterConfig) {
@@ -138,7 +138,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 		var bad atomic.Bool
 		s := sessionOn(c, func(cfg *ClusterConfig) {
 			cfg.ReconnectInterval = 20 * time.Millisecond
-			cfg.HostFilter = func(*HostInfo) bool {
+			cfg.HostFilter = func(*cql.Host) bool {
 				if bad.Load() {
 					panic("mine")
 				}
@@ -154,7 +154,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 	})
 	t.Run("picker panics", func(t *testing.T) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = pickerFunc(func(r RouteInfo, hosts []*HostInfo) []*HostInfo {
+			cfg.PoolConfig.HostSelectionPolicy = pickerFunc(func(r RouteInfo, hosts []*cql.Host) []*cql.Host {
 				if !r.Prepare {
 					panic("mine")
 				}
@@ -225,7 +225,7 @@ func TestHostPickerIsCalledOnce(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		calls := 0
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = pickerFunc(func(_ RouteInfo, hosts []*HostInfo) []*HostInfo {
+			cfg.PoolConfig.HostSelectionPolicy = pickerFunc(func(_ RouteInfo, hosts []*cql.Host) []*cql.Host {
 				calls++
 				return hosts
 			})

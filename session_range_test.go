@@ -110,7 +110,7 @@ func TestReadTablets(t *testing.T) {
 		{First: -5, Last: math.MaxInt64, Replicas: []tablet.Replica{{Host: hostID(1)}, {Host: hostID(2), Shard: 1}}},
 	}, tablets)
 	requireWholeRing(t, s.topo.Load().tabletRanges(tablets))
-	host := s.GetHosts()[0].id
+	host := s.GetHosts()[0].ID
 	for _, at := range tablets {
 		at.Replicas[0].Host = host
 	}

@@ -45,12 +45,12 @@ func requirePlaced(t *testing.T, cluster *cqltest.Cluster, s *Session, count int
 		require.Len(t, want, count)
 		var ids []cql.UUID
 		for _, h := range got.Replicas {
-			ids = append(ids, h.id)
+			ids = append(ids, h.ID)
 		}
 		require.ElementsMatch(t, want, ids)
 		iter := q.Iter(t.Context())
 		require.NoError(t, iter.Close())
-		require.Contains(t, want, iter.Host().id, "the node that received the request")
+		require.Contains(t, want, iter.Host().ID, "the node that received the request")
 	}
 }
 
@@ -101,7 +101,7 @@ func TestKeyspaceSurvivesOlderView(t *testing.T) {
 	s.setView(read())
 	require.Empty(t, s.replication.later, "the view has all changes")
 	require.False(t, s.topo.Load().hasKeyspace("ks"))
-	require.NotPanics(t, func() { s.setView(clusterView{hosts: empty.hosts}) }, "a view without replicas")
+	require.NotPanics(t, func() { s.setView(clusterView{nodes: empty.nodes}) }, "a view without replicas")
 }
 
 // TestKeyspaceWithoutItsReplication: the request succeeds although the replication cannot be read; a view follows.

@@ -27,10 +27,10 @@ func TestTabletStoredWhileItsNodeLeaves(t *testing.T) {
 		v := &clusterView{partitioner: "Murmur3Partitioner", keyspaces: map[string]placement.Strategy{"ks": {Class: "SimpleStrategy"}}}
 		var nodes []*node
 		for _, id := range ids {
-			h := &HostInfo{id: hostID(id), tokens: []int64{int64(id)}}
-			v.hosts = append(v.hosts, h)
+			h := &cql.Host{ID: hostID(id), Tokens: []int64{int64(id)}}
 			nodes = append(nodes, &node{info: h})
 		}
+		v.nodes = nodes
 		return v, nodes
 	}
 	stale := 0

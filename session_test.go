@@ -32,7 +32,7 @@ func TestSessionReadsCluster(t *testing.T) {
 			s := sessionOn(newSocketCluster(t, v, 3))
 			require.EqualValues(t, v, s.ProtoVersion(), "negotiated downwards from 5")
 			require.Len(t, s.GetHosts(), 3)
-			require.Equal(t, "127.0.0.2", s.GetHosts()[1].ConnectAddress().String())
+			require.Equal(t, "127.0.0.2", s.GetHosts()[1].Address.Addr().String())
 			require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		})
 	}

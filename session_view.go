@@ -30,15 +30,15 @@ func (s *Session) readView(ctx context.Context, conn *conn.Conn) (view clusterVi
 
 // otherAddress reports whether the address of another row of a node replaces that of the first one: the address of a
 // connected node stays, and that of a node without a connection gives way.
-func (s *Session) otherAddress(first, other *HostInfo) bool {
-	n := s.topo.Load().nodeByID(first.id)
+func (s *Session) otherAddress(first, other *cql.Host) bool {
+	n := s.topo.Load().nodeByID(first.ID)
 	if n == nil {
 		return false
 	}
 	if conn := n.pool.pick(); conn != nil { // the address of n may be another one: a view was read before it connected
-		return conn.Addr() == other.addr.String()
+		return conn.Addr() == other.Address.String()
 	}
-	return first.addr == n.info.addr
+	return first.Address == n.info.Address
 }
 
 // contactView returns a view whose nodes are the contact points. A view without partitioner and keyspaces has no
@@ -53,7 +53,7 @@ func (s *Session) contactView(ctx context.Context, conn *conn.Conn) (view cluste
 	addrs, err := s.contactPoints(ctx)
 	for _, n := range s.topo.Load().nodes {
 		if err != nil || n.pool.isUp() { // a name that is not resolved for a moment removes no node
-			addrs = append(addrs, n.info.addr.String())
+			addrs = append(addrs, n.info.Address.String())
 		}
 	}
 	slices.Sort(addrs)
@@ -62,9 +62,10 @@ func (s *Session) contactView(ctx context.Context, conn *conn.Conn) (view cluste
 		if parseErr != nil {
 			return view, parseErr
 		}
-		view.hosts = append(view.hosts, &HostInfo{id: contactID(at), addr: at, clusterName: view.clusterName})
+		host := &cql.Host{ID: contactID(at), Address: at, ClusterName: view.clusterName}
+		view.nodes = append(view.nodes, &node{info: host})
 	}
-	if len(view.hosts) == 0 {
+	if len(view.nodes) == 0 {
 		return view, err
 	}
 	return view, nil

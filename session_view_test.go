@@ -24,7 +24,7 @@ import (
 // addrsOf returns the addresses of the session's nodes.
 func addrsOf(s *Session) (addrs []string) {
 	for _, h := range s.GetHosts() {
-		addrs = append(addrs, h.ConnectAddressAndPort())
+		addrs = append(addrs, h.Address.String())
 	}
 	return addrs
 }
@@ -67,11 +67,11 @@ func TestContactPointsOnly(t *testing.T) {
 			require.NoError(t, s.AwaitSchemaAgreement(t.Context()))
 		}
 		check()
-		ids := []string{s.GetHosts()[0].HostID(), s.GetHosts()[1].HostID()}
+		ids := []string{s.GetHosts()[0].ID.String(), s.GetHosts()[1].ID.String()}
 		h := s.GetHosts()[0]
-		require.NoError(t, s.Query("INSERT").HostID(h.HostID()).Exec(t.Context()))
-		require.Empty(t, h.DataCenter()+h.Rack()+h.Version())
-		require.Empty(t, h.Tokens())
+		require.NoError(t, s.Query("INSERT").HostID(h.ID.String()).Exec(t.Context()))
+		require.Empty(t, h.DataCenter+h.Rack+h.Version)
+		require.Empty(t, h.Tokens)
 		c.Event("TOPOLOGY_CHANGE", "NEW_NODE", c.Nodes[2].Inet(), int32(c.Port))
 		c.Event("STATUS_CHANGE", "UP", c.Nodes[2].Inet(), int32(c.Port))
 		time.Sleep(2 * time.Minute)
@@ -81,7 +81,7 @@ func TestContactPointsOnly(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		check()
-		require.Equal(t, ids, []string{s.GetHosts()[0].HostID(), s.GetHosts()[1].HostID()})
+		require.Equal(t, ids, []string{s.GetHosts()[0].ID.String(), s.GetHosts()[1].ID.String()})
 		mu.Lock()
 		defer mu.Unlock()
 		require.Empty(t, read)
@@ -117,7 +117,7 @@ func TestContactPointsOnlyAgreement(t *testing.T) {
 		}
 		c.Nodes[1].Change(func(n *fakecql.Node) { n.Schema = [16]byte{2}; n.Down = true })
 		for _, n := range s.topo.Load().nodes {
-			if n.info.addr.String() == c.Nodes[1].Addr() {
+			if n.info.Address.String() == c.Nodes[1].Addr() {
 				n.pool.pick().Silent.Store(true)
 			}
 		}
@@ -160,7 +160,7 @@ func TestContactPointsOnlyFilters(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		cfg.DisableInitialHostLookup = true
-		cfg.HostFilter = func(h *HostInfo) bool { return h.DataCenter() == "dc1" }
+		cfg.HostFilter = func(h *cql.Host) bool { return h.DataCenter == "dc1" }
 		_, err := NewSession(t.Context(), *cfg)
 		require.ErrorIs(t, err, ErrNoHosts)
 		cfg.HostFilter = nil

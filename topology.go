@@ -28,19 +28,26 @@ type replicas struct {
 	every  group
 }
 
-// node is a host and its pool. The pool outlives snapshots; info belongs to one snapshot.
+// node is a host, what filter and policy decide about it, and its pool. The pool outlives snapshots; a node belongs to
+// one view, and to the snapshot that the view becomes.
 type node struct {
-	info *HostInfo
-	pool *pool
-	rank int32 // rank by distance: equal for equally near nodes, -1 for a node without requests
+	info     *cql.Host
+	pool     *pool // nil until the session installs the view
+	excluded bool  // not accepted by HostFilter: counts only for replica placement
+	remote   bool  // not local by the policy
+	tier     int   // HostSelectionPolicy.Tier
+	rank     int32 // rank by distance: equal for equally near nodes, -1 for a node without requests
 }
+
+// String returns the address and the data center.
+func (n *node) String() string { return n.info.String() }
 
 // topology is one snapshot.
 type topology struct {
 	nodes     []*node              // by host id
 	ids       []cql.UUID           // ids of nodes, in the same order
 	usable    []*node              // nodes that requests may go to, the nearest first
-	hosts     []*HostInfo          // hosts of usable
+	hosts     []*cql.Host          // hosts of usable
 	excluded  map[cql.UUID]bool    // members of the cluster that HostFilter does not accept
 	tokens    []int64              // the sorted ring: range i ends at tokens[i]; empty unless the partitioner is Murmur3
 	keyspaces map[string]*replicas // a nil value means unknown replicas
@@ -67,17 +74,16 @@ func (p *placing) replicasOf(strategy placement.Strategy) *replicas {
 	return r
 }
 
-// newTopology builds the snapshot of view. nodes are its hosts that are not excluded.
+// newTopology builds the snapshot of view. nodes are its nodes that are not excluded.
 func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
 	t := &topology{
 		nodes: nodes, excluded: map[cql.UUID]bool{}, keyspaces: make(map[string]*replicas, len(view.keyspaces)),
 		routing: r,
 	}
-	slices.SortFunc(t.nodes, func(a, b *node) int { return slices.Compare(a.info.id[:], b.info.id[:]) })
+	slices.SortFunc(t.nodes, func(a, b *node) int { return slices.Compare(a.info.ID[:], b.info.ID[:]) })
 	for _, n := range nodes {
-		n.info.pool.Store(n.pool)
 		n.rank = -1
-		t.ids = append(t.ids, n.info.id)
+		t.ids = append(t.ids, n.info.ID)
 	}
 	t.usable = usableNodes(t.nodes)
 	rank := int32(0)
@@ -89,10 +95,11 @@ func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
 		t.hosts = append(t.hosts, n.info)
 	}
 	members := slices.Clone(t.nodes)
-	for _, h := range view.hosts {
-		if h.excluded {
-			t.excluded[h.id] = true
-			members = append(members, &node{info: h, rank: -1}) // it still stores data
+	for _, n := range view.nodes {
+		if n.excluded {
+			n.rank = -1
+			t.excluded[n.info.ID] = true
+			members = append(members, n) // it still stores data
 		}
 	}
 	if !strings.HasSuffix(view.partitioner, "Murmur3Partitioner") {
@@ -131,7 +138,7 @@ func (t *topology) setRing(members []*node) (ring *placement.Ring, owning []*nod
 	}
 	var entries []entry
 	for _, n := range members {
-		for _, tok := range n.info.tokens {
+		for _, tok := range n.info.Tokens {
 			entries = append(entries, entry{tok, n})
 		}
 	}
@@ -147,7 +154,7 @@ func (t *topology) setRing(members []*node) (ring *placement.Ring, owning []*nod
 			number = int32(len(owning))
 			numbers[e.owner] = number
 			owning = append(owning, e.owner)
-			places = append(places, placement.Member{DC: e.owner.info.dc, Rack: e.owner.info.rack, Rank: e.owner.rank})
+			places = append(places, placement.Member{DC: e.owner.info.DataCenter, Rack: e.owner.info.Rack, Rank: e.owner.rank})
 		}
 		t.tokens[i], owners[i] = e.token, number
 	}
@@ -194,7 +201,7 @@ func (t *topology) replicasOf(keyspace string, tok int64) group {
 func usableNodes(nodes []*node) []*node {
 	list := make([]*node, 0, len(nodes))
 	for _, n := range nodes {
-		if n.info.tier >= 0 {
+		if n.tier >= 0 {
 			list = append(list, n)
 		}
 	}
@@ -204,13 +211,13 @@ func usableNodes(nodes []*node) []*node {
 
 // compareDistance orders local nodes before remote ones, and both by tier.
 func compareDistance(a, b *node) int {
-	if a.info.remote != b.info.remote {
-		if b.info.remote {
+	if a.remote != b.remote {
+		if b.remote {
 			return -1
 		}
 		return 1
 	}
-	return cmp.Compare(a.info.tier, b.info.tier)
+	return cmp.Compare(a.tier, b.tier)
 }
 
 // nodeByID returns the node with that id, nil if there is none.
@@ -243,7 +250,7 @@ func (t *topology) lastErrors() error {
 	var errs []error
 	for _, n := range t.nodes {
 		if err := n.pool.lastError(); err != nil {
-			errs = append(errs, errtext.Errorf("node %s: %w", n.info.addr, err))
+			errs = append(errs, errtext.Errorf("node %s: %w", n.info.Address, err))
 		}
 	}
 	return errtext.Join(errs...)

@@ -38,9 +38,9 @@ func set(column string, v any) func(map[string]any) {
 
 func TestParseHostKeepsWhatItCanRead(t *testing.T) {
 	h := parseHost(map[string]any{"host_id": nil, "data_center": 5, "tokens": []string{"1", "x", "-9223372036854775808"}, "native_port": 99999}, 9042)
-	require.Equal(t, []int64{1, -9223372036854775808}, h.tokens)
-	require.False(t, h.addr.IsValid())
-	require.Equal(t, cql.UUID{}, h.id)
+	require.Equal(t, []int64{1, -9223372036854775808}, h.Tokens)
+	require.False(t, h.Address.IsValid())
+	require.Equal(t, cql.UUID{}, h.ID)
 }
 
 // TestFault27PeersTable checks that incomplete, stale or duplicate rows leave a topology of the other nodes.
@@ -74,16 +74,16 @@ func TestFault27PeersTable(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			hosts, err := hostsOf(local, c.peers, at, nil, nil)
 			require.NoError(t, err)
-			require.Equal(t, hostID(1), hosts[0].id)
-			require.Equal(t, at, hosts[0].addr)
+			require.Equal(t, hostID(1), hosts[0].ID)
+			require.Equal(t, at, hosts[0].Address)
 			var got []byte
 			var nodes []*node
 			for _, h := range hosts {
 				nodes = append(nodes, &node{info: h})
 			}
 			for _, h := range hosts[1:] {
-				got = append(got, h.id[15])
-				require.True(t, h.addr.IsValid())
+				got = append(got, h.ID[15])
+				require.True(t, h.Address.IsValid())
 			}
 			require.Equal(t, c.want, got)
 			topo := testTopology(t, TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}, nodes, map[string]placement.Strategy{
@@ -119,10 +119,10 @@ func TestHostsAreTranslated(t *testing.T) {
 	hosts, err := hostsOf(peerRow(1), []systemRow{peerRow(2), peerRow(3), peerRow(5), peerRow(6)}, at, gateway, nil)
 	require.NoError(t, err)
 	require.Len(t, hosts, 3, "two cannot be reached")
-	require.Equal(t, at, hosts[0].addr, "a contact point is not translated")
-	require.Equal(t, "1.1.1.1:9044", hosts[1].ConnectAddressAndPort())
-	require.Equal(t, "1.1.1.1:9045", hosts[2].ConnectAddressAndPort(), "several nodes behind one address")
-	require.Equal(t, "10.0.0.3", hosts[2].RPCAddress().String())
+	require.Equal(t, at, hosts[0].Address, "a contact point is not translated")
+	require.Equal(t, "1.1.1.1:9044", hosts[1].Address.String())
+	require.Equal(t, "1.1.1.1:9045", hosts[2].Address.String(), "several nodes behind one address")
+	require.Equal(t, "10.0.0.3", hosts[2].RPCAddress.String())
 	_, err = hostsOf(peerRow(1), []systemRow{peerRow(7)}, at, gateway, nil)
 	require.ErrorContains(t, err, "AddressTranslator: 10.0.0.7:9042: panic: mine")
 
@@ -133,76 +133,52 @@ func TestHostsAreTranslated(t *testing.T) {
 	require.Nil(t, translator(nil))
 }
 
-func TestHostInfo(t *testing.T) {
-	h, err := NewTestHostInfoFromRow(peerRow(2, set("native_port", 9999), set("preferred_ip", net.IPv4(7, 7, 7, 7)), set("broadcast_address", net.IPv4(8, 8, 8, 8)),
-		set("listen_address", net.IPv4(9, 9, 9, 9)), set("cluster_name", "c"), set("partitioner", murmur3), set("dse_version", "6"), set("workload", "w"), set("graph", true)))
-	require.NoError(t, err)
-	require.Equal(t, "10.0.0.2:9999", h.ConnectAddressAndPort())
-	require.Equal(t, "10.0.0.2:9999", h.HostnameAndPort())
-	require.Equal(t, "10.0.0.2", h.ConnectAddress().String())
-	require.Equal(t, 9999, h.Port())
-	require.Equal(t, "00000000-0000-0000-0000-000000000002", h.HostID())
-	require.Equal(t, []string{"dc1", "r1", "5.0.0", "c", murmur3}, []string{h.DataCenter(), h.Rack(), h.Version(), h.ClusterName(), h.Partitioner()})
-	require.Equal(t, []string{"192.168.0.2", "8.8.8.8", "9.9.9.9", "10.0.0.2", "7.7.7.7"},
-		[]string{h.Peer().String(), h.BroadcastAddress().String(), h.ListenAddress().String(), h.RPCAddress().String(), h.PreferredIP().String()})
-	require.Equal(t, []string{"100", "-5"}, h.Tokens())
-	require.Equal(t, "6 w", h.DSEVersion()+" "+h.WorkLoad())
-	require.True(t, h.Graph())
+// TestParseHost requires each field from its column.
+func TestParseHost(t *testing.T) {
+	row := peerRow(2, set("native_port", 9999), set("preferred_ip", net.IPv4(7, 7, 7, 7)), set("broadcast_address", net.IPv4(8, 8, 8, 8)),
+		set("listen_address", net.IPv4(9, 9, 9, 9)), set("cluster_name", "c"), set("partitioner", murmur3), set("dse_version", "6"), set("workload", "w"), set("graph", true))
+	h := parseHost(row, 9042)
+	require.Equal(t, &cql.Host{
+		ID: hostID(2), Address: netip.MustParseAddrPort("10.0.0.2:9999"), DataCenter: "dc1", Rack: "r1", Version: "5.0.0",
+		Tokens: []int64{100, -5}, SchemaVersion: cql.UUID{1}, ClusterName: "c", Partitioner: murmur3,
+		RPCAddress: netip.MustParseAddr("10.0.0.2"), Peer: netip.MustParseAddr("192.168.0.2"),
+		BroadcastAddress: netip.MustParseAddr("8.8.8.8"), ListenAddress: netip.MustParseAddr("9.9.9.9"),
+		PreferredIP: netip.MustParseAddr("7.7.7.7"), DSEVersion: "6", Workload: "w", Graph: true,
+	}, h)
 	require.Equal(t, "10.0.0.2:9999 (dc1)", h.String())
-	require.False(t, h.IsUp())
-
-	_, err = NewTestHostInfoFromRow(map[string]any{"host_id": hostID(1)})
-	require.ErrorContains(t, err, "the row has no address")
-	a, err := NewHostInfoFromAddrPort(net.IPv4(10, 0, 0, 2), 9999)
-	require.NoError(t, err)
-	require.Equal(t, "10.0.0.2:9999", a.ConnectAddressAndPort())
-	for _, bad := range []struct {
-		ip   net.IP
-		port int
-	}{{nil, 1}, {net.IP{1}, 1}, {net.IPv4zero, -1}, {net.IPv4zero, 65536}} {
-		_, err = NewHostInfoFromAddrPort(bad.ip, bad.port)
-		require.ErrorContains(t, err, "invalid address")
-	}
-	require.True(t, a.Equal(h), "by address, if one has no id")
-	moved, err := NewTestHostInfoFromRow(peerRow(2))
-	require.NoError(t, err)
-	require.True(t, moved.Equal(h), "by id")
-	require.False(t, moved.Equal(a))
-	require.False(t, h.Equal(nil))
-	require.True(t, (*HostInfo)(nil).Equal(nil))
-	require.Nil(t, new(HostInfo).ConnectAddress())
+	require.Equal(t, "10.0.0.2:9042", parseHost(peerRow(2), 9042).Address.String(), "a row without a port")
 }
 
-func acceptNone(*HostInfo) bool { return false }
+func acceptNone(*cql.Host) bool { return false }
 
-func TestFilterHosts(t *testing.T) {
-	hosts := func() []*HostInfo { return []*HostInfo{testNode(1, "a", "r").info, testNode(2, "b", "r").info} }
+func TestFilterNodes(t *testing.T) {
+	nodes := func() []*node { return []*node{testNode(1, "a", "r"), testNode(2, "b", "r")} }
 	rules := newPlanRules(TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "b"}})
-	list := hosts()
-	require.NoError(t, rules.filterHosts(list, func(h *HostInfo) bool { return h.DataCenter() == "b" }))
+	list := nodes()
+	require.NoError(t, rules.filterNodes(list, func(h *cql.Host) bool { return h.DataCenter == "b" }))
 	require.True(t, list[0].excluded)
 	require.False(t, list[1].excluded)
-	require.NoError(t, rules.filterHosts(list, nil))
+	require.NoError(t, rules.filterNodes(list, nil))
 	require.False(t, list[0].excluded, "a filter replaces the earlier result")
 	require.True(t, list[0].remote)
 	require.False(t, list[1].remote)
 
-	err := rules.filterHosts(hosts(), acceptNone)
+	err := rules.filterNodes(nodes(), acceptNone)
 	require.ErrorIs(t, err, ErrNoHosts)
 	require.ErrorContains(t, err, "HostFilter accepts none")
 	nowhere := newPlanRules(DCAwarePolicy{DataCenter: "x", NoFailover: true})
-	err = nowhere.filterHosts(hosts(), nil)
+	err = nowhere.filterNodes(nodes(), nil)
 	require.ErrorIs(t, err, ErrNoHosts)
 	require.ErrorContains(t, err, "uses none of")
-	err = rules.filterHosts(hosts(), func(*HostInfo) bool { panic("mine") })
+	err = rules.filterNodes(nodes(), func(*cql.Host) bool { panic("mine") })
 	require.ErrorContains(t, err, "127.0.0.1:9042 (a): HostFilter: panic: mine")
 	panics := newPlanRules(panicPolicy{})
-	require.ErrorContains(t, panics.filterHosts(hosts(), nil), "HostSelectionPolicy: panic: mine")
+	require.ErrorContains(t, panics.filterNodes(nodes(), nil), "HostSelectionPolicy: panic: mine")
 }
 
 type panicPolicy struct{}
 
-func (panicPolicy) Tier(*HostInfo) int { panic(errors.New("mine")) }
+func (panicPolicy) Tier(*cql.Host) int { panic(errors.New("mine")) }
 
 // TestHostsOfRepeatedRows: peers has several rows of one node. The node that is read keeps the address of the
 // connection.
@@ -211,14 +187,14 @@ func TestHostsOfRepeatedRows(t *testing.T) {
 	row := func(n, address byte) systemRow { return peerRow(n, set("rpc_address", net.IPv4(10, 0, 0, address))) }
 	peers := []systemRow{row(1, 9), row(2, 2), row(3, 3), row(2, 22), row(3, 33), row(2, 23)}
 	var asked []string
-	hosts, err := hostsOf(peerRow(1), peers, at, nil, func(first, other *HostInfo) bool {
-		asked = append(asked, first.addr.String()+" "+other.addr.String())
-		return other.addr.Addr() == netip.MustParseAddr("10.0.0.22") || other.id == hostID(1)
+	hosts, err := hostsOf(peerRow(1), peers, at, nil, func(first, other *cql.Host) bool {
+		asked = append(asked, first.Address.String()+" "+other.Address.String())
+		return other.Address.Addr() == netip.MustParseAddr("10.0.0.22") || other.ID == hostID(1)
 	})
 	require.NoError(t, err)
 	var got []string
 	for _, h := range hosts {
-		got = append(got, h.addr.String())
+		got = append(got, h.Address.String())
 	}
 	require.Equal(t, []string{"10.0.0.1:9042", "10.0.0.22:9042", "10.0.0.3:9042"}, got)
 	require.Equal(t, []string{"10.0.0.2:9042 10.0.0.22:9042", "10.0.0.3:9042 10.0.0.33:9042", "10.0.0.22:9042 10.0.0.23:9042"}, asked)
@@ -230,11 +206,11 @@ func TestOtherAddress(t *testing.T) {
 	known, err := hostsOf(peerRow(1), []systemRow{peerRow(2)}, netip.MustParseAddrPort("10.0.0.1:9042"), nil, nil)
 	require.NoError(t, err)
 	s.topo.Store(testTopology(t, nil, []*node{{info: known[0]}, {info: known[1]}}, nil))
-	first := &HostInfo{id: hostID(2), addr: known[1].addr}
-	other := &HostInfo{id: hostID(2), addr: netip.MustParseAddrPort("10.0.0.22:9042")}
+	first := &cql.Host{ID: hostID(2), Address: known[1].Address}
+	other := &cql.Host{ID: hostID(2), Address: netip.MustParseAddrPort("10.0.0.22:9042")}
 	require.True(t, s.otherAddress(first, other))
 	require.False(t, s.otherAddress(other, first), "the node has another address than the first row by now")
-	first.id, other.id = hostID(3), hostID(3)
+	first.ID, other.ID = hostID(3), hostID(3)
 	require.False(t, s.otherAddress(first, other), "an unknown node keeps its first row")
 }
 
@@ -252,13 +228,13 @@ func TestCommonVersion(t *testing.T) {
 		"unknown":              {[]string{"5.0.9", "", "x.1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var hosts []*HostInfo
+			var nodes []*node
 			for _, v := range m.versions {
 				version, excluded := strings.CutPrefix(v, "-")
-				hosts = append(hosts, &HostInfo{version: version, excluded: excluded})
+				nodes = append(nodes, &node{info: &cql.Host{Version: version}, excluded: excluded})
 			}
 			var refused *conn.VersionError
-			if err := commonVersion(hosts); m.v4 {
+			if err := commonVersion(nodes); m.v4 {
 				require.ErrorAs(t, err, &refused)
 				require.EqualValues(t, frame.V4, refused.Supported)
 			} else {
@@ -271,68 +247,45 @@ func TestCommonVersion(t *testing.T) {
 // TestWholeHosts requires which columns the row of a peer needs: one with tokens its id, address and data center, one
 // without tokens also rack, version and schema.
 func TestWholeHosts(t *testing.T) {
-	full := func() *HostInfo {
-		return &HostInfo{
-			id: hostID(1), addr: netip.MustParseAddrPort("127.0.0.1:9042"), dc: "a", rack: "r", version: "5.0", schema: hostID(2),
+	full := func() *cql.Host {
+		return &cql.Host{
+			ID: hostID(1), Address: netip.MustParseAddrPort("127.0.0.1:9042"), DataCenter: "a", Rack: "r", Version: "5.0", SchemaVersion: hostID(2),
 		}
 	}
 	for name, m := range map[string]struct {
-		change         func(h *HostInfo)
+		change         func(h *cql.Host)
 		without, whole bool // tokens
 	}{
-		"all":             {func(*HostInfo) {}, true, true},
-		"no id":           {func(h *HostInfo) { h.id = cql.UUID{} }, false, false},
-		"no address":      {func(h *HostInfo) { h.addr = netip.AddrPort{} }, false, false},
-		"no data center":  {func(h *HostInfo) { h.dc = "" }, false, false},
-		"no rack":         {func(h *HostInfo) { h.rack = "" }, false, true},
-		"no version":      {func(h *HostInfo) { h.version = "" }, false, true},
-		"no schema":       {func(h *HostInfo) { h.schema = cql.UUID{} }, false, true},
-		"none of the two": {func(h *HostInfo) { h.rack, h.version = "", "" }, false, true},
+		"all":             {func(*cql.Host) {}, true, true},
+		"no id":           {func(h *cql.Host) { h.ID = cql.UUID{} }, false, false},
+		"no address":      {func(h *cql.Host) { h.Address = netip.AddrPort{} }, false, false},
+		"no data center":  {func(h *cql.Host) { h.DataCenter = "" }, false, false},
+		"no rack":         {func(h *cql.Host) { h.Rack = "" }, false, true},
+		"no version":      {func(h *cql.Host) { h.Version = "" }, false, true},
+		"no schema":       {func(h *cql.Host) { h.SchemaVersion = cql.UUID{} }, false, true},
+		"none of the two": {func(h *cql.Host) { h.Rack, h.Version = "", "" }, false, true},
 	} {
 		h := full()
 		m.change(h)
-		require.Equal(t, m.without, h.whole(), name)
-		h.tokens = []int64{0}
-		require.Equal(t, m.whole, h.whole(), name)
+		require.Equal(t, m.without, isWhole(h), name)
+		h.Tokens = []int64{0}
+		require.Equal(t, m.whole, isWhole(h), name)
 	}
 }
 
-// TestPortOfTestHosts requires the port of the native protocol in a HostInfo of a row without one.
-func TestPortOfTestHosts(t *testing.T) {
-	h, err := NewTestHostInfoFromRow(peerRow(1))
-	require.NoError(t, err)
-	require.Equal(t, 9042, h.Port())
-	_, err = NewTestHostInfoFromRow(map[string]any{})
-	require.Error(t, err)
-}
-
-// TestHostInfoOfAddrPort requires which addresses and ports make a HostInfo, which is down without a pool, and with one
-// that has no connection.
-func TestHostInfoOfAddrPort(t *testing.T) {
-	for port, ok := range map[int]bool{-1: false, 0: true, 1: true, 0xFFFF: true, 0x10000: false} {
-		h, err := NewHostInfoFromAddrPort(net.IPv4(10, 0, 0, 1), port)
-		if !ok {
-			require.Error(t, err)
-			continue
-		}
-		require.NoError(t, err)
-		require.Equal(t, port, h.Port())
-		require.Equal(t, "10.0.0.1", h.ConnectAddress().String())
-	}
-	_, err := NewHostInfoFromAddrPort(net.IP{1, 2, 3}, 1)
-	require.Error(t, err)
-	h := &HostInfo{}
-	require.False(t, h.IsUp())
-	require.False(t, h.IsUp())
-	h.pool.Store(emptyPool())
-	require.False(t, h.IsUp())
-	require.False(t, h.IsUp())
+// TestIsUp requires that a node is up while a connection of its pool takes requests, and down when it has left.
+func TestIsUp(t *testing.T) {
+	s := &Session{}
+	n := testNode(1, "a", "r")
+	s.topo.Store(testTopology(t, nil, []*node{n}, nil))
+	require.False(t, s.IsUp(n.info))
 	open := idleConn()
-	h.pool.Load().open.Store(newPoolView([]*conn.Conn{open}))
-	require.True(t, h.IsUp())
-	require.True(t, h.IsUp())
+	n.pool.open.Store(newPoolView([]*conn.Conn{open}))
+	require.True(t, s.IsUp(n.info))
+	require.True(t, s.IsUp(&cql.Host{ID: n.info.ID}), "a node is found by its id")
+	require.False(t, s.IsUp(testNode(2, "a", "r").info), "no node of the cluster")
 	open.Draining.Store(true)
-	require.False(t, h.IsUp())
+	require.False(t, s.IsUp(n.info))
 }
 
 // TestErrorsOfNodes requires that the error of a request without connections has that of each node, by its address.

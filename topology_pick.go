@@ -77,7 +77,7 @@ func (p *queryPlan) nextPicked() candidate {
 			p.picked.left = 0
 			return candidate{}
 		}
-		if n := p.topo.nodeByID(selected.Host.id); n != nil && n.rank >= 0 {
+		if n := p.topo.nodeByID(selected.Host.ID); n != nil && n.rank >= 0 {
 			return candidate{node: n, shard: p.tabletShard(n), mark: selected.Mark}
 		}
 	}

@@ -19,25 +19,25 @@ import (
 // Query plans of HostPickers.
 
 // pickerFunc orders nodes by a function.
-type pickerFunc func(r RouteInfo, hosts []*HostInfo) []*HostInfo
+type pickerFunc func(r RouteInfo, hosts []*cql.Host) []*cql.Host
 
-func (pickerFunc) Tier(h *HostInfo) int {
-	if h.id[15] == 9 {
+func (pickerFunc) Tier(h *cql.Host) int {
+	if h.ID[15] == 9 {
 		return -1
 	}
 	return 0
 }
 
-func (f pickerFunc) Pick(_ context.Context, r RouteInfo, hosts []*HostInfo) NextHost {
+func (f pickerFunc) Pick(_ context.Context, r RouteInfo, hosts []*cql.Host) NextHost {
 	return HostsInOrder(f(r, hosts)...)
 }
 
 func TestPlanHostPicker(t *testing.T) {
 	var info RouteInfo
-	var p pickerFunc = func(r RouteInfo, hosts []*HostInfo) []*HostInfo {
+	var p pickerFunc = func(r RouteInfo, hosts []*cql.Host) []*cql.Host {
 		info = r
 		slices.Reverse(hosts)
-		return append(append(hosts, hosts[0], &HostInfo{id: cql.UUID{15: 77}}, &HostInfo{id: cql.UUID{15: 9}}, hosts[1], nil), hosts...)
+		return append(append(hosts, hosts[0], &cql.Host{ID: cql.UUID{15: 77}}, &cql.Host{ID: cql.UUID{15: 9}}, hosts[1], nil), hosts...)
 	}
 	topo := threeByThree(t, p)
 	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: cql.UUID{15: 5}, Shard: 6}, {Host: cql.UUID{15: 1}}}})
@@ -49,13 +49,13 @@ func TestPlanHostPicker(t *testing.T) {
 	}
 	r := topo.plan(target)
 	for at := r.next(); at.node != nil; at = r.next() {
-		require.EqualValues(t, map[byte]int{5: 6, 1: 0, 2: -1, 3: -1, 4: -1, 6: -1, 7: -1, 8: -1}[at.node.info.id[15]], at.shard)
+		require.EqualValues(t, map[byte]int{5: 6, 1: 0, 2: -1, 3: -1, 4: -1, 6: -1, 7: -1, 8: -1}[at.node.info.ID[15]], at.shard)
 	}
 	require.False(t, r.more())
 	replicas := info.Replicas
 	info.Replicas = nil
 	require.Equal(t, RouteInfo{Keyspace: "ks", Table: "t", HasToken: true, LWT: true}, info)
-	require.Equal(t, []*HostInfo{topo.node(5).info, topo.node(1).info}, replicas)
+	require.Equal(t, []*cql.Host{topo.node(5).info, topo.node(1).info}, replicas)
 }
 
 // TestPlanHostPickerFaults has HostPickers that panic, that return no function, and whose function never ends.
@@ -71,9 +71,9 @@ func TestPlanHostPickerFaults(t *testing.T) {
 		"no next":     {nil, 0, ""},
 		"endless": {func() SelectedHost {
 			picks++
-			return SelectedHost{Host: &HostInfo{id: cql.UUID{15: 1}}}
+			return SelectedHost{Host: &cql.Host{ID: cql.UUID{15: 1}}}
 		}, maxRetries + 9, ""},
-		"endless and unknown": {func() SelectedHost { return SelectedHost{Host: &HostInfo{}} }, 0, ""},
+		"endless and unknown": {func() SelectedHost { return SelectedHost{Host: &cql.Host{}} }, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			topo := threeByThree(t, nextPicker{next: func() NextHost {
@@ -101,7 +101,7 @@ type nextPicker struct {
 	next func() NextHost
 }
 
-func (p nextPicker) Pick(context.Context, RouteInfo, []*HostInfo) NextHost { return p.next() }
+func (p nextPicker) Pick(context.Context, RouteInfo, []*cql.Host) NextHost { return p.next() }
 
 // TestPlanHostPickerIsLazy requires that a node is selected when it is about to be tried, and that its Mark goes with
 // the node, also if the node is tried later because it is silent.
@@ -114,7 +114,7 @@ func TestPlanHostPickerIsLazy(t *testing.T) {
 				return SelectedHost{}
 			}
 			n := selected
-			return SelectedHost{Host: &HostInfo{id: cql.UUID{15: byte(n)}}, Mark: func(error) { marked = append(marked, n) }}
+			return SelectedHost{Host: &cql.Host{ID: cql.UUID{15: byte(n)}}, Mark: func(error) { marked = append(marked, n) }}
 		}
 	}})
 	c := conn.New(&conn.Config{Version: frame.V4}, "127.0.0.1:9042", nil)
@@ -124,7 +124,7 @@ func TestPlanHostPickerIsLazy(t *testing.T) {
 	require.Zero(t, selected)
 	var tried []int
 	for at := r.next(); at.node != nil; at = r.next() {
-		tried = append(tried, int(at.node.info.id[15]))
+		tried = append(tried, int(at.node.info.ID[15]))
 		at.mark(errors.New("failed"))
 		require.LessOrEqual(t, selected, len(tried)+2)
 	}
@@ -141,7 +141,7 @@ func TestPlanHostPickerThatEnds(t *testing.T) {
 			if selected++; selected > 1 {
 				return SelectedHost{}
 			}
-			return SelectedHost{Host: &HostInfo{id: cql.UUID{15: 1}}}
+			return SelectedHost{Host: &cql.Host{ID: cql.UUID{15: 1}}}
 		}
 	}})
 	r := topo.plan(onToken(0))
@@ -156,6 +156,6 @@ func TestPlanHostPickerThatEnds(t *testing.T) {
 // pickAll is a HostPicker that returns all hosts.
 type pickAll struct{ RoundRobinPolicy }
 
-func (pickAll) Pick(_ context.Context, _ RouteInfo, hosts []*HostInfo) NextHost {
+func (pickAll) Pick(_ context.Context, _ RouteInfo, hosts []*cql.Host) NextHost {
 	return HostsInOrder(hosts...)
 }

@@ -313,7 +313,7 @@ func (p *queryPlan) nextReplica(s planStep) (*node, int32) {
 			for p.at.end++; p.at.end < count && first.rank == p.replica(p.at.end).rank; {
 				p.at.end++
 			}
-			if first.info.remote != s.remote {
+			if first.remote != s.remote {
 				p.at.visited = p.at.end - p.at.first - 1
 				continue
 			}
@@ -360,7 +360,7 @@ func (p *queryPlan) nextOther(remote bool) *node {
 			for p.at.end++; p.at.end < len(nodes) && first.rank == nodes[p.at.end].rank; {
 				p.at.end++
 			}
-			if first.info.remote != remote {
+			if first.remote != remote {
 				p.at.visited = p.at.end - p.at.first - 1
 				continue
 			}

@@ -81,7 +81,9 @@ func TestPlanOrder(t *testing.T) {
 		{"tokens, rack", TokenAwarePolicy{Fallback: RackAwarePolicy{DataCenter: "b", Rack: "r1"}}, false, [][]int{{5}, {4}, {6}, {1, 2, 7, 8}, {3, 9}}},
 		{"tokens, rack of no replica", TokenAwarePolicy{Fallback: RackAwarePolicy{DataCenter: "b", Rack: "r2"}}, false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
 		{
-			"tokens, rack, no other", TokenAwarePolicy{Fallback: RackAwarePolicy{DataCenter: "b", Rack: "r1", NoFailover: true}}, true,
+			"tokens, rack, no other",
+			TokenAwarePolicy{Fallback: RackAwarePolicy{DataCenter: "b", Rack: "r1", NoFailover: true}},
+			true,
 			[][]int{{5}, {4}, {6}},
 		},
 		{"the user's tiers", TokenAwarePolicy{Fallback: tiersByID{9: 0, 8: 1, 1: 2, 2: 2, 3: 2}}, false, [][]int{{9}, {8}, {1, 2}, {3}}},
@@ -96,7 +98,7 @@ func TestPlanOrder(t *testing.T) {
 					require.GreaterOrEqual(t, len(got), len(equals))
 					var ids []int
 					for _, n := range got[:len(equals)] {
-						ids = append(ids, int(n.info.id[15]))
+						ids = append(ids, int(n.info.ID[15]))
 					}
 					require.ElementsMatch(t, equals, ids)
 					got = got[len(equals):]
@@ -110,8 +112,8 @@ func TestPlanOrder(t *testing.T) {
 // tiersByID is a policy that returns tiers by the last byte of a node's id; other nodes are never used.
 type tiersByID map[byte]int
 
-func (p tiersByID) Tier(h *HostInfo) int {
-	if tier, ok := p[h.id[15]]; ok {
+func (p tiersByID) Tier(h *cql.Host) int {
+	if tier, ok := p[h.ID[15]]; ok {
 		return tier
 	}
 	return -1
@@ -140,13 +142,13 @@ func TestPlanProperties(t *testing.T) {
 		case 4:
 			tiers := tiersByID{}
 			for _, n := range nodes {
-				tiers[n.info.id[15]] = rnd.IntN(5) - 1
+				tiers[n.info.ID[15]] = rnd.IntN(5) - 1
 			}
 			inner = tiers
 		}
 		replicasBeforeAll := rnd.IntN(2) == 0
 		for _, n := range nodes {
-			n.info.excluded = rnd.IntN(10) == 0
+			n.excluded = rnd.IntN(10) == 0
 		}
 		topo := testTopology(t, TokenAwarePolicy{Fallback: inner, RemoteReplicas: replicasBeforeAll}, nodes, map[string]placement.Strategy{
 			"ks": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc0": {All: 3}, "dc1": {All: 2}}},
@@ -154,7 +156,7 @@ func TestPlanProperties(t *testing.T) {
 		if rnd.IntN(2) == 0 {
 			hint := &tablet.Tablet{First: -1000, Last: 1000}
 			for _, i := range rnd.Perm(len(nodes))[:rnd.IntN(min(6, len(nodes)+1))] {
-				hint.Replicas = append(hint.Replicas, tablet.Replica{Host: nodes[i].info.id, Shard: int32(nodes[i].info.id[15])})
+				hint.Replicas = append(hint.Replicas, tablet.Replica{Host: nodes[i].info.ID, Shard: int32(nodes[i].info.ID[15])})
 			}
 			topo.routing.tablets.Add("ks", "t", hint)
 		}
@@ -167,7 +169,7 @@ func TestPlanProperties(t *testing.T) {
 			if known != nil && target.hasToken {
 				want = nil
 				for _, replica := range known.Replicas {
-					if n := topo.nodeByID(replica.Host); n != nil && n.info.tier >= 0 {
+					if n := topo.nodeByID(replica.Host); n != nil && n.tier >= 0 {
 						want = append(want, n)
 					}
 				}
@@ -180,10 +182,10 @@ func TestPlanProperties(t *testing.T) {
 			for at := r.next(); at.node != nil; at = r.next() {
 				n, shard := at.node, at.shard
 				require.False(t, slices.Contains(got, n), "each once")
-				require.False(t, n.info.tier < 0 || n.info.excluded)
+				require.False(t, n.tier < 0 || n.excluded)
 				wantShard := int32(-1)
 				if known != nil && target.hasToken && slices.Contains(want, n) {
-					wantShard = int32(n.info.id[15])
+					wantShard = int32(n.info.ID[15])
 				}
 				require.True(t, shard == wantShard, "shard %d, want %d", shard, wantShard)
 				got = append(got, n)
@@ -194,7 +196,7 @@ func TestPlanProperties(t *testing.T) {
 				if !slices.Contains(want, n) {
 					rank++
 				}
-				if n.info.remote {
+				if n.remote {
 					rank += 2
 				}
 				if replicasBeforeAll {
@@ -204,8 +206,8 @@ func TestPlanProperties(t *testing.T) {
 			}
 			for i := 1; i < len(got); i++ {
 				a, b := got[i-1], got[i]
-				if rank(a) > rank(b) || rank(a) == rank(b) && a.info.tier > b.info.tier {
-					t.Fatalf("%d before %d in %s", a.info.id[15], b.info.id[15], names(got))
+				if rank(a) > rank(b) || rank(a) == rank(b) && a.tier > b.tier {
+					t.Fatalf("%d before %d in %s", a.info.ID[15], b.info.ID[15], names(got))
 				}
 			}
 			if target.lwt && len(want) > 0 {
@@ -274,7 +276,7 @@ func withLoad(t *testing.T, topo *topology, load map[byte]int) {
 		n.pool = newPool(context.Background(), "", poolConfig{})
 		t.Cleanup(n.pool.cancel)
 		c := &conn.Conn{Streams: stream.New(1000)}
-		for range load[n.info.id[15]] {
+		for range load[n.info.ID[15]] {
 			_, ok := c.Streams.Claim()
 			require.True(t, ok)
 		}
@@ -305,7 +307,7 @@ func TestPlanAvoidsSlowReplicas(t *testing.T) {
 				for _, equals := range c.want {
 					var ids []int
 					for _, n := range got[:len(equals)] {
-						ids = append(ids, int(n.info.id[15]))
+						ids = append(ids, int(n.info.ID[15]))
 					}
 					require.ElementsMatch(t, equals, ids)
 					got = got[len(equals):]
@@ -338,7 +340,7 @@ func TestPlanOfTabletWithManyReplicas(t *testing.T) {
 	got := planNodes(topo.plan(onToken(3 << 28)))
 	require.Len(t, got, 20)
 	for _, n := range got[:10] {
-		require.Equal(t, "dc1", n.info.dc)
+		require.Equal(t, "dc1", n.info.DataCenter)
 	}
 }
 
@@ -398,7 +400,7 @@ func TestPlanSilentNodes(t *testing.T) {
 				r := topo.plan(onToken(i * startStep))
 				var got []int
 				for r.more() {
-					got = append(got, int(r.next().node.info.id[15]))
+					got = append(got, int(r.next().node.info.ID[15]))
 				}
 				require.Len(t, got, 9)
 				require.ElementsMatch(t, []int{1, 5}, got[7:])
@@ -436,7 +438,7 @@ func TestPlanAvoidsSilentShards(t *testing.T) {
 				var conns []*conn.Conn
 				for shard := range int32(shards) {
 					c := &conn.Conn{Streams: stream.New(1000), Features: conn.Features{Shards: shards, Shard: shard}}
-					if n.info.id[15] == 1 && shard == m.slow {
+					if n.info.ID[15] == 1 && shard == m.slow {
 						c.Silent.Store(silent)
 						for range 2 * conn.LagWaiting {
 							_, ok := c.Streams.Claim()
@@ -460,7 +462,7 @@ func TestPlanAvoidsSilentShards(t *testing.T) {
 					keyspace: "ks", table: "t", token: m.token, hasToken: true, start: i * startStep, now: time.Now(),
 				}))
 				require.Len(t, got, 2)
-				first[got[0].info.id[15]] = true
+				first[got[0].info.ID[15]] = true
 			}
 			require.Equal(t, map[byte]bool{1: !m.avoids, 2: true}, map[byte]bool{1: first[1], 2: first[2]}, "%s, silent %v", name, silent)
 		}
@@ -504,7 +506,7 @@ func TestPlanOfManyTabletReplicas(t *testing.T) {
 	p := topo.plan(onToken(0))
 	require.Equal(t, maxTabletReplicas, p.replicas())
 	first := p.next()
-	require.EqualValues(t, maxTabletReplicas+3, first.node.info.id[15])
+	require.EqualValues(t, maxTabletReplicas+3, first.node.info.ID[15])
 	require.EqualValues(t, maxTabletReplicas+3, first.shard)
 	require.Len(t, planNodes(topo.plan(onToken(0))), maxTabletReplicas+3, "the others come last")
 }

@@ -90,7 +90,7 @@ func (t *topology) rangeReplicas(keyspace string, tok int64) []TokenReplica {
 	nodes := t.replicasOf(keyspace, tok)
 	replicas := make([]TokenReplica, len(nodes))
 	for i, n := range nodes {
-		replicas[i] = TokenReplica{HostID: n.info.id, Shard: -1}
+		replicas[i] = TokenReplica{HostID: n.info.ID, Shard: -1}
 	}
 	return replicas
 }

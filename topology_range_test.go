@@ -85,7 +85,7 @@ func TestRingRanges(t *testing.T) {
 			for _, tok := range []int64{r.Start + 1, r.End} { // the ends have the replicas that requests go to
 				var want []TokenReplica
 				for _, n := range topo.replicasOf("ks", tok) {
-					want = append(want, TokenReplica{HostID: n.info.id, Shard: -1})
+					want = append(want, TokenReplica{HostID: n.info.ID, Shard: -1})
 				}
 				require.ElementsMatch(t, want, r.Replicas, "%s: token %d", name, tok)
 			}

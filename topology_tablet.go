@@ -175,8 +175,8 @@ func (t *topology) followTablets(old *topology) {
 		return
 	}
 	for _, n := range old.nodes {
-		if t.nodeByID(n.info.id) == nil && !t.excluded[n.info.id] {
-			t.routing.tablets.RemoveHost(n.info.id)
+		if t.nodeByID(n.info.ID) == nil && !t.excluded[n.info.ID] {
+			t.routing.tablets.RemoveHost(n.info.ID)
 		}
 	}
 	for id := range old.excluded {

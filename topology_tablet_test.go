@@ -186,7 +186,7 @@ func TestFault26HostileTablets(t *testing.T) {
 
 func TestStoreTablet(t *testing.T) {
 	nodes := []*node{testNode(1, "a", "r", 0), testNode(2, "b", "r", 10), testNode(3, "a", "r", 20)}
-	nodes[1].info.excluded = true
+	nodes[1].excluded = true
 	topo := testTopology(t, nil, nodes, nil)
 	good := map[string][]byte{payloadTabletsV1: goodTablet().bytes()}
 	target := planTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
@@ -404,7 +404,7 @@ func requireAllUp(t *testing.T, s *Session) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		for _, h := range s.GetHosts() {
-			if !h.IsUp() {
+			if !s.IsUp(h) {
 				return false
 			}
 		}
@@ -420,9 +420,9 @@ func TestTabletsOfNodesThatLeft(t *testing.T) {
 		var nodes []*node
 		for _, id := range slices.Concat(used, excluded) {
 			n := testNode(id, "a", "r", int64(id))
-			n.info.excluded = slices.Contains(excluded, id)
-			v.hosts = append(v.hosts, n.info)
-			if !n.info.excluded {
+			n.excluded = slices.Contains(excluded, id)
+			v.nodes = append(v.nodes, n)
+			if !n.excluded {
 				nodes = append(nodes, n)
 			}
 		}

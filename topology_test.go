@@ -22,10 +22,18 @@ import (
 
 // testNode returns a node named by the last byte of its id.
 func testNode(n byte, dc, rack string, tokens ...int64) *node {
-	return &node{pool: emptyPool(), info: &HostInfo{
-		id: cql.UUID{15: n}, dc: dc, rack: rack, tokens: tokens,
-		addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, n}), 9042),
+	return &node{pool: emptyPool(), info: &cql.Host{
+		ID: cql.UUID{15: n}, DataCenter: dc, Rack: rack, Tokens: tokens,
+		Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, n}), 9042),
 	}}
+}
+
+// nodesOf returns hosts as the nodes of a view.
+func nodesOf(hosts ...*cql.Host) (nodes []*node) {
+	for _, h := range hosts {
+		nodes = append(nodes, &node{info: h})
+	}
+	return nodes
 }
 
 // emptyPool returns a pool without connections.
@@ -38,27 +46,26 @@ func emptyPool() *pool {
 func names(nodes []*node) string {
 	var b strings.Builder
 	for _, n := range nodes {
-		fmt.Fprintf(&b, "%d ", n.info.id[15])
+		fmt.Fprintf(&b, "%d ", n.info.ID[15])
 	}
 	return strings.TrimSpace(b.String())
 }
 
 const murmur3 = "org.apache.cassandra.dht.Murmur3Partitioner"
 
-// testTopology returns the snapshot of nodes in a session with this policy, which may be nil. Nodes with an excluded
-// HostInfo are filtered out.
+// testTopology returns the snapshot of nodes in a session with this policy, which may be nil. Excluded nodes are
+// filtered out.
 func testTopology(t testing.TB, policy HostSelectionPolicy, nodes []*node, keyspaces map[string]placement.Strategy) *topology {
 	t.Helper()
 	r := &routing{rules: newPlanRules(policy)}
-	view := &clusterView{partitioner: murmur3, keyspaces: keyspaces}
+	view := &clusterView{partitioner: murmur3, keyspaces: keyspaces, nodes: nodes}
 	var used []*node
 	for _, n := range nodes {
-		view.hosts = append(view.hosts, n.info)
 		if n.pool == nil {
 			n.pool = emptyPool()
 		}
-		if !n.info.excluded {
-			require.NoError(t, r.rules.filterHost(n.info, nil))
+		if !n.excluded {
+			require.NoError(t, r.rules.filterNode(n, nil))
 			used = append(used, n)
 		}
 	}
@@ -137,7 +144,7 @@ func TestTopologyOrdersByDistance(t *testing.T) {
 		tier   int
 	}{{true, 0}, {false, 2}, {true, 1}, {false, 1}, {false, -1}, {true, 0}, {false, 2}} {
 		n := testNode(byte(i+1), "a", "r")
-		n.info.remote, n.info.tier = m.remote, m.tier
+		n.remote, n.tier = m.remote, m.tier
 		nodes = append(nodes, n)
 	}
 	require.Equal(t, "4 2 7 1 6 3", names(usableNodes(nodes)))
@@ -159,7 +166,7 @@ func referenceReplicas(nodes []*node, r placement.Strategy, tok int64) []*node {
 	}
 	ring := map[int64]*node{}
 	for _, n := range nodes { // by id: the first claim wins
-		for _, t := range n.info.tokens {
+		for _, t := range n.info.Tokens {
 			if ring[t] == nil {
 				ring[t] = n
 			}
@@ -183,12 +190,12 @@ func referenceReplicas(nodes []*node, r placement.Strategy, tok int64) []*node {
 	})
 	inDC, racksOf := map[string]map[*node]bool{}, map[string]map[string]bool{}
 	for _, e := range clockwise {
-		dc := e.n.info.dc
+		dc := e.n.info.DataCenter
 		if inDC[dc] == nil {
 			inDC[dc], racksOf[dc] = map[*node]bool{}, map[string]bool{}
 		}
 		inDC[dc][e.n] = true
-		racksOf[dc][e.n.info.rack] = true
+		racksOf[dc][e.n.info.Rack] = true
 	}
 	var chosen []*node
 	if r.Class == "SimpleStrategy" {
@@ -208,11 +215,11 @@ func referenceReplicas(nodes []*node, r placement.Strategy, tok int64) []*node {
 	}
 	var full []*node
 	for _, e := range clockwise {
-		dc := e.n.info.dc
+		dc := e.n.info.DataCenter
 		if left[dc] == 0 || slices.Contains(chosen, e.n) {
 			continue
 		}
-		if at := dc + "/" + e.n.info.rack; !racks[at] {
+		if at := dc + "/" + e.n.info.Rack; !racks[at] {
 			racks[at] = true
 		} else if repeats[dc] > 0 {
 			repeats[dc]--
@@ -235,7 +242,7 @@ func randomNodes(rnd *rand.Rand) []*node {
 	for i := range nodes {
 		nodes[i] = testNode(byte(i+1), fmt.Sprint("dc", rnd.IntN(dcs)), fmt.Sprint("r", rnd.IntN(racks)))
 		for range rnd.IntN(6) {
-			nodes[i].info.tokens = append(nodes[i].info.tokens, rnd.Int64N(400)-200)
+			nodes[i].info.Tokens = append(nodes[i].info.Tokens, rnd.Int64N(400)-200)
 		}
 	}
 	return nodes
@@ -269,7 +276,7 @@ func TestTopologyReplicasAgainstReference(t *testing.T) {
 // TestTopologyExcludedNodesHoldReplicas filters nodes out: no other node becomes a replica in their place.
 func TestTopologyExcludedNodesHoldReplicas(t *testing.T) {
 	nodes := []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 10), testNode(3, "a", "r", 20), testNode(4, "a", "r", 30)}
-	nodes[1].info.excluded = true
+	nodes[1].excluded = true
 	topo := testTopology(t, nil, nodes, map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 2}}})
 	require.Equal(t, "3", names(topo.replicasOf("ks", 5)))
 	require.Equal(t, "1 3 4", names(topo.nodes))
@@ -283,12 +290,12 @@ func largeCluster(n int) []*node {
 	nodes := make([]*node, n)
 	for i := range nodes {
 		nodes[i] = testNode(0, fmt.Sprint("dc", i%4), fmt.Sprint("r", i%12))
-		nodes[i].info.id = cql.UUID{byte(i >> 8), byte(i)}
+		nodes[i].info.ID = cql.UUID{byte(i >> 8), byte(i)}
 		for range 16 {
-			nodes[i].info.tokens = append(nodes[i].info.tokens, int64(rnd.Uint64()))
+			nodes[i].info.Tokens = append(nodes[i].info.Tokens, int64(rnd.Uint64()))
 		}
 	}
-	nodes[5].info.dc, nodes[6].info.rack = "small", "lonely"
+	nodes[5].info.DataCenter, nodes[6].info.Rack = "small", "lonely"
 	return nodes
 }
 
@@ -319,7 +326,7 @@ func TestTopologyOfLargeCluster(t *testing.T) {
 	require.Len(t, topo.replicasOf("all", 5), 13)
 	require.Len(t, topo.replicasOf("every", 5), 2000)
 	require.Len(t, topo.replicasOf("hundred", 5), placement.MaxReplicas)
-	require.Equal(t, "dc1", topo.replicasOf("all", 5)[0].info.dc, "the nearest come first")
+	require.Equal(t, "dc1", topo.replicasOf("all", 5)[0].info.DataCenter, "the nearest come first")
 }
 
 // TestNodeByIDReadsFewIDs counts the ids that a search reads: those whose change to the id sought changes the result. A
@@ -348,14 +355,11 @@ func TestNodeByIDReadsFewIDs(t *testing.T) {
 // nodes of a cluster would be quadratic work.
 func TestHostAtAllocatesOnce(t *testing.T) {
 	s := &Session{}
-	top := &topology{}
-	for _, h := range scaleView(1000, 0).hosts {
-		top.nodes = append(top.nodes, &node{info: h})
-	}
+	top := &topology{nodes: scaleView(1000, 0).nodes}
 	s.topo.Store(top)
-	for _, h := range []*HostInfo{top.nodes[0].info, top.nodes[999].info, {addr: netip.MustParseAddrPort("[2001:db8::1]:9042")}} {
-		addr := h.addr.String()
-		require.Equal(t, h.addr, s.hostAt(addr).addr)
+	for _, h := range []*cql.Host{top.nodes[0].info, top.nodes[999].info, {Address: netip.MustParseAddrPort("[2001:db8::1]:9042")}} {
+		addr := h.Address.String()
+		require.Equal(t, h.Address, s.hostAt(addr).Address)
 		require.LessOrEqual(t, testing.AllocsPerRun(10, func() { s.hostAt(addr) }), 1.0)
 	}
 }

@@ -44,8 +44,8 @@ func startThree(t *testing.T) (*cassandra.Cluster, *vecql.Session) {
 func countOn(t *testing.T, session *vecql.Session, node *cassandra.Node, query string) (n int64) {
 	t.Helper()
 	for _, h := range session.GetHosts() {
-		if h.ConnectAddressAndPort() == node.Addr() {
-			err := session.Query(query).HostID(h.HostID()).Consistency(cql.One).Scan(t.Context(), &n)
+		if h.Address.String() == node.Addr() {
+			err := session.Query(query).HostID(h.ID.String()).Consistency(cql.One).Scan(t.Context(), &n)
 			if err != nil { // not connected again yet
 				return 0
 			}

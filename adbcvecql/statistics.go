@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow-adbc/go/adbc"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -101,7 +100,7 @@ func (s sizeSum) rows(t table) []statisticRow {
 func (c *connection) estimates(ctx context.Context, keyspace string) (map[string]sizeSum, error) {
 	sums := map[string]sizeSum{}
 	for _, h := range c.session.GetHosts() {
-		if !h.IsUp() {
+		if !c.session.IsUp(h) {
 			continue
 		}
 		err := c.addEstimates(ctx, sums, "table_name, mean_partition_size, partitions_count, range_type", "table_estimates",
@@ -119,10 +118,10 @@ func (c *connection) estimates(ctx context.Context, keyspace string) (map[string
 
 // addEstimates adds the estimates of a node. If estimates have a type of range, only primary ones count.
 func (c *connection) addEstimates(ctx context.Context, sums map[string]sizeSum, columns, table, keyspace string,
-	h *vecql.HostInfo,
+	h *cql.Host,
 ) error {
 	stmt := "SELECT " + columns + " FROM system." + table + " WHERE keyspace_name = ?"
-	it := c.session.Query(stmt, keyspace).HostID(h.HostID()).Consistency(cql.One).Iter(ctx)
+	it := c.session.Query(stmt, keyspace).HostID(h.ID.String()).Consistency(cql.One).Iter(ctx)
 	name, kind := "", "primary"
 	var size, count int64
 	dest := []any{&name, &size, &count, &kind}

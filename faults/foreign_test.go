@@ -174,7 +174,7 @@ func TestFault59GhostNode(t *testing.T) {
 		return rows
 	})
 	eventually(t, func() error {
-		if h := s.GetHosts(); h[0].IsUp() == h[1].IsUp() {
+		if h := s.GetHosts(); s.IsUp(h[0]) == s.IsUp(h[1]) {
 			return fmt.Errorf("the session has not noticed that a node is down")
 		}
 		return nil
@@ -263,7 +263,7 @@ func TestFault62OldRow(t *testing.T) {
 		lost := s.Stats().ConnectionsLost
 		reads(3, func() {
 			for _, h := range s.GetHosts() {
-				require.NotEqual(t, old.String(), h.ConnectAddressAndPort())
+				require.NotEqual(t, old.String(), h.Address.String())
 			}
 		})
 		require.NoError(t, s.Query("SELECT key FROM system.local").HostID(host).Exec(t.Context()))

@@ -211,7 +211,7 @@ func TestFault37OnlyContactPoint(t *testing.T) {
 		}
 		require.Empty(t, received.beyond(askPeer, "REGISTER"), "no system table is read")
 		require.Len(t, s.GetHosts(), 1)
-		require.Equal(t, n.ID.String(), s.GetHosts()[0].HostID())
+		require.Equal(t, n.ID.String(), s.GetHosts()[0].ID.String())
 		require.Equal(t, 1, logged.Of("peer refused"))
 		n.Start()
 		answerAt(prod, n.IP, n)

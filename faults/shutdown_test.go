@@ -70,7 +70,7 @@ func TestFault50GracefulDisconnect(t *testing.T) {
 // upNodes returns the number of nodes that take requests.
 func upNodes(s *vecql.Session) (n int) {
 	for _, h := range s.GetHosts() {
-		if h.IsUp() {
+		if s.IsUp(h) {
 			n++
 		}
 	}

@@ -239,8 +239,8 @@ func TestFault38TimeoutsMoveOn(t *testing.T) {
 // tierOf is a policy that prefers the node at an address.
 type tierOf struct{ addr string }
 
-func (p tierOf) Tier(h *vecql.HostInfo) int {
-	if h.ConnectAddressAndPort() == p.addr {
+func (p tierOf) Tier(h *cql.Host) int {
+	if h.Address.String() == p.addr {
 		return 0
 	}
 	return 1

@@ -356,7 +356,7 @@ type hostLog struct {
 func (r *hostLog) record(c vecql.NodeChange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.calls = append(r.calls, c.Kind.String()+" "+c.Host.ConnectAddress().String())
+	r.calls = append(r.calls, c.Kind.String()+" "+c.Host.Address.Addr().String())
 }
 
 // take returns the calls since the last take.

@@ -83,7 +83,7 @@ func TestFault53RollingUpgrade(t *testing.T) {
 			require.Equal(t, m.version, s.ProtoVersion())
 			up := 0
 			for _, h := range s.GetHosts() {
-				if h.IsUp() {
+				if s.IsUp(h) {
 					up++
 				}
 			}

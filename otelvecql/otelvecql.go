@@ -116,7 +116,7 @@ type operation struct {
 	keyspace string
 	start    time.Time
 	end      time.Time
-	host     *vecql.HostInfo
+	host     *cql.Host
 	err      error
 	attempt  int
 	text     func() string
@@ -246,7 +246,7 @@ func (in *Instrumentation) observe(ctx context.Context, op *operation) {
 	add(semconv.DBQuerySummaryKey, op.summary())
 	if op.host != nil {
 		add(semconv.ServerAddressKey, address(op.host))
-		attrs = append(attrs, semconv.ServerPort(op.host.Port()))
+		attrs = append(attrs, semconv.ServerPort(int(op.host.Address.Port())))
 	}
 	var server *cql.ServerError
 	var class string
@@ -282,9 +282,9 @@ func (in *Instrumentation) observe(ctx context.Context, op *operation) {
 func (in *Instrumentation) describe(span trace.Span, op *operation, class string) {
 	span.SetAttributes(op.extra...)
 	if h := op.host; h != nil {
-		span.SetAttributes(semconv.CassandraCoordinatorID(h.HostID()), semconv.NetworkPeerAddress(address(h)),
-			semconv.NetworkPeerPort(h.Port()))
-		if dc := h.DataCenter(); dc != "" {
+		span.SetAttributes(semconv.CassandraCoordinatorID(h.ID.String()), semconv.NetworkPeerAddress(address(h)),
+			semconv.NetworkPeerPort(int(h.Address.Port())))
+		if dc := h.DataCenter; dc != "" {
 			span.SetAttributes(semconv.CassandraCoordinatorDC(dc))
 		}
 	}
@@ -307,17 +307,17 @@ func (in *Instrumentation) describe(span trace.Span, op *operation, class string
 }
 
 // address returns a node's address without port.
-func address(h *vecql.HostInfo) string {
-	if ip := h.ConnectAddress(); len(ip) > 0 {
-		return ip.String()
+func address(h *cql.Host) string {
+	if a := h.Address.Addr(); a.IsValid() {
+		return a.String()
 	}
 	return ""
 }
 
 // poolName returns the name of the connections to a node.
-func poolName(h *vecql.HostInfo) string {
+func poolName(h *cql.Host) string {
 	if h == nil {
 		return ""
 	}
-	return net.JoinHostPort(address(h), strconv.Itoa(h.Port()))
+	return net.JoinHostPort(address(h), strconv.Itoa(int(h.Address.Port())))
 }

@@ -62,7 +62,7 @@ func start(t *testing.T, c otelvecql.Config) *fixture {
 	f.session, err = vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(f.session.Close)
-	f.port = f.session.GetHosts()[0].Port()
+	f.port = int(f.session.GetHosts()[0].Address.Port())
 	return f
 }
 

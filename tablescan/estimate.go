@@ -135,7 +135,7 @@ func readEstimates(ctx context.Context, session *vecql.Session, name tableName, 
 	var nodes sync.WaitGroup
 	free := make(chan struct{}, estimateQueries)
 	for _, h := range session.GetHosts() {
-		if !h.IsUp() {
+		if !session.IsUp(h) {
 			continue
 		}
 		nodes.Go(func() {
@@ -155,14 +155,14 @@ func readEstimates(ctx context.Context, session *vecql.Session, name tableName, 
 }
 
 // estimatesOf reads the estimates of a node from one of the two tables.
-func estimatesOf(ctx context.Context, session *vecql.Session, table string, name tableName, h *vecql.HostInfo,
+func estimatesOf(ctx context.Context, session *vecql.Session, table string, name tableName, h *cql.Host,
 ) (list []estimate, err error) {
 	stmt := "SELECT range_start, range_end, mean_partition_size, partitions_count FROM system." + table +
 		" WHERE keyspace_name = ? AND table_name = ?"
 	if table == "table_estimates" {
 		stmt += " AND range_type = 'primary'"
 	}
-	it := session.Query(stmt, name.keyspace, name.table).HostID(h.HostID()).Consistency(cql.One).Iter(ctx)
+	it := session.Query(stmt, name.keyspace, name.table).HostID(h.ID.String()).Consistency(cql.One).Iter(ctx)
 	var start, end string
 	var size, count int64
 	for len(list) < maxEstimates && it.Scan(&start, &end, &size, &count) {

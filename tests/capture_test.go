@@ -156,7 +156,7 @@ func TestCapture(t *testing.T) {
 				t.Log(c.cql, err)
 			}
 		}
-		release := s.GetHosts()[0].Version()
+		release := s.GetHosts()[0].Version
 		s.Close()
 		var out bytes.Buffer
 		for i, c := range r.conns {

@@ -83,7 +83,7 @@ func awaitUse(t *testing.T, c *cqltest.Cluster, s *vecql.Session) time.Duration 
 func addresses(s *vecql.Session) map[string]string {
 	m := map[string]string{}
 	for _, h := range s.GetHosts() {
-		m[h.HostID()] = h.ConnectAddressAndPort()
+		m[h.ID.String()] = h.Address.String()
 	}
 	return m
 }

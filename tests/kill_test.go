@@ -141,7 +141,7 @@ func TestKilledNode(t *testing.T) {
 		for k := range 50 {
 			it := s.Query(fmt.Sprintf("SELECT k FROM %s.t WHERE k = ?", ks), k).Consistency(cql.One).Iter(t.Context())
 			if it.Close() == nil {
-				reached[it.Host().HostID()] = true
+				reached[it.Host().ID.String()] = true
 			}
 		}
 		return len(reached) == 3

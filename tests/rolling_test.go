@@ -184,8 +184,8 @@ func TestRollingRestart(t *testing.T) {
 func hostIDAt(t *testing.T, s *vecql.Session, addr string) string {
 	t.Helper()
 	for _, h := range s.GetHosts() {
-		if h.ConnectAddressAndPort() == addr {
-			return h.HostID()
+		if h.Address.String() == addr {
+			return h.ID.String()
 		}
 	}
 	t.Fatalf("no host at %s", addr)
@@ -198,7 +198,7 @@ func usedAgain(t *testing.T, s *vecql.Session, table, id string) time.Time {
 	deadline := time.Now().Add(30 * time.Second)
 	for k := 0; time.Now().Before(deadline); k++ {
 		it := s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Consistency(cql.One).Idempotent(true).Iter(t.Context())
-		if it.Close() == nil && it.Host() != nil && it.Host().HostID() == id {
+		if it.Close() == nil && it.Host() != nil && it.Host().ID.String() == id {
 			return time.Now()
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -219,14 +219,11 @@ func TestTokenAware(t *testing.T) {
 	ks := keyspace(t, s, 1)
 	exec(t, s, "CREATE TABLE "+ks+".t (k int PRIMARY KEY, v int)")
 	var ring []int64
-	owners := map[int64]string{}
+	owners := map[int64]cql.UUID{}
 	for _, h := range s.GetHosts() {
-		for _, text := range h.Tokens() {
-			var tok int64
-			_, err := fmt.Sscan(text, &tok)
-			require.NoError(t, err)
-			ring = append(ring, tok)
-			owners[tok] = h.HostID()
+		ring = append(ring, h.Tokens...)
+		for _, tok := range h.Tokens {
+			owners[tok] = h.ID
 		}
 	}
 	slices.Sort(ring)
@@ -246,7 +243,7 @@ func TestTokenAware(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if owners[ring[token.Search(ring, token.Murmur3(key))]] == it.Host().HostID() {
+				if owners[ring[token.Search(ring, token.Murmur3(key))]] == it.Host().ID {
 					hits.Add(1)
 				}
 			}

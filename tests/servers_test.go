@@ -191,7 +191,7 @@ func keyspace(t *testing.T, s *vecql.Session, replicas int) string {
 	}, strings.ToLower(t.Name())))
 	name = name[:min(len(name), 48)]
 	ctx := context.Background()
-	dc := s.GetHosts()[0].DataCenter()
+	dc := s.GetHosts()[0].DataCenter
 	require.NoError(t, s.Query(fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': %d}", name, dc, replicas)).Exec(ctx))
 	t.Cleanup(func() { _ = s.Query("DROP KEYSPACE IF EXISTS " + name).Exec(ctx) })
 	return name

@@ -383,7 +383,7 @@ func (st *storm) change(s *vecql.Session, stmt string) {
 
 // createKeyspace creates the keyspace with its type and its table.
 func (st *storm) createKeyspace(s *vecql.Session) {
-	dc := s.GetHosts()[0].DataCenter()
+	dc := s.GetHosts()[0].DataCenter
 	st.change(s, fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': %d}", st.ks, dc, st.replicas))
 	st.change(s, "CREATE TYPE ks.pair (x int, y text)")
 	st.create(s)

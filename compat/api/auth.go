@@ -34,12 +34,12 @@ func (p PasswordAuthenticator) Success(data []byte) error { return nil }
 
 // AdaptAuthentication returns a and provider as vecql has them, nil for nil.
 func AdaptAuthentication[H any](
-	a Authenticator, provider func(H) (Authenticator, error), hostOf func(*vecql.HostInfo) H,
-) (cql.Authenticator, func(*vecql.HostInfo) (cql.Authenticator, error)) {
+	a Authenticator, provider func(H) (Authenticator, error), hostOf func(*cql.Host) H,
+) (cql.Authenticator, func(*cql.Host) (cql.Authenticator, error)) {
 	if provider == nil {
 		return adaptAuthenticator(a), nil
 	}
-	return adaptAuthenticator(a), func(node *vecql.HostInfo) (cql.Authenticator, error) {
+	return adaptAuthenticator(a), func(node *cql.Host) (cql.Authenticator, error) {
 		of, err := provider(hostOf(node))
 		return adaptAuthenticator(of), err
 	}

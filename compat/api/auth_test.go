@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // steps is an Authenticator of a program. It records what the server sent.
@@ -87,11 +88,11 @@ func TestAuthProviderIsAskedForEachNode(t *testing.T) {
 		}
 		return PasswordAuthenticator{Username: "ann"}, nil
 	}
-	nodes := map[*vecql.HostInfo]string{}
-	a, b := new(vecql.HostInfo), new(vecql.HostInfo)
+	nodes := map[*cql.Host]string{}
+	a, b := new(cql.Host), new(cql.Host)
 	nodes[a], nodes[b] = "a", "b"
 	own := &steps{}
-	of, adapted := AdaptAuthentication(own, provider, func(node *vecql.HostInfo) string { return nodes[node] })
+	of, adapted := AdaptAuthentication(own, provider, func(node *cql.Host) string { return nodes[node] })
 	require.NotNil(t, of)
 	first, err := adapted(a)
 	require.NoError(t, err)

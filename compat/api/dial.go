@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
+	"github.com/vecql/vecql/cql"
 )
 
 // Dialing, TLS and timeouts.
@@ -34,17 +35,17 @@ type HostDialer[H any] interface {
 }
 
 // AdaptHostDialer returns d as vecql's interface.
-func AdaptHostDialer[H any](d HostDialer[H], hostOf func(*vecql.HostInfo) H) vecql.HostDialer {
+func AdaptHostDialer[H any](d HostDialer[H], hostOf func(*cql.Host) H) vecql.HostDialer {
 	return hostDialer[H]{d, hostOf}
 }
 
 type hostDialer[H any] struct {
 	of     HostDialer[H]
-	hostOf func(*vecql.HostInfo) H
+	hostOf func(*cql.Host) H
 }
 
 // DialHost implements vecql.HostDialer.
-func (d hostDialer[H]) DialHost(ctx context.Context, node *vecql.HostInfo, _ string) (net.Conn, error) {
+func (d hostDialer[H]) DialHost(ctx context.Context, node *cql.Host, _ string) (net.Conn, error) {
 	dialed, err := d.of.DialHost(ctx, d.hostOf(node))
 	if err != nil {
 		return nil, err

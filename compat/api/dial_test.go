@@ -17,8 +17,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 func TestPortOfAnAddress(t *testing.T) {
@@ -54,7 +53,7 @@ func TestHostDialerOfTheProgramGetsTheNode(t *testing.T) {
 	defer conn.Close()
 	defer other.Close()
 	d := &dials{conn: conn}
-	adapted := AdaptHostDialer(d, func(*vecql.HostInfo) string { return "node" })
+	adapted := AdaptHostDialer(d, func(*cql.Host) string { return "node" })
 	got, err := adapted.DialHost(t.Context(), nil, "")
 	require.NoError(t, err)
 	require.Equal(t, conn, got)

@@ -5,13 +5,16 @@ package gocql
 import (
 	"fmt"
 	"net"
+	"net/netip"
+	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 )
 
-// Nodes. vecql has a new HostInfo after each reading of the system tables; in the API a node has one HostInfo for the
+// Nodes. vecql has a new Host after each reading of the system tables; in the API a node has one HostInfo for the
 // life of a session, because programs compare the pointers.
 
 // NodeState is the state of a node.
@@ -34,46 +37,58 @@ func (s NodeState) String() string {
 	return fmt.Sprintf("UNKNOWN_%d", int32(s))
 }
 
-// HostData are the properties of a node: a *vecql.HostInfo, or what a program has set.
-type HostData interface {
-	HostID() string
-	ConnectAddress() net.IP
-	Port() int
-	DataCenter() string
-	Rack() string
-	Version() string
-	Partitioner() string
-	ClusterName() string
-	Peer() net.IP
-	BroadcastAddress() net.IP
-	ListenAddress() net.IP
-	RPCAddress() net.IP
-	PreferredIP() net.IP
-	DSEVersion() string
-	WorkLoad() string
-	Graph() bool
-	Tokens() []string
-	IsUp() bool
+// A HostRecord holds the properties of a node.
+type HostRecord struct {
+	ID, DC, RackName, Release, Class, Cluster, DSE, Load string
+	Connect, PeerAddr, Broadcast, Listen, RPC, Preferred net.IP
+	PortNumber                                           int
+	HasGraph                                             bool
+	TokenList                                            []string
+
+	node *cql.Host            // of a session; nil for a node that the program made
+	isUp func(*cql.Host) bool // of the session of node
 }
+
+// recordOf returns the properties of a node of a session.
+func recordOf(node *cql.Host, isUp func(*cql.Host) bool) *HostRecord {
+	r := &HostRecord{
+		DC: node.DataCenter, RackName: node.Rack, Release: node.Version, Class: node.Partitioner,
+		Cluster: node.ClusterName, DSE: node.DSEVersion, Load: node.Workload, HasGraph: node.Graph,
+		Connect: ipOf(node.Address.Addr()), PortNumber: int(node.Address.Port()), PeerAddr: ipOf(node.Peer),
+		Broadcast: ipOf(node.BroadcastAddress), Listen: ipOf(node.ListenAddress), RPC: ipOf(node.RPCAddress),
+		Preferred: ipOf(node.PreferredIP), TokenList: make([]string, len(node.Tokens)), node: node, isUp: isUp,
+	}
+	if node.ID != (cql.UUID{}) {
+		r.ID = node.ID.String()
+	}
+	for i, t := range node.Tokens {
+		r.TokenList[i] = strconv.FormatInt(t, 10)
+	}
+	return r
+}
+
+func ipOf(a netip.Addr) net.IP { return net.IP(a.AsSlice()) }
 
 // A Host is embedded in the HostInfo of a module, which has its methods. The zero Host is one that a program made.
 type Host struct {
 	mu   sync.RWMutex
-	data HostData // nil for a HostInfo that the program has not set
+	data *HostRecord // nil for a HostInfo that the program has not set
 }
 
 // NewHost returns a node that a program made.
-func NewHost(data HostData) Host { return Host{data: data} }
+func NewHost(data *HostRecord) Host { return Host{data: data} }
 
 // SetHostData sets the properties of a node.
-func SetHostData(h *Host, data HostData) {
+func SetHostData(h *Host, data *HostRecord) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.data = data
 }
 
+var emptyHost = &HostRecord{Connect: net.IPv4zero}
+
 // DataOf returns the properties of a node.
-func DataOf(h *Host) HostData {
+func DataOf(h *Host) *HostRecord {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if h.data == nil {
@@ -83,133 +98,65 @@ func DataOf(h *Host) HostData {
 }
 
 // NodeOf returns the node of a session, nil if the program made h.
-func NodeOf(h *Host) *vecql.HostInfo {
-	node, _ := DataOf(h).(*vecql.HostInfo)
-	return node
-}
+func NodeOf(h *Host) *cql.Host { return DataOf(h).node }
 
 // Port returns the port of the native protocol.
-func (h *Host) Port() int { return DataOf(h).Port() }
+func (h *Host) Port() int { return DataOf(h).PortNumber }
 
 // DataCenter returns the data center.
-func (h *Host) DataCenter() string { return DataOf(h).DataCenter() }
+func (h *Host) DataCenter() string { return DataOf(h).DC }
 
 // Rack returns the rack.
-func (h *Host) Rack() string { return DataOf(h).Rack() }
+func (h *Host) Rack() string { return DataOf(h).RackName }
 
 // Partitioner returns the class of the partitioner.
-func (h *Host) Partitioner() string { return DataOf(h).Partitioner() }
+func (h *Host) Partitioner() string { return DataOf(h).Class }
 
 // ClusterName returns the name of the cluster.
-func (h *Host) ClusterName() string { return DataOf(h).ClusterName() }
+func (h *Host) ClusterName() string { return DataOf(h).Cluster }
 
 // Peer returns the address among the nodes.
-func (h *Host) Peer() net.IP { return DataOf(h).Peer() }
+func (h *Host) Peer() net.IP { return DataOf(h).PeerAddr }
 
 // BroadcastAddress returns the address that the node announces to other nodes.
-func (h *Host) BroadcastAddress() net.IP { return DataOf(h).BroadcastAddress() }
+func (h *Host) BroadcastAddress() net.IP { return DataOf(h).Broadcast }
 
 // ListenAddress returns the address on which the node listens for other nodes.
-func (h *Host) ListenAddress() net.IP { return DataOf(h).ListenAddress() }
+func (h *Host) ListenAddress() net.IP { return DataOf(h).Listen }
 
 // RPCAddress returns the address that the node announces to clients.
-func (h *Host) RPCAddress() net.IP { return DataOf(h).RPCAddress() }
+func (h *Host) RPCAddress() net.IP { return DataOf(h).RPC }
 
 // PreferredIP returns the address for nodes of the same data center.
-func (h *Host) PreferredIP() net.IP { return DataOf(h).PreferredIP() }
+func (h *Host) PreferredIP() net.IP { return DataOf(h).Preferred }
 
 // DSEVersion returns the version of DataStax Enterprise.
-func (h *Host) DSEVersion() string { return DataOf(h).DSEVersion() }
+func (h *Host) DSEVersion() string { return DataOf(h).DSE }
 
 // WorkLoad returns the workload of a node of DataStax Enterprise.
-func (h *Host) WorkLoad() string { return DataOf(h).WorkLoad() }
+func (h *Host) WorkLoad() string { return DataOf(h).Load }
 
 // Graph reports whether a node of DataStax Enterprise has the graph workload.
-func (h *Host) Graph() bool { return DataOf(h).Graph() }
+func (h *Host) Graph() bool { return DataOf(h).HasGraph }
 
 // Tokens returns the tokens.
-func (h *Host) Tokens() []string { return DataOf(h).Tokens() }
+func (h *Host) Tokens() []string { return DataOf(h).TokenList }
 
 // State returns NodeUp if a connection to the node takes requests. A HostInfo that the program made is up.
 func (h *Host) State() NodeState {
-	if DataOf(h).IsUp() {
-		return NodeUp
+	if d := DataOf(h); d.isUp != nil && !d.isUp(d.node) {
+		return NodeDown
 	}
-	return NodeDown
+	return NodeUp
 }
-
-// A HostRecord holds the properties of a node that no session has. It is up.
-type HostRecord struct {
-	ID, DC, RackName, Release, Class, Cluster, DSE, Load string
-	Connect, PeerAddr, Broadcast, Listen, RPC, Preferred net.IP
-	PortNumber                                           int
-	HasGraph                                             bool
-	TokenList                                            []string
-}
-
-var emptyHost HostData = &HostRecord{Connect: net.IPv4zero}
-
-// HostID returns the host id.
-func (r *HostRecord) HostID() string { return r.ID }
-
-// ConnectAddress returns the address for clients.
-func (r *HostRecord) ConnectAddress() net.IP { return r.Connect }
-
-// Port returns the port of the native protocol.
-func (r *HostRecord) Port() int { return r.PortNumber }
-
-// DataCenter returns the data center.
-func (r *HostRecord) DataCenter() string { return r.DC }
-
-// Rack returns the rack.
-func (r *HostRecord) Rack() string { return r.RackName }
-
-// Version returns the server's release.
-func (r *HostRecord) Version() string { return r.Release }
-
-// Partitioner returns the class of the partitioner.
-func (r *HostRecord) Partitioner() string { return r.Class }
-
-// ClusterName returns the name of the cluster.
-func (r *HostRecord) ClusterName() string { return r.Cluster }
-
-// Peer returns the address among the nodes.
-func (r *HostRecord) Peer() net.IP { return r.PeerAddr }
-
-// BroadcastAddress returns the address that the node announces to other nodes.
-func (r *HostRecord) BroadcastAddress() net.IP { return r.Broadcast }
-
-// ListenAddress returns the address on which the node listens for other nodes.
-func (r *HostRecord) ListenAddress() net.IP { return r.Listen }
-
-// RPCAddress returns the address that the node announces to clients.
-func (r *HostRecord) RPCAddress() net.IP { return r.RPC }
-
-// PreferredIP returns the address for nodes of the same data center.
-func (r *HostRecord) PreferredIP() net.IP { return r.Preferred }
-
-// DSEVersion returns the version of DataStax Enterprise.
-func (r *HostRecord) DSEVersion() string { return r.DSE }
-
-// WorkLoad returns the workload of a node of DataStax Enterprise.
-func (r *HostRecord) WorkLoad() string { return r.Load }
-
-// Graph reports whether a node of DataStax Enterprise has the graph workload.
-func (r *HostRecord) Graph() bool { return r.HasGraph }
-
-// Tokens returns the tokens.
-func (r *HostRecord) Tokens() []string { return r.TokenList }
-
-// IsUp returns true: no connection reports another state.
-func (r *HostRecord) IsUp() bool { return true }
 
 // noID is the id of a node whose id is unknown.
 var noID = cql.UUID{}.String()
 
 // HostID returns the id of a node, "" if it is unknown.
-func HostID(data HostData) string {
-	if id := data.HostID(); id != noID {
-		return id
+func HostID(data *HostRecord) string {
+	if data.ID != noID {
+		return data.ID
 	}
 	return ""
 }
@@ -217,39 +164,47 @@ func HostID(data HostData) string {
 // Hosts are the nodes of a session by host id, those that have left included: a node that returns is the same. H is the
 // module's HostInfo.
 type Hosts[H any] struct {
-	host func(*H) *Host // returns the embedded Host
-	mu   sync.Mutex
-	byID map[string]*H
+	host    func(*H) *Host // returns the embedded Host
+	session atomic.Pointer[vecql.Session]
+	mu      sync.Mutex
+	byID    map[cql.UUID]*H
 }
 
 // NewHosts returns the nodes of a session. host returns the Host that is embedded in a HostInfo.
 func NewHosts[H any](host func(*H) *Host) *Hosts[H] {
-	return &Hosts[H]{host: host, byID: make(map[string]*H)}
+	return &Hosts[H]{host: host, byID: make(map[cql.UUID]*H)}
+}
+
+// Attach sets the session, which has connected. Until then all nodes are down.
+func (hs *Hosts[H]) Attach(s *vecql.Session) { hs.session.Store(s) }
+
+func (hs *Hosts[H]) isUp(node *cql.Host) bool {
+	s := hs.session.Load()
+	return s != nil && s.IsUp(node)
 }
 
 // Of returns the HostInfo of a node, nil for nil. A node without an id gets a new one.
-func (hs *Hosts[H]) Of(node *vecql.HostInfo) *H {
+func (hs *Hosts[H]) Of(node *cql.Host) *H {
 	if node == nil {
 		return nil
 	}
-	id := HostID(node)
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
-	h := hs.byID[id]
+	h := hs.byID[node.ID]
 	if h == nil {
 		h = new(H)
-		if id != "" {
-			hs.byID[id] = h
+		if node.ID != (cql.UUID{}) {
+			hs.byID[node.ID] = h
 		}
 	}
 	if at := hs.host(h); NodeOf(at) != node {
-		SetHostData(at, node)
+		SetHostData(at, recordOf(node, hs.isUp))
 	}
 	return h
 }
 
 // Node returns the node of a HostInfo, nil for nil and for one that a program made.
-func (hs *Hosts[H]) Node(h *H) *vecql.HostInfo {
+func (hs *Hosts[H]) Node(h *H) *cql.Host {
 	if h == nil {
 		return nil
 	}
@@ -257,7 +212,7 @@ func (hs *Hosts[H]) Node(h *H) *vecql.HostInfo {
 }
 
 // All returns the HostInfos of nodes.
-func (hs *Hosts[H]) All(nodes []*vecql.HostInfo) []*H {
+func (hs *Hosts[H]) All(nodes []*cql.Host) []*H {
 	hosts := make([]*H, len(nodes))
 	for i, node := range nodes {
 		hosts[i] = hs.Of(node)
@@ -282,7 +237,7 @@ func ReleaseOf[V any, P interface {
 	Set(text string) error
 }](h *Host) V {
 	var v, none V
-	if P(&v).Set(DataOf(h).Version()) != nil {
+	if P(&v).Set(DataOf(h).Release) != nil {
 		return none
 	}
 	return v

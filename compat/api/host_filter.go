@@ -8,7 +8,7 @@ import (
 	"net"
 	"slices"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Host filters.
@@ -25,11 +25,11 @@ type HostFilterFunc[H any] func(host H) bool
 func (fn HostFilterFunc[H]) Accept(host H) bool { return fn(host) }
 
 // AdaptHostFilter returns f as vecql's function, nil for nil.
-func AdaptHostFilter[H any](f HostFilter[H], hostOf func(*vecql.HostInfo) H) func(*vecql.HostInfo) bool {
+func AdaptHostFilter[H any](f HostFilter[H], hostOf func(*cql.Host) H) func(*cql.Host) bool {
 	if f == nil {
 		return nil
 	}
-	return func(node *vecql.HostInfo) bool { return f.Accept(hostOf(node)) }
+	return func(node *cql.Host) bool { return f.Accept(hostOf(node)) }
 }
 
 // FilterAll returns a HostFilter that accepts every node or none.
@@ -74,7 +74,7 @@ func ConnectAddressOf[H interface{ ConnectAddress() net.IP }](h H) []net.IP {
 func AddressesOf(h *Host) []net.IP {
 	d := DataOf(h)
 	all := []net.IP{
-		d.RPCAddress(), d.BroadcastAddress(), d.ListenAddress(), d.Peer(), d.PreferredIP(), d.ConnectAddress(),
+		d.RPC, d.Broadcast, d.Listen, d.PeerAddr, d.Preferred, d.Connect,
 	}
 	return slices.DeleteFunc(all, func(ip net.IP) bool { return len(ip) == 0 || ip.IsUnspecified() })
 }

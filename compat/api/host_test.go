@@ -11,13 +11,14 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat/compattest"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 )
 
 // host is a HostInfo of a module.
 type host struct{ Host }
 
-func (h *host) ConnectAddress() net.IP { return DataOf(&h.Host).ConnectAddress() }
+func (h *host) ConnectAddress() net.IP { return DataOf(&h.Host).Connect }
 func (h *host) ConnectAddressAndPort() string {
 	return JoinHostPort(h.ConnectAddress().String(), h.Port())
 }
@@ -50,7 +51,7 @@ func TestHostOfAProgramHasItsProperties(t *testing.T) {
 		{h.HostID(), "id"},
 		{h.DataCenter(), "dc"},
 		{h.Rack(), "rack"},
-		{DataOf(&h.Host).Version(), "4.1.3"},
+		{DataOf(&h.Host).Release, "4.1.3"},
 		{h.Partitioner(), "Murmur3Partitioner"},
 		{h.ClusterName(), "cluster"},
 		{h.DSEVersion(), "6.8"},
@@ -78,13 +79,14 @@ func TestHostOfAProgramHasItsProperties(t *testing.T) {
 	require.Equal(t, NodeUp, none.State())
 }
 
-// down is a node without connections.
-type down struct{ HostRecord }
-
-func (*down) IsUp() bool { return false }
-
 func TestStateOfAHost(t *testing.T) {
-	h := host{NewHost(&down{})}
+	s := openSession(t)
+	hosts := hostsOfModule()
+	h := hosts.Of(s.GetHosts()[0])
+	require.Equal(t, NodeDown, h.State(), "the session has not connected yet")
+	hosts.Attach(s)
+	require.Equal(t, NodeUp, h.State())
+	s.Close()
 	require.Equal(t, NodeDown, h.State())
 	require.Equal(t, "UP", NodeUp.String())
 	require.Equal(t, "DOWN", NodeDown.String())
@@ -103,21 +105,21 @@ func TestNodeHasOneHostInfoInASession(t *testing.T) {
 	all := hosts.All(nodes)
 	require.Len(t, all, 3)
 	for i, node := range nodes {
-		require.Equal(t, node.HostID(), all[i].HostID())
+		require.Equal(t, node.ID.String(), all[i].HostID())
 		require.True(t, hosts.Of(node) == all[i])
 		require.True(t, hosts.Node(all[i]) == node)
 	}
 	require.False(t, all[0] == all[1])
 
-	first := hosts.byID[nodes[0].HostID()]
+	first := hosts.byID[nodes[0].ID]
 	SetHostData(&first.Host, &HostRecord{RackName: "as read before"})
 	require.True(t, hosts.Of(nodes[0]) == first)
-	require.Equal(t, nodes[0].Rack(), first.Rack())
+	require.Equal(t, nodes[0].Rack, first.Rack())
 
 	require.Nil(t, hosts.Of(nil))
 	require.Nil(t, hosts.Node(nil))
 	require.Nil(t, hosts.Node(&host{}), "a node of the program")
-	unknown := new(vecql.HostInfo)
+	unknown := new(cql.Host)
 	require.NotSame(t, hosts.Of(unknown), hosts.Of(unknown), "a node without an id")
 	require.True(t, hosts.Node(hosts.Of(unknown)) == unknown)
 }
@@ -181,14 +183,14 @@ func TestReleaseOfAHost(t *testing.T) {
 }
 
 func TestHostFilters(t *testing.T) {
-	nodes := map[*vecql.HostInfo]string{{}: "near"}
+	nodes := map[*cql.Host]string{{}: "near"}
 	near := HostFilterFunc[string](func(h string) bool { return h == "near" })
 	require.Nil(t, AdaptHostFilter[string](nil, nil))
-	adapted := AdaptHostFilter[string](near, func(node *vecql.HostInfo) string { return nodes[node] })
+	adapted := AdaptHostFilter[string](near, func(node *cql.Host) string { return nodes[node] })
 	for node := range nodes {
 		require.True(t, adapted(node))
 	}
-	require.False(t, adapted(new(vecql.HostInfo)))
+	require.False(t, adapted(new(cql.Host)))
 	require.True(t, FilterAll[string](true).Accept(""))
 	require.False(t, FilterAll[string](false).Accept(""))
 	require.True(t, FilterDataCenter[*host]("dc1").Accept(newHost(HostRecord{DC: "dc1"})))

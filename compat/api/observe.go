@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Observers of connections, frames and streams. The events of queries and batches differ between the modules.
@@ -73,7 +74,7 @@ type StreamObserverContext[H any] interface {
 // Observers are the observers of a session, nil for none, and what they need: the HostInfo of a node and the API's
 // error for one of vecql.
 type Observers[H any] struct {
-	HostOf  func(*vecql.HostInfo) H
+	HostOf  func(*cql.Host) H
 	Plain   func(error) error
 	Connect ConnectObserver[H]
 	Frame   FrameHeaderObserver[H]
@@ -123,7 +124,7 @@ func (s streamObserver[H]) StreamContext(ctx context.Context) vecql.StreamObserv
 
 type streamContext[H any] struct {
 	of     StreamObserverContext[H]
-	hostOf func(*vecql.HostInfo) H
+	hostOf func(*cql.Host) H
 }
 
 func (s streamContext[H]) StreamStarted(o vecql.ObservedStream) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // seen is an observer of a module whose HostInfo is a text. It records what it observes.
@@ -57,11 +58,11 @@ func TestSessionWithoutObserversHasNone(t *testing.T) {
 
 func TestObserversOfTheProgramSeeAllFields(t *testing.T) {
 	s := &seen{}
-	node := new(vecql.HostInfo)
+	node := new(cql.Host)
 	start, end, failure := time.Unix(1, 0), time.Unix(2, 0), errors.New("refused")
 	var c vecql.ClusterConfig
 	Observers[string]{
-		HostOf:  func(of *vecql.HostInfo) string { return fmt.Sprint(of == node) },
+		HostOf:  func(of *cql.Host) string { return fmt.Sprint(of == node) },
 		Plain:   func(err error) error { return fmt.Errorf("plain: %w", err) },
 		Connect: s, Frame: s, Stream: s,
 	}.Configure(&c)

@@ -23,7 +23,7 @@ type PickingPolicy[H any] interface {
 // request to the policy.
 type Picker[H any] struct {
 	policy  PickingPolicy[H]
-	hostOf  func(*vecql.HostInfo) H
+	hostOf  func(*cql.Host) H
 	pick    func(context.Context, vecql.RouteInfo) vecql.NextHost
 	started atomic.Bool
 	done    chan struct{} // closed when started is final: events wait for it
@@ -31,13 +31,13 @@ type Picker[H any] struct {
 
 // NewPicker returns a Picker that waits for Start. pick returns the nodes of a request, in the order of the policy.
 func NewPicker[H any](
-	policy PickingPolicy[H], hostOf func(*vecql.HostInfo) H, pick func(context.Context, vecql.RouteInfo) vecql.NextHost,
+	policy PickingPolicy[H], hostOf func(*cql.Host) H, pick func(context.Context, vecql.RouteInfo) vecql.NextHost,
 ) *Picker[H] {
 	return &Picker[H]{policy: policy, hostOf: hostOf, pick: pick, done: make(chan struct{})}
 }
 
 // Pick implements vecql.HostPicker. Until the policy has the nodes of the session, they have vecql's order.
-func (p *Picker[H]) Pick(ctx context.Context, r vecql.RouteInfo, nodes []*vecql.HostInfo) vecql.NextHost {
+func (p *Picker[H]) Pick(ctx context.Context, r vecql.RouteInfo, nodes []*cql.Host) vecql.NextHost {
 	if !p.started.Load() {
 		return vecql.HostsInOrder(nodes...)
 	}
@@ -55,11 +55,11 @@ func (p *Picker[H]) Start(s *vecql.Session, init, keyspaces func()) {
 	init()
 	nodes := s.GetHosts()
 	if len(nodes) > 0 {
-		p.policy.SetPartitioner(nodes[0].Partitioner())
+		p.policy.SetPartitioner(nodes[0].Partitioner)
 	}
 	p.add(nodes)
 	for _, node := range nodes {
-		if node.IsUp() {
+		if s.IsUp(node) {
 			p.policy.HostUp(p.hostOf(node))
 		}
 	}
@@ -68,7 +68,7 @@ func (p *Picker[H]) Start(s *vecql.Session, init, keyspaces func()) {
 }
 
 // add passes nodes to the policy, all of them at once if it has a method AddHosts.
-func (p *Picker[H]) add(nodes []*vecql.HostInfo) {
+func (p *Picker[H]) add(nodes []*cql.Host) {
 	hosts := Each(nodes, p.hostOf)
 	if all, ok := p.policy.(interface{ AddHosts(hosts []H) }); ok {
 		all.AddHosts(hosts)
@@ -87,7 +87,7 @@ func (p *Picker[H]) StartKeyspace(keyspace string) {
 }
 
 // Tier implements vecql.HostSelectionPolicy: the policy orders the nodes, so they are all equally near.
-func (p *Picker[H]) Tier(*vecql.HostInfo) int { return 0 }
+func (p *Picker[H]) Tier(*cql.Host) int { return 0 }
 
 // NodeChanged passes a change of a node to the policy.
 func (p *Picker[H]) NodeChanged(c vecql.NodeChange) {
@@ -103,7 +103,7 @@ func (p *Picker[H]) NodeChanged(c vecql.NodeChange) {
 	}
 }
 
-func (p *Picker[H]) tell(method func(H), node *vecql.HostInfo) {
+func (p *Picker[H]) tell(method func(H), node *cql.Host) {
 	if <-p.done; p.started.Load() {
 		method(p.hostOf(node))
 	}

@@ -59,21 +59,21 @@ type toldAtOnce struct{ told }
 func (p *toldAtOnce) AddHosts(hosts []string) { p.tell("add all", hosts[0]+hosts[1]+hosts[2]) }
 
 // newPicker returns a Picker of a policy, and the nodes of a session with the names a, b and c.
-func newPicker(t *testing.T, policy PickingPolicy[string]) (*Picker[string], *vecql.Session, []*vecql.HostInfo) {
+func newPicker(t *testing.T, policy PickingPolicy[string]) (*Picker[string], *vecql.Session, []*cql.Host) {
 	t.Helper()
 	s := openSession(t)
 	nodes := s.GetHosts()
 	names := map[string]string{} // by host id
 	for i, node := range nodes {
-		names[node.HostID()] = string(rune('a' + i))
+		names[node.ID.String()] = string(rune('a' + i))
 	}
-	hostOf := func(node *vecql.HostInfo) string { return names[node.HostID()] }
+	hostOf := func(node *cql.Host) string { return names[node.ID.String()] }
 	pick := func(context.Context, vecql.RouteInfo) vecql.NextHost { return vecql.HostsInOrder(nodes[2]) }
 	return NewPicker(policy, hostOf, pick), s, nodes
 }
 
 // tellAll passes an event of each kind.
-func tellAll(p *Picker[string], node *vecql.HostInfo) {
+func tellAll(p *Picker[string], node *cql.Host) {
 	k := &cql.KeyspaceMetadata{Name: "shop"}
 	p.NodeChanged(vecql.NodeChange{Kind: vecql.NodeAdded, Host: node})
 	p.NodeChanged(vecql.NodeChange{Kind: vecql.NodeRemoved, Host: node})
@@ -101,7 +101,7 @@ func TestPolicyOfTheProgramGetsTheCallsOfASession(t *testing.T) {
 	require.Nil(t, next().Host)
 	p.Start(s, func() { policy.tell("init", "") }, func() { p.StartKeyspace("shop") })
 	require.Equal(t, []string{
-		"init ", "partitioner " + nodes[0].Partitioner(), "add a", "add b", "add c", "up a", "up b", "up c", "keyspace shop ",
+		"init ", "partitioner " + nodes[0].Partitioner, "add a", "add b", "add c", "up a", "up b", "up c", "keyspace shop ",
 	}, policy.calls)
 	require.True(t, p.Pick(t.Context(), vecql.RouteInfo{}, nodes)().Host == nodes[2])
 	policy.calls = nil
@@ -286,7 +286,8 @@ func TestPlanHasTheNodesByTier(t *testing.T) {
 
 func TestNodesThatAreDownAreNotTried(t *testing.T) {
 	up, other := placedHost("dc1", "r1"), placedHost("dc1", "r2")
-	next := NextUp([]*host{{NewHost(&down{})}, up, {NewHost(&down{})}, other},
+	down := newHost(HostRecord{isUp: func(*cql.Host) bool { return false }})
+	next := NextUp([]*host{down, up, down, other},
 		func(h *host, mark func(error)) Selection[*host] {
 			require.Nil(t, mark)
 			return Choose(h, mark)

@@ -72,7 +72,7 @@ func TestOptionsOfAQueryAreThoseOfTheRequest(t *testing.T) {
 	m := openModule(t)
 	q := m.query("SELECT id FROM items").Consistency(level(cql.One)).PageSize(7).Idempotent(true)
 	q.set.Serial = cql.LocalSerial
-	node := m.of.GetHosts()[0].HostID()
+	node := m.of.GetHosts()[0].ID.String()
 	SetHost(q, node)
 	SetKeyspace(q, "other")
 	SetTimeout(q, time.Second)

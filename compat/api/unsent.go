@@ -77,7 +77,7 @@ type Unsent struct {
 
 // An UnsentAttempt is an attempt of an Unsent for an observer.
 type UnsentAttempt struct {
-	Host    *vecql.HostInfo
+	Host    *cql.Host
 	Err     error
 	Attempt int               // from 0
 	Metrics vecql.HostMetrics // of the attempts on Host
@@ -91,7 +91,7 @@ const maxUnsent = 100
 // followed by a decision of the retry policy. It returns their number.
 func (u *Unsent) Attempt(ctx context.Context) (attempts int) {
 	ended := HasEnded(u.Err)
-	perHost := map[*vecql.HostInfo]int{}
+	perHost := map[*cql.Host]int{}
 	for on := u.Next(); on.Host != nil && attempts < maxUnsent; {
 		attempts++
 		if u.Observe != nil {
@@ -143,9 +143,9 @@ var turns atomic.Uint64
 
 // UpHosts returns the nodes that are up, beginning with another one for each request.
 func UpHosts(s *vecql.Session) vecql.NextHost {
-	var up []*vecql.HostInfo
+	var up []*cql.Host
 	for _, node := range s.GetHosts() {
-		if node.IsUp() {
+		if s.IsUp(node) {
 			up = append(up, node)
 		}
 	}

@@ -62,7 +62,7 @@ type retried struct {
 }
 
 // newRetried returns a request that selects the nodes in their order, and retries by decisions.
-func newRetried(err error, nodes []*vecql.HostInfo, decisions ...vecql.Decision) *retried {
+func newRetried(err error, nodes []*cql.Host, decisions ...vecql.Decision) *retried {
 	r := &retried{}
 	next := vecql.HostsInOrder(nodes...)
 	r.Unsent = Unsent{
@@ -92,7 +92,7 @@ func TestRequestThatIsNotSentHasAttemptsOnNodes(t *testing.T) {
 	require.Len(t, r.attempts, 3)
 	require.Len(t, r.asked, 3)
 	for i, want := range []struct {
-		host        *vecql.HostInfo
+		host        *cql.Host
 		onHost      int
 		consistency cql.Consistency
 	}{{nodes[0], 1, cql.Quorum}, {nodes[0], 2, cql.One}, {nodes[1], 1, cql.One}} {
@@ -137,10 +137,10 @@ func TestEndOfAContextIsNotTheNodes(t *testing.T) {
 // TestRequestsThatAreNotSentBeginWithAnotherNode, of those that are up.
 func TestRequestsThatAreNotSentBeginWithAnotherNode(t *testing.T) {
 	s := openSession(t)
-	first := map[*vecql.HostInfo]int{}
+	first := map[*cql.Host]int{}
 	for range 6 {
 		next := UpHosts(s)
-		var all []*vecql.HostInfo
+		var all []*cql.Host
 		for h := next().Host; h != nil; h = next().Host {
 			all = append(all, h)
 		}

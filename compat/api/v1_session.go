@@ -24,7 +24,7 @@ type SessionV1[R any, C ~uint16, H, I any] struct {
 	// Plain returns the API's error for one of vecql.
 	Plain func(error) error
 	// Warn receives the warnings of the first page; nil means that they are ignored.
-	Warn func(request any, node *vecql.HostInfo, warnings []string)
+	Warn func(request any, node *cql.Host, warnings []string)
 	// Pick returns the nodes of a request by a HostSelectionPolicy of the program; nil means that vecql selects them.
 	Pick func(context.Context, vecql.RouteInfo) vecql.NextHost
 
@@ -74,7 +74,7 @@ func (s *SessionV1[R, C, H, I]) beginCounting(r *Execution, m *Metrics) {
 }
 
 // warn passes the warnings of the first page on.
-func (s *SessionV1[R, C, H, I]) warn(request any, node *vecql.HostInfo, warnings []string) {
+func (s *SessionV1[R, C, H, I]) warn(request any, node *cql.Host, warnings []string) {
 	if s.Warn != nil && len(warnings) > 0 {
 		s.Warn(request, node, warnings)
 	}

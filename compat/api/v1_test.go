@@ -114,12 +114,12 @@ func (w *watched) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 }
 
 func (w *watched) ObserveQuery(_ context.Context, o vecql.ObservedQuery) {
-	w.Observe(o.Host.HostID(), o.Attempt, o.End.Sub(o.Start), o.Metrics)
+	w.Observe(o.Host.ID.String(), o.Attempt, o.End.Sub(o.Start), o.Metrics)
 	w.queries = append(w.queries, o)
 }
 
 func (w *watched) ObserveBatch(_ context.Context, o vecql.ObservedBatch) {
-	w.Observe(o.Host.HostID(), o.Attempt, o.End.Sub(o.Start), o.Metrics)
+	w.Observe(o.Host.ID.String(), o.Attempt, o.End.Sub(o.Start), o.Metrics)
 	w.batches = append(w.batches, o)
 }
 
@@ -253,7 +253,7 @@ func TestWarningsOfTheFirstPageArePassedOn(t *testing.T) {
 	}})
 	m.exec(t, insertItem, 1, "a") // the warnings are ignored
 	var requests []any
-	m.core.Warn = func(request any, node *vecql.HostInfo, warnings []string) {
+	m.core.Warn = func(request any, node *cql.Host, warnings []string) {
 		require.NotNil(t, node)
 		require.Equal(t, []string{"slow"}, warnings)
 		requests = append(requests, request)

@@ -101,7 +101,7 @@ func (h *HostInfo) connectAddress() net.IP {
 	if h.address != nil {
 		return h.address
 	}
-	return api.DataOf(&h.host).ConnectAddress()
+	return api.DataOf(&h.host).Connect
 }
 
 // SetConnectAddress sets the address that ConnectAddress returns. The session does not connect to it.
@@ -120,7 +120,7 @@ func (h *HostInfo) ConnectAddressAndPort() string {
 // HostnameAndPort returns the name or the address, and the port.
 func (h *HostInfo) HostnameAndPort() string {
 	if node := api.NodeOf(&h.host); node != nil {
-		return node.HostnameAndPort()
+		return node.Address.String()
 	}
 	return h.ConnectAddressAndPort()
 }

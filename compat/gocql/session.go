@@ -40,6 +40,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	}
 	s.setCore()
 	s.vecql, err = vecql.NewSession(context.Background(), *c)
+	s.hosts.Attach(s.vecql)
 	if s.picker != nil {
 		s.picker.Start(s.Vecql(), func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) },
 			func() { s.picker.StartKeyspace(s.cfg.Keyspace) })

@@ -65,7 +65,7 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 	}.Configure(&c)
 	c.Authenticator = cfg.Authenticator
 	if cfg.AuthProvider != nil {
-		c.AuthProvider = func(h *vecql.HostInfo) (cql.Authenticator, error) { return cfg.AuthProvider(s.hosts.Of(h)) }
+		c.AuthProvider = func(h *cql.Host) (cql.Authenticator, error) { return cfg.AuthProvider(s.hosts.Of(h)) }
 	}
 	return c, s.convertDialer(&c)
 }

@@ -45,13 +45,13 @@ func (h *HostInfo) Equal(host *HostInfo) bool {
 // ConnectAddress returns the address for clients.
 func (h *HostInfo) ConnectAddress() net.IP { return connectAddress(api.DataOf(&h.host)) }
 
-func connectAddress(d api.HostData) net.IP {
-	for _, a := range []net.IP{d.ConnectAddress(), d.RPCAddress(), d.PreferredIP(), d.BroadcastAddress()} {
+func connectAddress(d *api.HostRecord) net.IP {
+	for _, a := range []net.IP{d.Connect, d.RPC, d.Preferred, d.Broadcast} {
 		if isReachable(a) {
 			return a
 		}
 	}
-	return d.Peer()
+	return d.PeerAddr
 }
 
 // HostID returns the node's id.
@@ -60,7 +60,7 @@ func (h *HostInfo) HostID() string { return api.HostID(api.DataOf(&h.host)) }
 // Version returns the server's release version; the zero version if it cannot be parsed.
 func (h *HostInfo) Version() cassVersion {
 	var v cassVersion
-	_ = v.Set(api.DataOf(&h.host).Version())
+	_ = v.Set(api.DataOf(&h.host).Release)
 	return v
 }
 

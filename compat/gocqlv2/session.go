@@ -51,6 +51,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 		}
 		return nil, fmt.Errorf("gocql: unable to create session: %w", plain(err))
 	}
+	s.hosts.Attach(s.driver)
 	s.cfg.ProtoVersion = s.driver.ProtoVersion() // gocql's own tests read it
 	if s.picker != nil {
 		s.startPicker()

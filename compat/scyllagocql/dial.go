@@ -11,8 +11,8 @@ import (
 	"net/netip"
 	"syscall"
 
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // Dialing and TLS.
@@ -76,13 +76,13 @@ type translatingDialer struct {
 }
 
 // DialHost implements vecql.HostDialer.
-func (d translatingDialer) DialHost(ctx context.Context, node *vecql.HostInfo, addr string) (net.Conn, error) {
+func (d translatingDialer) DialHost(ctx context.Context, node *cql.Host, addr string) (net.Conn, error) {
 	return d.dial(ctx, node, addr, func(to string) (net.Conn, error) { return d.dialer.DialContext(ctx, "tcp", to) })
 }
 
 // DialHostLocalPort implements vecql.HostLocalPortDialer.
 func (d translatingDialer) DialHostLocalPort(
-	ctx context.Context, node *vecql.HostInfo, addr string, port int,
+	ctx context.Context, node *cql.Host, addr string, port int,
 ) (net.Conn, error) {
 	return d.dial(ctx, node, addr, func(to string) (net.Conn, error) {
 		return d.dialer.DialContextLocalPort(ctx, "tcp", to, port)
@@ -91,7 +91,7 @@ func (d translatingDialer) DialHostLocalPort(
 
 // dial opens a connection to a node at the translated address.
 func (d translatingDialer) dial(
-	ctx context.Context, node *vecql.HostInfo, addr string, open func(addr string) (net.Conn, error),
+	ctx context.Context, node *cql.Host, addr string, open func(addr string) (net.Conn, error),
 ) (net.Conn, error) {
 	at, err := netip.ParseAddrPort(addr)
 	if err != nil {

@@ -3,6 +3,8 @@
 package gocql
 
 import (
+	"net"
+
 	"github.com/gocql/gocql/events"
 	"github.com/gocql/gocql/internal/eventbus"
 	"github.com/vecql/vecql"
@@ -32,7 +34,7 @@ func (s *Session) configureEvents(c *vecql.ClusterConfig) {
 
 // publish publishes a change of a node.
 func publish(bus *eventbus.Bus[events.Event], c vecql.NodeChange) {
-	address, port := c.Host.ConnectAddress(), c.Host.Port()
+	address, port := net.IP(c.Host.Address.Addr().AsSlice()), int(c.Host.Address.Port())
 	switch c.Kind {
 	case vecql.NodeAdded:
 		bus.Publish(&events.TopologyChangeEvent{Change: "NEW_NODE", Host: address, Port: port})

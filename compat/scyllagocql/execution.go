@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // An execution is one run of a query or batch with its retry policy and observer.
@@ -69,8 +70,8 @@ const scyllaVersion = "3.0.8"
 
 // marksConditional reports whether a node marks conditional statements. The API takes every statement that another node
 // has prepared for conditional, because it looks for no bits of its flags.
-func marksConditional(node *vecql.HostInfo) bool {
-	return node == nil || node.Version() == scyllaVersion
+func marksConditional(node *cql.Host) bool {
+	return node == nil || node.Version == scyllaVersion
 }
 
 // isBound reports whether a function returns the values. The API does not ask for the flags of such a statement.

@@ -95,7 +95,7 @@ func (h *HostInfo) ConnectAddress() net.IP {
 
 // UntranslatedConnectAddress returns the address for clients that the node announces, nil for none.
 func (h *HostInfo) UntranslatedConnectAddress() net.IP {
-	if addr := api.DataOf(&h.host).ConnectAddress(); !addr.IsUnspecified() {
+	if addr := api.DataOf(&h.host).Connect; !addr.IsUnspecified() {
 		return addr
 	}
 	return nil
@@ -103,7 +103,7 @@ func (h *HostInfo) UntranslatedConnectAddress() net.IP {
 
 // ConnectAddressAndPort returns the address and the port for clients.
 func (h *HostInfo) ConnectAddressAndPort() string {
-	return net.JoinHostPort(api.DataOf(&h.host).ConnectAddress().String(), strconv.Itoa(h.Port()))
+	return net.JoinHostPort(api.DataOf(&h.host).Connect.String(), strconv.Itoa(h.Port()))
 }
 
 // DataCenter returns the data center.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -88,13 +87,13 @@ func (s *Session) IterateHostPools(iter func(info HostPoolInfo) bool) {
 	if err != nil {
 		return
 	}
-	hosts := map[string]*vecql.HostInfo{}
-	for _, h := range v.GetHosts() {
+	hosts := map[string]*HostInfo{}
+	for _, h := range s.hosts.All(v.GetHosts()) {
 		hosts[h.HostID()] = h
 	}
 	for _, node := range v.Stats().Nodes {
 		// A node that has come or left between the two calls has no HostInfo.
-		if h := hosts[node.HostID]; h != nil && !iter(hostPool{s.hosts.Of(h), node}) {
+		if h := hosts[node.HostID]; h != nil && !iter(hostPool{h, node}) {
 			return
 		}
 	}

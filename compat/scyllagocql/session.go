@@ -104,6 +104,7 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 	}
 	if s.err == nil {
 		s.vecql.Store(v)
+		s.hosts.Attach(v)
 	}
 	if s.picker != nil {
 		s.picker.Start(s.Vecql(), func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) },

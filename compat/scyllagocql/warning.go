@@ -2,7 +2,7 @@
 
 package gocql
 
-import "github.com/vecql/vecql"
+import "github.com/vecql/vecql/cql"
 
 // Warnings of servers.
 
@@ -37,7 +37,7 @@ func (d DefaultWarningHandler) HandleWarnings(qry ExecutableQuery, host *HostInf
 }
 
 // warn passes the warnings of the first page of a request to the WarningHandler.
-func (s *Session) warn(request any, node *vecql.HostInfo, warnings []string) {
+func (s *Session) warn(request any, node *cql.Host, warnings []string) {
 	if q, ok := request.(*Query); ok && q.quiet || s.warns == nil {
 		return
 	}

@@ -106,7 +106,7 @@ func Examine(ctx context.Context, session *vecql.Session, o Options) *Report {
 	r.Nodes = make([]Node, len(hosts))
 	var probes sync.WaitGroup
 	for i, h := range hosts {
-		r.Cluster = cmp.Or(r.Cluster, h.ClusterName())
+		r.Cluster = cmp.Or(r.Cluster, h.ClusterName)
 		probes.Go(func() { r.Nodes[i] = examine(ctx, session, h, o) })
 	}
 	probes.Wait()

@@ -25,10 +25,10 @@ const probeText = "SELECT schema_version, release_version, now() FROM system.loc
 const maxFailures = 3
 
 // examine asks one node.
-func examine(ctx context.Context, session *vecql.Session, h *vecql.HostInfo, o Options) Node {
+func examine(ctx context.Context, session *vecql.Session, h *cql.Host, o Options) Node {
 	n := Node{
-		Address: h.ConnectAddressAndPort(), HostID: h.HostID(), DataCenter: h.DataCenter(), Rack: h.Rack(),
-		Version: h.Version(),
+		Address: h.Address.String(), HostID: h.ID.String(), DataCenter: h.DataCenter, Rack: h.Rack,
+		Version: h.Version,
 	}
 	if o.TLS != nil {
 		n.checkTLS(ctx, o)

@@ -83,7 +83,7 @@ func (e *env) open(ctx context.Context, cfg *vecql.ClusterConfig) (*vecql.Sessio
 	if dc := e.flags.dataCenter; dc != "" && cfg.PoolConfig.HostSelectionPolicy != nil {
 		var names []string
 		for _, h := range session.GetHosts() {
-			names = append(names, h.DataCenter())
+			names = append(names, h.DataCenter)
 		}
 		if slices.Sort(names); !slices.Contains(names, dc) {
 			session.Close()

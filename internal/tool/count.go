@@ -212,8 +212,8 @@ func countTokens(b *column.Batch, ranges []vecql.TokenRange, counts []atomic.Int
 // address returns the address of a node, or its host id if the node has left.
 func (x *count) address(id cql.UUID) string {
 	for _, h := range x.session.GetHosts() {
-		if h.HostID() == id.String() {
-			return h.ConnectAddressAndPort()
+		if h.ID == id {
+			return h.Address.String()
 		}
 	}
 	return id.String()
@@ -221,22 +221,22 @@ func (x *count) address(id cql.UUID) string {
 
 // nodeCounts returns the rows that each node stores.
 func (x *count) nodeCounts(ranges []vecql.TokenRange, counts []atomic.Int64) *column.Batch {
-	byNode := map[string]int64{}
+	byNode := map[cql.UUID]int64{}
 	total := int64(0)
 	for i, r := range ranges {
 		for _, replica := range r.Replicas {
-			byNode[replica.HostID.String()] += counts[i].Load()
+			byNode[replica.HostID] += counts[i].Load()
 			total += counts[i].Load()
 		}
 	}
 	hosts := x.session.GetHosts()
-	slices.SortFunc(hosts, func(a, b *vecql.HostInfo) int {
-		return strings.Compare(a.DataCenter()+" "+a.ConnectAddressAndPort(), b.DataCenter()+" "+b.ConnectAddressAndPort())
+	slices.SortFunc(hosts, func(a, b *cql.Host) int {
+		return strings.Compare(a.DataCenter+" "+a.Address.String(), b.DataCenter+" "+b.Address.String())
 	})
 	nodes, centers, rows, percent := make([]string, len(hosts)), make([]string, len(hosts)), make([]int64, len(hosts)),
 		make([]float64, len(hosts))
 	for i, h := range hosts {
-		nodes[i], centers[i], rows[i] = h.ConnectAddressAndPort(), h.DataCenter(), byNode[h.HostID()]
+		nodes[i], centers[i], rows[i] = h.Address.String(), h.DataCenter, byNode[h.ID]
 		if total > 0 {
 			percent[i] = float64(rows[i]*1000/total) / 10
 		}

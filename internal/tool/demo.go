@@ -195,7 +195,7 @@ func (d *demo) table() string { return d.keyspace + ".symbols" }
 // create creates the keyspace and the table. A keyspace that exists is an error, or dropped with --drop.
 func (d *demo) create(ctx context.Context) error {
 	host := d.session.GetHosts()[0]
-	fmt.Fprintf(d.out, "Connected to version %s with protocol v%d.\n", host.Version(), d.session.ProtoVersion())
+	fmt.Fprintf(d.out, "Connected to version %s with protocol v%d.\n", host.Version, d.session.ProtoVersion())
 	if d.drop {
 		if err := d.dropKeyspace(ctx); err != nil {
 			return err
@@ -203,7 +203,7 @@ func (d *demo) create(ctx context.Context) error {
 	}
 	for _, stmt := range []string{
 		fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': 1}", d.keyspace,
-			host.DataCenter()),
+			host.DataCenter),
 		fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, package text, symbol text, kind text, synopsis text, signature text, "+
 			"lines int, embedding vector<float, %d>)", d.table(), dimension),
 	} {

@@ -59,8 +59,8 @@ func (e *env) shell(ctx context.Context, r *runner, stdin *os.File) error {
 		return func() { _ = term.Restore(fd, before) }, nil
 	}
 	host := r.session.GetHosts()[0]
-	fmt.Fprintf(e.text, "Connected to cluster %s, version %s, protocol v%d. HELP for help.\n", host.ClusterName(),
-		host.Version(), r.session.ProtoVersion())
+	fmt.Fprintf(e.text, "Connected to cluster %s, version %s, protocol v%d. HELP for help.\n", host.ClusterName,
+		host.Version, r.session.ProtoVersion())
 	return s.loop(ctx)
 }
 

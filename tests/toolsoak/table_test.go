@@ -98,9 +98,9 @@ func startNodes(t *testing.T) (*cassandra.Cluster, *vecql.Session) {
 func writesOf(t *testing.T, s *vecql.Session, n *cassandra.Node) (writes int64) {
 	t.Helper()
 	for _, h := range s.GetHosts() {
-		if h.ConnectAddressAndPort() == n.Addr() {
+		if h.Address.String() == n.Addr() {
 			q := s.Query("SELECT count FROM system_views.local_write_latency WHERE keyspace_name = 'soak' AND table_name = 'items'")
-			require.NoError(t, q.HostID(h.HostID()).Scan(t.Context(), &writes))
+			require.NoError(t, q.HostID(h.ID.String()).Scan(t.Context(), &writes))
 			return writes
 		}
 	}

@@ -28,7 +28,8 @@ const (
 	routes         = "absent: a server's client_routes table is not read. `ClusterConfig.AddressTranslator` maps addresses"
 	warnings       = "renamed: `Iter.Warnings`"
 	resolver       = "absent: `ClusterConfig.Dialer` resolves names"
-	hostChanges    = "absent: the driver alone changes a HostInfo"
+	host           = "renamed: `cql.Host`, whose fields have what the methods return; `Session.IsUp`, `Session.Stats`"
+	hostLiteral    = "absent: a program makes a `cql.Host` of its fields"
 	columns        = "differs: a tuple is one destination, a struct or a slice"
 	columnOptions  = "renamed: fields of `cql.TableMetadata.Options`"
 	code           = "renamed: a `cql.Code`, for errors.Is, with the same name without Err"
@@ -105,7 +106,6 @@ var Own = map[string]string{
 	"SingleHostQueryExecutor":                     "renamed: `Query.HostID`",
 	"NewSingleHostQueryExecutor":                  "renamed: `Query.HostID`",
 
-	"HostInfo.State":     "renamed: `HostInfo.IsUp`",
 	"ErrorMap":           "renamed: the field `cql.ReadFailureError.ReasonMap`, a map of addresses",
 	"RetryableQuery":     "absent: `RetryPolicy.Decide` receives an `Attempt`",
 	"IdentityTranslator": "absent: without an AddressTranslator addresses stay as they are",
@@ -248,14 +248,11 @@ var Own = map[string]string{
 	"REVERSED_TYPE":           classNames,
 
 	// Nodes and policies.
-	"HostInfo.SetConnectAddress":           hostChanges,
-	"HostInfo.SetHostID":                   hostChanges,
-	"HostInfo.SetDatacenter":               hostChanges,
-	"HostInfo.IsBusy":                      "renamed: `Session.Stats`",
-	"HostInfo.Scylla*":                     "renamed: `Session.Stats` has the shards of each node",
-	"HostInfo.UntranslatedConnectAddress":  "renamed: `HostInfo.RPCAddress`",
-	"HostInfoBuilder":                      "renamed: `NewTestHostInfoFromRow`",
-	"HostInformation":                      "absent: a HostInfo has these methods",
+	"HostInfo":                             host,
+	"HostInfoBuilder":                      hostLiteral,
+	"NewHostInfoFromAddrPort":              hostLiteral,
+	"NewTestHostInfoFromRow":               hostLiteral,
+	"HostInformation":                      "absent: a `cql.Host` has fields",
 	"HostPoolInfo":                         "renamed: `Session.Stats`",
 	"HostPoolHostPolicy":                   "absent: the driver avoids nodes that are slow or silent by itself",
 	"HostSelectionPolicy.*":                plan,
