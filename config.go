@@ -97,9 +97,12 @@ type ClusterConfig struct {
 	// The driver calls HostFilter each time it has read the system tables, and holds no lock during the call; several
 	// sessions may call it at once. A panic is an error of NewSession, and later a line in the log.
 	HostFilter func(host *cql.Host) bool
-	// AddressTranslator translates the address that a node reports to the address at which clients reach it. Default
-	// none.
-	AddressTranslator AddressTranslator
+	// AddressTranslator maps the address that a node announces to the address at which clients reach the node, for
+	// example through a gateway. The driver calls it for the addresses in system tables and events, not for contact
+	// points, from several goroutines at once, and holds no lock during the call. An invalid result or port 0 means that
+	// the node cannot be reached; the session leaves the node out. Default no translation. A panic is an error of
+	// NewSession, and later a line in the log.
+	AddressTranslator func(netip.AddrPort) netip.AddrPort
 
 	// NumConns is the number of connections to each node. On a ScyllaDB node every shard has the same number of
 	// connections, at least one, and the node at least NumConns. Default 2.

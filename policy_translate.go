@@ -3,7 +3,6 @@
 package vecql
 
 import (
-	"net"
 	"net/netip"
 
 	"github.com/vecql/vecql/internal/background"
@@ -12,27 +11,12 @@ import (
 
 // Address translation.
 
-// An AddressTranslator maps the address that a node announces to the address at which clients reach the node, for
-// example through a gateway. Translate is called for the addresses in system tables and events, not for contact points.
-// A nil result means that the node cannot be reached; the session leaves the node out. Several goroutines may call
-// Translate at once; the driver holds no lock during the call. A panic in Translate is an error of NewSession, and
-// later a line in the log.
-type AddressTranslator interface {
-	Translate(addr net.IP, port int) (net.IP, int)
-}
-
-// AddressTranslatorFunc adapts a function to AddressTranslator.
-type AddressTranslatorFunc func(addr net.IP, port int) (net.IP, int)
-
-// Translate implements AddressTranslator.
-func (f AddressTranslatorFunc) Translate(addr net.IP, port int) (net.IP, int) { return f(addr, port) }
-
-// translateFunc is an AddressTranslator on comparable addresses. An invalid result means that the node cannot be
-// reached.
+// translateFunc is ClusterConfig.AddressTranslator, whose panics are errors. An invalid result means that the node
+// cannot be reached.
 type translateFunc func(netip.AddrPort) (netip.AddrPort, error)
 
 // translator returns t as a translateFunc, nil for nil.
-func translator(t AddressTranslator) translateFunc {
+func translator(t func(netip.AddrPort) netip.AddrPort) translateFunc {
 	if t == nil {
 		return nil
 	}
@@ -43,11 +27,9 @@ func translator(t AddressTranslator) translateFunc {
 			}
 		}()
 		defer background.Recover(&err)
-		ip, port := t.Translate(ipOf(a.Addr()), int(a.Port()))
-		addr, ok := netip.AddrFromSlice(ip)
-		if !ok || port <= 0 || port > 0xFFFF {
+		if to = t(a); !to.IsValid() || to.Port() == 0 {
 			return netip.AddrPort{}, nil
 		}
-		return netip.AddrPortFrom(addr.Unmap(), uint16(port)), nil
+		return netip.AddrPortFrom(to.Addr().Unmap(), to.Port()), nil
 	}
 }

@@ -5,7 +5,6 @@ package vecql
 import (
 	"encoding/binary"
 	"fmt"
-	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -114,7 +113,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 		{"filter accepts none", func(cfg *ClusterConfig) { cfg.HostFilter = acceptNone }, "HostFilter accepts none"},
 		{"policy panics", func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = panicPolicy{} }, "HostSelectionPolicy: panic: mine"},
 		{"translator panics", func(cfg *ClusterConfig) {
-			cfg.AddressTranslator = AddressTranslatorFunc(func(net.IP, int) (net.IP, int) { panic("mine") })
+			cfg.AddressTranslator = func(netip.AddrPort) netip.AddrPort { panic("mine") }
 		}, "AddressTranslator: 127.0.0.2"},
 		{"no data center", func(cfg *ClusterConfig) {
 			cfg.PoolConfig.HostSelectionPolicy = TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: ""}}
@@ -170,10 +169,10 @@ func TestSessionTranslatesAddresses(t *testing.T) {
 	c := newFakeCluster(t, frame.V4, 2)
 	var inside atomic.Int32
 	s := sessionOn(c, func(cfg *ClusterConfig) {
-		cfg.AddressTranslator = AddressTranslatorFunc(func(ip net.IP, port int) (net.IP, int) {
+		cfg.AddressTranslator = func(a netip.AddrPort) netip.AddrPort {
 			inside.Add(1)
-			return net.IPv4(127, 0, 0, ip.To4()[3]), port
-		})
+			return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, a.Addr().As4()[3]}), a.Port())
+		}
 	})
 	require.Positive(t, inside.Load())
 	requireAllUp(t, s)

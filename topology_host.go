@@ -14,8 +14,6 @@ import (
 // The rows of the system tables that describe nodes. A row may be half-written, stale, or NULL in parts. parseHost
 // reads what is there, and isWhole selects the usable rows.
 
-func ipOf(a netip.Addr) net.IP { return net.IP(a.AsSlice()) }
-
 // parseHost reads a row of system.local, peers or peers_v2. It ignores columns that are NULL or of another type.
 func parseHost(row map[string]any, port uint16) *cql.Host {
 	h := &cql.Host{

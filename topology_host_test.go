@@ -104,18 +104,18 @@ func TestFault27PeersTable(t *testing.T) {
 
 func TestHostsAreTranslated(t *testing.T) {
 	at := netip.MustParseAddrPort("10.0.0.1:9042")
-	gateway := translator(AddressTranslatorFunc(func(ip net.IP, port int) (net.IP, int) {
-		switch n := ip.To4()[3]; n {
+	gateway := translator(func(a netip.AddrPort) netip.AddrPort {
+		switch n := a.Addr().As4()[3]; n {
 		case 5:
-			return nil, 0
+			return netip.AddrPort{}
 		case 6:
-			return ip, 70000
+			return netip.AddrPortFrom(a.Addr(), 0)
 		case 7:
 			panic("mine")
 		default:
-			return net.IPv4(1, 1, 1, 1), port + int(n)
+			return netip.AddrPortFrom(netip.MustParseAddr("::ffff:1.1.1.1"), a.Port()+uint16(n))
 		}
-	}))
+	})
 	hosts, err := hostsOf(peerRow(1), []systemRow{peerRow(2), peerRow(3), peerRow(5), peerRow(6)}, at, gateway, nil)
 	require.NoError(t, err)
 	require.Len(t, hosts, 3, "two cannot be reached")
@@ -126,7 +126,7 @@ func TestHostsAreTranslated(t *testing.T) {
 	_, err = hostsOf(peerRow(1), []systemRow{peerRow(7)}, at, gateway, nil)
 	require.ErrorContains(t, err, "AddressTranslator: 10.0.0.7:9042: panic: mine")
 
-	same := translator(AddressTranslatorFunc(func(addr net.IP, port int) (net.IP, int) { return addr, port }))
+	same := translator(func(a netip.AddrPort) netip.AddrPort { return a })
 	to, err := same(netip.MustParseAddrPort("[::1]:7"))
 	require.NoError(t, err)
 	require.Equal(t, "[::1]:7", to.String())

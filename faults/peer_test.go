@@ -5,7 +5,7 @@ package faults
 import (
 	"errors"
 	"fmt"
-	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -137,9 +137,9 @@ func TestFault37AnotherCluster(t *testing.T) {
 							answerAt(prod, fmt.Sprint(network, i+1), n)
 						}
 						cfg.Hosts = []string{"10.0.0.1"}
-						cfg.AddressTranslator = vecql.AddressTranslatorFunc(func(ip net.IP, port int) (net.IP, int) {
-							return net.IPv4(10, 0, 0, ip.To4()[3]), port
-						})
+						cfg.AddressTranslator = func(a netip.AddrPort) netip.AddrPort {
+							return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, a.Addr().As4()[3]}), a.Port())
+						}
 					})
 					lost, own := prod.Nodes[2], network+"3"
 					lost.Stop()

@@ -103,7 +103,8 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	c.RetryPolicy = vecql.SimpleRetryPolicy{} // none: a query brings its own
 	c.Events = vecql.EventsConfig(cfg.Events)
 	c.DisableInitialHostLookup = cfg.DisableInitialHostLookup
-	c.AddressTranslator, c.HostFilter = cfg.AddressTranslator, api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
+	c.AddressTranslator = api.AdaptTranslator(cfg.AddressTranslator)
+	c.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
 	if cfg.ReconnectionPolicy != nil {
 		c.ReconnectionPolicy = cfg.ReconnectionPolicy
 	}

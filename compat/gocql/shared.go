@@ -26,8 +26,8 @@ type (
 	DialedHost            = api.DialedHost
 	HostDialer            = api.HostDialer[*HostInfo]
 	SslOptions            = api.SslOptions
-	AddressTranslator     = vecql.AddressTranslator
-	AddressTranslatorFunc = vecql.AddressTranslatorFunc
+	AddressTranslator     = api.AddressTranslator
+	AddressTranslatorFunc = api.AddressTranslatorFunc
 	HostFilter            = api.HostFilter[*HostInfo]
 	HostFilterFunc        = api.HostFilterFunc[*HostInfo]
 	StdLogger             = api.StdLogger

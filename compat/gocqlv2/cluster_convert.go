@@ -43,7 +43,7 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 		NumConns: max(cfg.NumConns, 0), MaxPreparedStmts: max(cfg.MaxPreparedStmts, 0), Consistency: cfg.Consistency,
 		SerialConsistency: cfg.SerialConsistency, ServerTimestamps: !cfg.DefaultTimestamp,
 		ReconnectionPolicy: reconnectionPolicy(cfg.ReconnectionPolicy), DisableSelectIdempotence: true,
-		DefaultIdempotence: cfg.DefaultIdempotence, AddressTranslator: cfg.AddressTranslator,
+		DefaultIdempotence: cfg.DefaultIdempotence, AddressTranslator: api.AdaptTranslator(cfg.AddressTranslator),
 		LoadBalanced: true, // the API verifies no host ids
 		Timeout:      api.OrNever(cfg.Timeout), ConnectTimeout: api.OrNever(cfg.ConnectTimeout),
 		ReconnectInterval: api.OrNever(cfg.ReconnectInterval), MaxWaitSchemaAgreement: max(cfg.MaxWaitSchemaAgreement, 1),

@@ -25,8 +25,8 @@ type (
 	DialedHost            = api.DialedHost
 	HostDialer            = api.HostDialer[*HostInfo]
 	SslOptions            = api.SslOptions
-	AddressTranslator     = vecql.AddressTranslator
-	AddressTranslatorFunc = vecql.AddressTranslatorFunc
+	AddressTranslator     = api.AddressTranslator
+	AddressTranslatorFunc = api.AddressTranslatorFunc
 	HostFilter            = api.HostFilter[*HostInfo]
 	HostFilterFunc        = api.HostFilterFunc[*HostInfo]
 )

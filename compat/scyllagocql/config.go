@@ -119,7 +119,7 @@ func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
 		c.Dialer = dialer
 	}
 	if !hostwise {
-		c.AddressTranslator = cfg.AddressTranslator
+		c.AddressTranslator = api.AdaptTranslator(cfg.AddressTranslator)
 	}
 	return nil
 }

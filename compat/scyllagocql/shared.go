@@ -25,8 +25,8 @@ type (
 	Dialer                = api.Dialer
 	DialedHost            = api.DialedHost
 	HostDialer            = api.HostDialer[*HostInfo]
-	AddressTranslator     = vecql.AddressTranslator
-	AddressTranslatorFunc = vecql.AddressTranslatorFunc
+	AddressTranslator     = api.AddressTranslator
+	AddressTranslatorFunc = api.AddressTranslatorFunc
 	HostFilter            = api.HostFilter[*HostInfo]
 	HostFilterFunc        = api.HostFilterFunc[*HostInfo]
 	StdLogger             = api.StdLogger

@@ -17,6 +17,7 @@ const (
 	oldMetadata    = "absent: servers since Cassandra 3 have none"
 	logging        = "renamed: `ClusterConfig.Logger` is a *slog.Logger"
 	connection     = "absent: no function of gocql takes or returns one"
+	translate      = "renamed: `ClusterConfig.AddressTranslator`, a function that maps a netip.AddrPort"
 	filter         = "renamed: `ClusterConfig.HostFilter`, a function that receives a node"
 	plan           = "differs: a policy is without state and orders nodes by `HostSelectionPolicy.Tier`. `HostPicker` chooses for each request"
 	retry          = "renamed: `RetryPolicy.Decide`, one method in place of the two"
@@ -108,7 +109,7 @@ var Own = map[string]string{
 
 	"ErrorMap":           "renamed: the field `cql.ReadFailureError.ReasonMap`, a map of addresses",
 	"RetryableQuery":     "absent: `RetryPolicy.Decide` receives an `Attempt`",
-	"IdentityTranslator": "absent: without an AddressTranslator addresses stay as they are",
+	"IdentityTranslator": "absent: without a `ClusterConfig.AddressTranslator` addresses stay as they are",
 
 	"Query.ExecContext":        "renamed: `Query.Exec`",
 	"Query.IterContext":        "renamed: `Query.Iter`",
@@ -302,10 +303,12 @@ var Own = map[string]string{
 	"DoNotShuffleReplicas":                 "renamed: `TokenAwarePolicy.KeepOrder`",
 	"NonLocalReplicasFallback":             "renamed: `TokenAwarePolicy.RemoteReplicas`",
 	"AvoidSlowReplicas":                    "renamed: `TokenAwarePolicy.MaxInFlight`",
-	"AddressPort":                          "renamed: `AddressTranslator`",
-	"AddressTranslatorFuncV2":              "renamed: `AddressTranslatorFunc`",
-	"AddressTranslatorHostInfo":            "renamed: `AddressTranslator`",
-	"AddressTranslatorV2":                  "renamed: `AddressTranslator`",
+	"AddressPort":                          translate,
+	"AddressTranslatorFuncV2":              translate,
+	"AddressTranslatorHostInfo":            translate,
+	"AddressTranslatorV2":                  translate,
+	"AddressTranslator":                    translate,
+	"AddressTranslatorFunc":                translate,
 	"ClientRoutes*":                        routes,
 	"NewClientRoutesAddressTranslator":     routes,
 	"WithClientRoutes":                     routes,
