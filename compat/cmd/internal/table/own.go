@@ -349,7 +349,7 @@ var Own = map[string]string{
 	"Compressor":                      "differs: methods that append. `LZ4Compressor` and `SnappyCompressor` are there",
 	"Compressor.*":                    "differs: methods that append. `LZ4Compressor` and `SnappyCompressor` are there",
 	"SnappyCompressor.*":              "differs: methods that append",
-	"SegmentCompressor":               "renamed: `Compressor`",
+	"SegmentCompressor":               "renamed: `cql.Compressor`",
 
 	// Schema.
 	"MaterializedViewMetadata.*":     columnOptions,
