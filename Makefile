@@ -39,7 +39,7 @@ soak-tool:
 # Tables of 200 random schemas with hard data on a real Cassandra: copy, and unload and load in each format, carry each
 # byte, write time and time to live. VECQL_SEED=N runs one of them.
 whole:
-	VECQL_SOAK=1 go test -count=1 -v -timeout 90m ./internal/tool -run TestRandomTablesComeBack
+	VECQL_SOAK=1 go test -count=1 -v -timeout 90m ./cmd/vecql/internal/tool -run TestRandomTablesComeBack
 
 # The figures of faults under load, a line for each case: requests, failures, the second of the last failure.
 evidence: SHELL = bash

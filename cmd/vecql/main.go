@@ -6,7 +6,7 @@ package main
 import (
 	"os"
 
-	"github.com/vecql/vecql/internal/tool"
+	"github.com/vecql/vecql/cmd/vecql/internal/tool"
 )
 
 func main() { os.Exit(tool.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

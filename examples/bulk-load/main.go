@@ -41,7 +41,7 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bulk-load", flag.ContinueOnError)
-	files := flags.String("files", "internal/tool/testdata/gostdlib.parquet", "`pattern` of the names of Parquet files")
+	files := flags.String("files", "cmd/vecql/internal/tool/testdata/gostdlib.parquet", "`pattern` of the names of Parquet files")
 	var o bulk.Options
 	flags.IntVar(&o.MaxInFlight, "in-flight", 1024, "largest `number` of rows that are written at a time")
 	flags.StringVar(&o.Checkpoint, "checkpoint", "", "`file` that lists the rows that are written")

@@ -18,7 +18,7 @@ import (
 	"github.com/vecql/vecql/parquetscan"
 )
 
-const data = "../../internal/tool/testdata/gostdlib.parquet"
+const data = "../../cmd/vecql/internal/tool/testdata/gostdlib.parquet"
 
 func TestRun(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{})

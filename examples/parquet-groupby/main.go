@@ -2,7 +2,7 @@
 
 // Command parquet-groupby groups the rows of Parquet files by some columns and prints the groups with the most rows:
 //
-//	go run ./examples/parquet-groupby -key kind -key package -value lines -limit 5 internal/tool/testdata/gostdlib.parquet
+//	go run ./examples/parquet-groupby -key kind -key package -value lines -limit 5 cmd/vecql/internal/tool/testdata/gostdlib.parquet
 //
 // It computes SELECT keys, count(*), sum(value) FROM files GROUP BY keys ORDER BY count(*) DESC LIMIT n over all files;
 // arguments may be patterns. Groups with equal counts are ordered by their keys. All processors read and aggregate.

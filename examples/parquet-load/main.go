@@ -6,7 +6,7 @@
 //	CREATE TABLE shop.items (id bigint PRIMARY KEY, symbol text, embedding vector<float, 384>)
 //
 //	go run ./examples/parquet-load -hosts 127.0.0.1 -table shop.items -id id -vector embedding -text symbol \
-//		-progress items.json internal/tool/testdata/gostdlib.parquet
+//		-progress items.json cmd/vecql/internal/tool/testdata/gostdlib.parquet
 //
 // The rows are written by package bulk. The progress file lists the rows that the cluster has acknowledged. A program
 // that was interrupted resumes with the other rows when it is started with the same arguments: it does not read row

@@ -49,7 +49,7 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("semantic-search", flag.ContinueOnError)
-	data := flags.String("data", "internal/tool/testdata", "`folder` with the texts and questions, and their embeddings")
+	data := flags.String("data", "cmd/vecql/internal/tool/testdata", "`folder` with the texts and questions, and their embeddings")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/vecql/vecql/parquetscan"
 )
 
-const data = "../../internal/tool/testdata"
+const data = "../../cmd/vecql/internal/tool/testdata"
 
 func TestRun(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{})

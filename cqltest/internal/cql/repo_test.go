@@ -49,11 +49,11 @@ var scriptEnd = regexp.MustCompile(`;\s+`)
 
 func TestParseRepository(t *testing.T) {
 	found := 0
-	for _, pattern := range []string{"tests/*.go", "internal/tool/*.go", "examples/*.go", "examples/*/*.go"} {
+	for _, pattern := range []string{"tests/*.go", "cmd/vecql/internal/tool/*.go", "examples/*.go", "examples/*/*.go"} {
 		files, err := filepath.Glob(filepath.Join("../../..", pattern))
 		require.NoError(t, err)
 		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") && (strings.Contains(file, "internal/tool") || strings.HasSuffix(file, "textforms_test.go")) {
+			if strings.HasSuffix(file, "_test.go") && (strings.Contains(file, "cmd/vecql/internal/tool") || strings.HasSuffix(file, "textforms_test.go")) {
 				continue // these tests send broken CQL, too
 			}
 			for _, text := range textsOf(t, file) {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
+)
+
+// The flags of files: format, punctuation of CSV, spellings of values.
+
+// fileFlags are the flags of verbs that read or write files of rows.
+type fileFlags struct {
+	format                            string
+	delimiter, quote, escape, comment string
+	noHeader                          bool
+	fields                            []string
+	skipLines                         int
+
+	nulls                 []string
+	booleans              string
+	date, time, timestamp string
+	zone                  string
+	epochUnit             time.Duration
+	decimal, thousands    string
+	binary                string
+}
+
+// add defines the flags of a verb. reading adds those that matter for input only.
+func (f *fileFlags) add(c *cobra.Command, reading bool) {
+	set := pflag.NewFlagSet("files", pflag.ContinueOnError)
+	set.StringVar(&f.format, "format", "auto", "`format` of files: parquet, csv, json (one object per line), arrow, or auto, by name")
+	set.StringVar(&f.delimiter, "delimiter", ",", "`character` between fields of CSV; \\t is a tab")
+	set.StringVar(&f.quote, "quote", `"`, "`character` around fields of CSV")
+	set.StringVar(&f.escape, "escape", "", "`character` before a quote in a field of CSV; default the quote itself")
+	set.BoolVar(&f.noHeader, "no-header", false, "CSV has no header")
+	set.StringSliceVar(&f.nulls, "null", nil, "`text` that is NULL in CSV, several are read and the first is written; default the empty text")
+	set.StringVar(&f.booleans, "booleans", "", "words of `true,false`")
+	set.StringVar(&f.date, "date-format", "", "`layout` of dates, by the example 2006-01-02 of package time of Go, or epoch: days")
+	set.StringVar(&f.time, "time-format", "", "`layout` of times, by the example 15:04:05.000, or epoch: nanoseconds")
+	set.StringVar(&f.timestamp, "timestamp-format", "", "`layout` of timestamps, by the example 2006-01-02T15:04:05Z07:00, or epoch")
+	set.StringVar(&f.zone, "time-zone", "UTC", "time `zone` of timestamps without one, such as Europe/Berlin")
+	set.DurationVar(&f.epochUnit, "epoch-unit", 0, "`unit` of timestamps that are numbers: 1s, 1ms, 1us, 1ns (default 1ms)")
+	set.StringVar(&f.decimal, "decimal-point", ".", "`character` before the fraction of numbers in CSV")
+	set.StringVar(&f.binary, "blobs", "hex", "`encoding` of blobs: hex, with 0x, or base64")
+	if reading {
+		set.StringVar(&f.comment, "comment", "", "`character` at the start of lines of CSV that are no records")
+		set.StringSliceVar(&f.fields, "fields", nil, "`names` of the fields of CSV; default the names in the header")
+		set.IntVar(&f.skipLines, "skip-lines", 0, "`lines` of CSV before the header")
+		set.StringVar(&f.thousands, "thousands", "", "`character` between groups of digits in CSV")
+	}
+	c.Flags().AddFlagSet(set)
+	must(c.RegisterFlagCompletionFunc("format",
+		cobra.FixedCompletions([]string{"auto", "parquet", "csv", "json", "arrow"}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// character returns the one character of a flag, 0 for an empty value.
+func character(flag, value string) (byte, error) {
+	if value == `\t` {
+		value = "\t"
+	}
+	switch len(value) {
+	case 0:
+		return 0, nil
+	case 1:
+		return value[0], nil
+	}
+	return 0, usagef("--%s is %q, want one ASCII character", flag, value)
+}
+
+func (f *fileFlags) dialect() (d rowfile.Dialect, err error) {
+	d = rowfile.Dialect{NoHeader: f.noHeader, Columns: f.fields, SkipLines: f.skipLines}
+	for _, c := range []struct {
+		to          *byte
+		flag, value string
+	}{
+		{&d.Comma, "delimiter", f.delimiter},
+		{&d.Quote, "quote", f.quote},
+		{&d.Escape, "escape", f.escape},
+		{&d.Comment, "comment", f.comment},
+	} {
+		if *c.to, err = character(c.flag, c.value); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
+// values returns the spellings of values.
+func (f *fileFlags) values() (v rowfile.Values, err error) {
+	v = rowfile.Values{
+		Nulls: f.nulls, Date: f.date, Time: f.time, Timestamp: f.timestamp, EpochUnit: f.epochUnit,
+		Base64: f.binary == "base64",
+	}
+	if f.binary != "hex" && f.binary != "base64" {
+		return v, usagef("--blobs is %q, want hex or base64", f.binary)
+	}
+	if f.booleans != "" {
+		var ok bool
+		if v.True, v.False, ok = strings.Cut(f.booleans, ","); !ok {
+			return v, usagef("--booleans is %q, want two words with a comma", f.booleans)
+		}
+	}
+	if v.Zone, err = time.LoadLocation(f.zone); err != nil {
+		return v, usagef("--time-zone: %w", err)
+	}
+	if v.DecimalPoint, err = character("decimal-point", f.decimal); err == nil {
+		v.Thousands, err = character("thousands", f.thousands)
+	}
+	return v, err
+}
+
+// readOptions returns the options of rowfile for reading.
+func (e *env) readOptions(f *fileFlags) (o rowfile.Options, err error) {
+	o.Stdin = e.in
+	if o.Format, err = rowfile.ParseFormat(f.format); err != nil {
+		return o, usagef("--format: %w", err)
+	}
+	if o.Dialect, err = f.dialect(); err != nil {
+		return o, err
+	}
+	o.Values, err = f.values()
+	return o, err
+}
+
+// writeOptions returns the options of rowfile for writing.
+func (f *fileFlags) writeOptions(compression string) (o rowfile.WriterOptions, err error) {
+	if o.Format, err = rowfile.ParseFormat(f.format); err != nil {
+		return o, usagef("--format: %w", err)
+	}
+	if o.Compression, err = rowfile.ParseCompression(compression); err != nil {
+		return o, usagef("--file-compression: %w", err)
+	}
+	if o.Dialect, err = f.dialect(); err != nil {
+		return o, err
+	}
+	o.Values, err = f.values()
+	return o, err
+}

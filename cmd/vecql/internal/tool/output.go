@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"cmp"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
+	"github.com/vecql/vecql/column"
+)
+
+// Results of commands: --output.
+
+// outputs are the values of --output.
+var outputs = []string{"table", "json", "csv", "parquet", "arrow"}
+
+// addOutputFlag defines a verb's flag --output.
+func (e *env) addOutputFlag(c *cobra.Command) {
+	c.Flags().StringVarP(&e.output, "output", "o", outputs[0], "`format` of the result: table, json, csv, parquet or arrow")
+	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// newSink returns a Writer to standard output in the format of --output.
+func (e *env) newSink() (rowfile.Writer, error) {
+	if e.output == "table" || e.output == "" {
+		return &tableSink{w: e.out, width: e.width}, nil
+	}
+	if !slices.Contains(outputs, e.output) {
+		return nil, usagef("--output is %q, want table, json, csv, parquet or arrow", e.output)
+	}
+	format, err := rowfile.ParseFormat(e.output)
+	if err != nil {
+		return nil, err
+	}
+	if e.isTerminal && (format == rowfile.Parquet || format == rowfile.Arrow) {
+		return nil, usagef("--output %s does not go to a terminal: redirect standard output to a file", e.output)
+	}
+	return &fileSink{w: e.out, format: format}, nil
+}
+
+// A fileSink is a rowfile.Writer with the schema of its first batch. A result without batches writes nothing.
+type fileSink struct {
+	w      io.Writer
+	format rowfile.Format
+	out    rowfile.Writer
+}
+
+// Write implements rowfile.Writer.
+func (s *fileSink) Write(b *column.Batch) (err error) {
+	if s.out == nil {
+		o := rowfile.WriterOptions{Format: s.format, Stream: true}
+		if s.out, err = rowfile.NewWriter(s.w, b.Schema(), o); err != nil {
+			return err
+		}
+	}
+	return s.out.Write(b)
+}
+
+// Close implements rowfile.Writer.
+func (s *fileSink) Close() error {
+	if s.out == nil {
+		return nil
+	}
+	return s.out.Close()
+}
+
+// writeResult writes batches as one result. The error of a batch ends the result after the rows before it.
+func (e *env) writeResult(batches iter.Seq2[*column.Batch, error]) (err error) {
+	out, err := e.newSink()
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, out.Close()) }()
+	for b, err := range batches {
+		if err == nil {
+			err = out.Write(b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

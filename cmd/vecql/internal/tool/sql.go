@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
+	"github.com/vecql/vecql/cmd/vecql/internal/sql"
+	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql/pipe"
+	"github.com/vecql/vecql/tablescan"
+)
+
+// The verb sql: SELECT statements on files and tables.
+
+// sqlOptions are the flags of sql and of agg.
+type sqlOptions struct {
+	explain, stats bool
+	sources        []string
+	workers        int
+	memory         int64
+	spill          string
+}
+
+// add defines the flags of a verb.
+func (o *sqlOptions) add(e *env, c *cobra.Command) {
+	e.addOutputFlag(c)
+	c.Flags().BoolVar(&o.explain, "explain", false, "print the plan, and read no rows")
+	c.Flags().BoolVar(&o.stats, "stats", false, "print the rows and the time of each step to standard error")
+	c.Flags().IntVar(&o.workers, "workers", 0, "`goroutines`; default the number of processors")
+	c.Flags().Int64Var(&o.memory, "memory-limit", 0, "`bytes` of groups in memory, beyond which --spill-dir is needed; default no limit")
+	c.Flags().StringVar(&o.spill, "spill-dir", "", "`folder` of a temporary file for groups beyond --memory-limit")
+	must(c.MarkFlagDirname("spill-dir"))
+}
+
+// newSQLCommand returns the verb sql.
+func newSQLCommand(e *env) *cobra.Command {
+	o := &sqlOptions{}
+	c := &cobra.Command{
+		Use:   "sql STATEMENT",
+		Short: "Run a SELECT on Parquet files or on a whole table",
+		Long: `Sql runs a SELECT statement here, not on a server: on Parquet files or on a whole
+table, whose rows it reads by token ranges. "-" reads the statement from standard
+input. The statement has one source and this shape:
+
+  SELECT [DISTINCT] * | expression [AS name], ...
+  FROM read('*.parquet', ...) | 'file.parquet' | [keyspace.]table
+  [WHERE condition] [GROUP BY expression, ...] [HAVING condition]
+  [ORDER BY expression [ASC|DESC] [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]
+
+Aggregates are count(*), count(x), count(distinct x), approx_count_distinct, sum,
+avg, min, max, stddev, stddev_pop, variance, variance_pop, median,
+quantile(x, 0.9), any_value, first, last, arg_min(x, by) and arg_max(x, by).
+GROUP BY and ORDER BY accept names and positions of columns of the result. NULL
+comes last. The quotient of integers is an integer. Joins, subqueries and the like
+are refused. Names of columns are case-sensitive.`,
+		Example: `  vecql sql "SELECT count(*), avg(price) FROM 'items.parquet'"
+  vecql sql "SELECT name, sum(price) AS total FROM 'items*.parquet' GROUP BY name"
+  vecql sql "SELECT name, count(*) FROM shop.items GROUP BY name" --output csv
+  vecql sql "SELECT max(id) FROM items" --source items=items.parquet --explain
+  echo "SELECT DISTINCT name FROM 'items.parquet'" | vecql sql -`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return e.sql(c.Context(), o, args[0]) },
+	}
+	e.addClusterFlags(c)
+	o.add(e, c)
+	c.Flags().StringArrayVar(&o.sources, "source", nil, "Parquet files as a table without a keyspace: `name=pattern`")
+	return c
+}
+
+// sql runs a statement.
+func (e *env) sql(ctx context.Context, o *sqlOptions, text string) error {
+	if text == "-" {
+		input, err := io.ReadAll(e.in)
+		if err != nil {
+			return err
+		}
+		text = string(input)
+	}
+	s, err := sql.Parse(strings.TrimSpace(text))
+	if err != nil {
+		return placed(err)
+	}
+	return e.runStatement(ctx, o, s)
+}
+
+// runStatement runs a statement and prints its rows or its plan.
+func (e *env) runStatement(ctx context.Context, o *sqlOptions, s *sql.Statement) (err error) {
+	if err := o.check(); err != nil {
+		return err
+	}
+	out, err := e.newSink()
+	if err != nil {
+		return err
+	}
+	source, end, err := e.openSource(ctx, o, s.From)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, end()) }()
+	stats := &pipe.Stats{}
+	source = source.Configure(pipe.Config{Workers: o.workers, MemoryLimit: o.memory, SpillDir: o.spill, Stats: stats})
+	schema, err := source.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	plan, err := s.Plan(source, schema)
+	switch {
+	case err != nil:
+		return placed(err)
+	case o.explain:
+		text, err := plan.Pipe.Explain(ctx)
+		if err == nil {
+			_, err = io.WriteString(e.out, text)
+		}
+		return placed(plan.Locate(err))
+	}
+	if err := writePlan(ctx, out, plan); err != nil || !o.stats {
+		return err
+	}
+	_, err = fmt.Fprint(e.err, stats)
+	return err
+}
+
+// writePlan writes the rows of a plan as one result.
+func writePlan(ctx context.Context, out rowfile.Writer, plan *sql.Plan) (err error) {
+	defer func() { err = cmp.Or(err, out.Close()) }()
+	for b, err := range plan.Pipe.Batches(ctx) {
+		if err == nil {
+			err = out.Write(b)
+		}
+		if err != nil {
+			return placed(plan.Locate(err))
+		}
+	}
+	return nil
+}
+
+// check returns an error for flags that are out of range.
+func (o *sqlOptions) check() error {
+	switch {
+	case o.workers < 0:
+		return usagef("--workers is %d, want at least 0", o.workers)
+	case o.memory < 0:
+		return usagef("--memory-limit is %d, want at least 0", o.memory)
+	case o.memory == 0 && o.spill != "":
+		return usagef("--spill-dir has no effect without --memory-limit")
+	}
+	return nil
+}
+
+// openSource opens the files or the table of a statement. The caller calls end after the last row.
+func (e *env) openSource(
+	ctx context.Context, o *sqlOptions, from sql.Source,
+) (p pipe.Pipe, end func() error, err error) {
+	files := from.Files
+	for _, named := range o.sources {
+		name, pattern, ok := strings.Cut(named, "=")
+		if !ok || name == "" || pattern == "" {
+			return p, nil, usagef("--source is %q, want name=pattern", named)
+		}
+		if from.Keyspace == "" && strings.EqualFold(name, from.Table) {
+			files = append(slices.Clip(files), pattern)
+		}
+	}
+	if len(files) > 0 {
+		data, err := parquetscan.Open(ctx, files...)
+		if err != nil {
+			return p, nil, err
+		}
+		return pipe.Dataset(data), data.Close, nil
+	}
+	session, err := e.connect(ctx)
+	if err != nil {
+		return p, nil, advise(err, "a file is read('file.parquet')")
+	}
+	table := tablescan.Source{Session: session, Table: from.Name()}
+	return pipe.From(table), func() error { session.Close(); return nil }, nil
+}
+
+// A placedError is an error with the line of the statement that it is about, and a caret below its place.
+type placedError struct {
+	err   error
+	caret string
+}
+
+func (e placedError) Error() string { return e.err.Error() }
+func (e placedError) Unwrap() error { return e.err }
+
+// placed returns an error of a statement without the name of the package, and with its place: line and column.
+func placed(err error) error {
+	var e *sql.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	if caret := e.Caret(); caret != "" {
+		line, column := e.Place()
+		return placedError{fmt.Errorf("line %d, column %d: %w", line, column, e.Err), caret}
+	}
+	return e.Err
+}
