@@ -18,21 +18,21 @@ var imports = map[string][]string{
 		"github.com/pierrec/lz4/v4",
 		"gopkg.in/inf.v0",
 	},
-	"bulk":               {module, module + "/stats", module + "/cql", module + "/column", module + "/internal/atomicfile", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext"},
-	"column":             {module + "/cql", module + "/internal/bitmap", module + "/internal/textform"},
-	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/pull", "github.com/apache/arrow-go/v18"},
-	"compat/ecosystem":   {module + "/tests/cassandra", module + "/cqltest"},
-	"compat/tests":       {module, module + "/compat", module + "/cql", module + "/cqltest", module + "/internal/valuetest", "gopkg.in/inf.v0", "github.com/stretchr/testify/require"},
-	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
-	"cmd/vecql":          nil,
-	"compat/compattest":  {module + "/cqltest"},
-	"compat/api":         {module, module + "/compat", module + "/cql", module + "/internal/background"},
-	"cql":                nil,
+	"bulk":                    {module, module + "/stats", module + "/cql", module + "/column", module + "/internal/atomicfile", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext"},
+	"column":                  {module + "/cql", module + "/internal/bitmap", module + "/internal/textform"},
+	"parquetscan/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/pull", "github.com/apache/arrow-go/v18"},
+	"compat/ecosystem":        {module + "/internal/cassandra", module + "/cqltest"},
+	"compat/tests":            {module, module + "/compat", module + "/cql", module + "/cqltest", module + "/internal/valuetest", "gopkg.in/inf.v0", "github.com/stretchr/testify/require"},
+	"compat":                  {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
+	"cmd/vecql":               nil,
+	"compat/compattest":       {module + "/cqltest"},
+	"compat/api":              {module, module + "/compat", module + "/cql", module + "/internal/background"},
+	"cql":                     nil,
 	// only the public packages
 	"examples":                        {module, module + "/cql", module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan"},
 	"expr":                            {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/lex", module + "/internal/textform"},
 	"groupby":                         {module + "/column", module + "/internal/bitmap"},
-	"internal/arrowstream":            {"github.com/apache/arrow-go/v18"},
+	"parquetscan/arrowstream":         {"github.com/apache/arrow-go/v18"},
 	"internal/atomicfile":             nil,
 	"internal/background":             nil,
 	"internal/bitmap":                 nil,
@@ -55,7 +55,7 @@ var imports = map[string][]string{
 	"internal/pull":                   nil,
 	"internal/queue":                  nil,
 	"internal/quietlog":               nil,
-	"cmd/vecql/internal/rowfile":      {module + "/column", module + "/cql", module + "/internal/arrowstream", module + "/internal/atomicfile", module + "/internal/textform", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress"},
+	"cmd/vecql/internal/rowfile":      {module + "/column", module + "/cql", module + "/parquetscan/arrowstream", module + "/internal/atomicfile", module + "/internal/textform", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress"},
 	"internal/schema":                 {module + "/cql"},
 	"internal/soak":                   nil,
 	"internal/snappy":                 {"golang.org/x/sys/cpu"},
@@ -73,7 +73,7 @@ var imports = map[string][]string{
 	// the command, above all other packages
 	"cmd/vecql/internal/tool": {
 		module, module + "/stats", module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan",
-		module + "/pipe", module + "/tablescan", module + "/internal", module + "/cmd/vecql/internal", module + "/tests/cassandra",
+		module + "/pipe", module + "/tablescan", module + "/internal", module + "/cmd/vecql/internal",
 		"github.com/BurntSushi/toml", "github.com/jedib0t/go-pretty/v6/table", "github.com/jedib0t/go-pretty/v6/text",
 		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
@@ -130,9 +130,9 @@ var imports = map[string][]string{
 		"github.com/stretchr/testify",
 	},
 	// expressions, groups and scans as one chain
-	"pipe":            {module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/parquetscan"},
-	"tablescan":       {module, module + "/stats", module + "/cql", module + "/column", module + "/expr", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
-	"tests/cassandra": nil, // independent of the driver, so that it can check the driver
+	"pipe":               {module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/parquetscan"},
+	"tablescan":          {module, module + "/stats", module + "/cql", module + "/column", module + "/expr", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
+	"internal/cassandra": nil, // independent of the driver, so that it can check the driver
 }
 
 // testOnly lists the folders of packages that only test files and other such packages import.

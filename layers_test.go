@@ -542,7 +542,7 @@ func TestImportsPlanted(t *testing.T) {
 		"examples/load/arrow.go":          `"github.com/apache/arrow-go/v18/arrow"; "github.com/vecql/vecql/internal/wire"; "golang.org/x/sync/errgroup"`,
 		"examples/load/main_test.go":      `"github.com/apache/arrow-go/v18/arrow"`,
 		"cqltest/server.go":               `"github.com/vecql/vecql/internal/wire"; "github.com/vecql/vecql"`,
-		"tests/cassandra/cassandra.go":    `"github.com/vecql/vecql"`,
+		"internal/cassandra/cassandra.go": `"github.com/vecql/vecql"`,
 		"cmd/vecql/main.go":               `"github.com/vecql/vecql/cmd/vecql/internal/tool"; "github.com/vecql/vecql"`,
 		"cmd/vecql/internal/tool/root.go": `"github.com/spf13/cobra"; "github.com/vecql/vecql"`,
 		"bench/bench.go":                  `"github.com/gocql/gocql"`,
@@ -561,6 +561,7 @@ func TestImportsPlanted(t *testing.T) {
 		"examples/load/arrow.go:2: examples may not import github.com/vecql/vecql/internal/wire",
 		"examples/load/arrow.go:2: examples may not import golang.org/x/sync/errgroup",
 		"groupby/groupby.go:2: groupby may not import github.com/vecql/vecql",
+		"internal/cassandra/cassandra.go:2: internal/cassandra may not import github.com/vecql/vecql",
 		"internal/codec/codec.go:2: internal/codec may not import github.com/vecql/vecql/internal/token",
 		"internal/new/new.go: the table of imports has no entry for internal/new",
 		"internal/schema/build.go:2: internal/schema may not import github.com/vecql/vecql/internal/wire",
@@ -571,6 +572,5 @@ func TestImportsPlanted(t *testing.T) {
 		"schema_cache.go:2: the root package may not import github.com/vecql/vecql/internal/schema/schematest",
 		"session.go:2: the root package may not import github.com/vecql/vecql/groupby",
 		"session.go:2: the root package may not import golang.org/x/synctest",
-		"tests/cassandra/cassandra.go:2: tests/cassandra may not import github.com/vecql/vecql",
 	}, importFaults(t, project))
 }

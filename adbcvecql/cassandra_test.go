@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cqltest"
-	"github.com/vecql/vecql/tests/cassandra"
+	"github.com/vecql/vecql/internal/cassandra"
 )
 
 // A real server: the same calls as on cqltest have the same results.

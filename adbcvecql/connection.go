@@ -13,9 +13,9 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 // Connections.

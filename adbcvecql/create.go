@@ -13,9 +13,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 // The tables that ingest creates.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/vecql/vecql/adbcvecql"
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 // The vectors of a result are one block of floats.

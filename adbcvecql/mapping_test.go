@@ -18,9 +18,9 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 	"github.com/vecql/vecql/tablescan"
 )
 

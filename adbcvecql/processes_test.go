@@ -23,7 +23,7 @@ import (
 
 	"github.com/vecql/vecql/adbcvecql"
 	"github.com/vecql/vecql/cqltest"
-	"github.com/vecql/vecql/tests/cassandra"
+	"github.com/vecql/vecql/internal/cassandra"
 )
 
 // Partitions read by several processes: this program again, as a reader.

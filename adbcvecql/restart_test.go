@@ -14,8 +14,8 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/cassandra"
 	"github.com/vecql/vecql/internal/soak"
-	"github.com/vecql/vecql/tests/cassandra"
 )
 
 // startThree starts three Cassandra nodes with the table shop.items, which has three replicas.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 // Statements: their state, and the verbs of ADBC.

@@ -14,8 +14,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
-	"github.com/vecql/vecql/internal/arrowstream"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
+	"github.com/vecql/vecql/parquetscan/arrowstream"
 )
 
 // The coder of *column.Batch:
@@ -28,7 +28,7 @@ import (
 //	rows       an Arrow IPC stream of one record batch (Arrow Columnar Format, "IPC Streaming Format")
 //
 // The other fields of Source are not encoded: they are about the response of a node. The checksum protects against
-// damage. Lengths in the stream are compared with its bytes (package internal/arrowstream).
+// damage. Lengths in the stream are compared with its bytes (package parquetscan/arrowstream).
 
 const batchVersion = 1
 

@@ -56,9 +56,9 @@ var modulePackages = map[string]string{"adbcvecql": "adbcvecql", "beamvecql": "b
 
 // errorPackages are the other packages that programs import, by folder.
 var errorPackages = map[string]string{
-	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "column/arrowcolumn": "arrowcolumn", "expr": "expr",
-	"groupby":     "groupby",
-	"parquetscan": "parquetscan", "pipe": "pipe", "tablescan": "tablescan", "cqltest": "cqltest", "otelvecql": "otelvecql",
+	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "expr": "expr",
+	"groupby": "groupby", "parquetscan": "parquetscan", "parquetscan/arrowcolumn": "arrowcolumn", "parquetscan/arrowstream": "arrowstream",
+	"pipe": "pipe", "tablescan": "tablescan", "cqltest": "cqltest", "otelvecql": "otelvecql",
 }
 
 // prefixes has a pattern for the prefix of each package.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -15,9 +16,10 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/groupby"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
+	"github.com/vecql/vecql/parquetscan/arrowstream"
 )
 
 // Situations of values, columns and groups.
@@ -107,6 +109,13 @@ func columnSituations() []situation {
 			b.Append(math.MaxInt64)
 			return b.NewArray()
 		})},
+		{"arrowstream.ErrDamaged", "read a text as a stream of Arrow", is(arrowstream.ErrDamaged), func(*testing.T) error {
+			r, err := arrowstream.NewReader(strings.NewReader("id,name\n1,lamp\n2,desk\n"))
+			if err == nil {
+				_, err = r.Read()
+			}
+			return err
+		}},
 		{"arrowcolumn.ErrSchema", "convert a batch to a schema with other columns", is(arrowcolumn.ErrSchema), func(*testing.T) error {
 			_, err := arrowcolumn.RecordAs(items, arrow.NewSchema([]arrow.Field{
 				{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "title", Type: arrow.BinaryTypes.String},

@@ -12,10 +12,10 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/cassandra"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/sqlvecql"
-	"github.com/vecql/vecql/tests/cassandra"
 )
 
 func TestMain(m *testing.M) {

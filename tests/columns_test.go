@@ -12,8 +12,8 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 // Columns of every CQL type, from a table through Arrow and Parquet to another table.

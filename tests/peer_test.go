@@ -15,8 +15,8 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/cassandra"
 	"github.com/vecql/vecql/internal/soak"
-	"github.com/vecql/vecql/tests/cassandra"
 )
 
 // TestFault37OtherEmbedded kills one of three nodes and starts another cluster at its address. Requests are served by

@@ -21,8 +21,8 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/cassandra"
 	"github.com/vecql/vecql/internal/leak"
-	"github.com/vecql/vecql/tests/cassandra"
 )
 
 // Clusters. The first test that needs one starts it. The shared node stops after its last use by any process, and

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vecql/vecql/tests/cassandra"
+	"github.com/vecql/vecql/internal/cassandra"
 )
 
 // report writes the table of all kept results.

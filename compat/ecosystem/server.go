@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/vecql/vecql/cqltest"
-	"github.com/vecql/vecql/tests/cassandra"
+	"github.com/vecql/vecql/internal/cassandra"
 )
 
 // startServer starts a Cassandra node, or one of cqltest, and forwards to it the port 9042 of the addresses that tests

@@ -17,8 +17,8 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/cassandra"
 	"github.com/vecql/vecql/internal/valuetest"
-	"github.com/vecql/vecql/tests/cassandra"
 )
 
 var record = flag.Bool("record", false, "write recorded.txt with the answers of the server")

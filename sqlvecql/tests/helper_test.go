@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/cassandra"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/sqlvecql"
-	"github.com/vecql/vecql/tests/cassandra"
 )
 
 func TestMain(m *testing.M) {

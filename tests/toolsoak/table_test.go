@@ -18,8 +18,8 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/cassandra"
 	"github.com/vecql/vecql/parquetscan"
-	"github.com/vecql/vecql/tests/cassandra"
 )
 
 // A table of vectors on three Cassandra nodes, whose tool and nodes are killed.

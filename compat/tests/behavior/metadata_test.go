@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/compat/compattest"
-	"github.com/vecql/vecql/tests/cassandra"
+	"github.com/vecql/vecql/internal/cassandra"
 )
 
 // The metadata of a keyspace with everything that Cassandra has.

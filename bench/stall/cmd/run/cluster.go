@@ -16,7 +16,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
-	"github.com/vecql/vecql/tests/cassandra"
+	"github.com/vecql/vecql/internal/cassandra"
 )
 
 // Clusters of three nodes, with one table.

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/bench/stall"
-	"github.com/vecql/vecql/tests/cassandra"
+	"github.com/vecql/vecql/internal/cassandra"
 )
 
 // options are the flags.

@@ -6,7 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 // Encoding of rows apart from writing them, so that several goroutines encode for one file.

@@ -14,9 +14,9 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
-	"github.com/vecql/vecql/internal/arrowstream"
 	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
+	"github.com/vecql/vecql/parquetscan/arrowstream"
 )
 
 // Batches from files with types: Parquet and Arrow.

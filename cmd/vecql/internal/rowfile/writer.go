@@ -13,8 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 // Writing rows to a stream.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql/tests/cassandra"
+	"github.com/vecql/vecql/internal/cassandra"
 )
 
 // realTester returns a tester with the server of VECQL_TEST_HOSTS, or the shared one.

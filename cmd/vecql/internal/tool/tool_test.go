@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cqltest"
-	"github.com/vecql/vecql/tests/cassandra"
+	"github.com/vecql/vecql/internal/cassandra"
 )
 
 func TestMain(m *testing.M) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vecql_test
+package parquetscan_test
 
 import (
 	"context"

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 // Round trips of batches through Arrow.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 func batchesOf(failure error, batches ...*column.Batch) iter.Seq2[*column.Batch, error] {

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 func ExampleRecord() {

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
 
 // Arrays that Record never makes, and errors.
