@@ -9,27 +9,30 @@ ROWS = 1000000
 SAMPLE = 25
 SEED = 1
 
-.PHONY: all test race soak soak-tool whole evidence lint fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem gocql-suites demo
+.PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem gocql-suites demo
 .PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-clickbench bench-adbc bench-sql
 
 all: test lint
 
+# The modules outside of the workspace (go.work), but for those that .ci/run tests: peers of benchmarks, APIs of gocql.
+APART = beamvecql compat/scyllagocql
+
 # All tests, in their small sizes. They start a real Cassandra unless VECQL_TEST_HOSTS names servers.
 test:
-	go vet ./...
-	go test -count=1 ./...
+	go vet work
+	go test -count=1 work
+	set -e; for module in $(APART); do .ci/alone $$module go test -count=1 ./...; done
 
-# The same with the race detector.
+# The tests of the workspace with the race detector. The other codec of tests/interop has data races.
 race:
-	go test -race -count=1 -timeout 20m ./...
+	go test -race -count=1 -timeout 20m $$(go list work | grep -v /tests/interop)
 
 # All tests in their full sizes, among them those that take long: five minutes of all faults, a million requests,
 # nodes that are killed and restarted, TestSuite on three Cassandra nodes, grouping that spills 100 million rows,
 # processes that read a table through ADBC while one of three Cassandra nodes restarts.
 soak:
-	VECQL_SOAK=1 VECQL_SOAK_TIME=5m go test -count=1 -timeout 25m ./...
+	VECQL_SOAK=1 VECQL_SOAK_TIME=5m go test -count=1 -timeout 25m work
 	go test -run '^$$' -bench '^BenchmarkSpill$$' -benchtime 1x -timeout 20m ./groupby
-	cd adbcvecql && VECQL_SOAK=1 go test -count=1 -timeout 10m .
 
 # The command vecql under kill -9, lost nodes and overload, with a table of ROWS vectors on three Cassandra nodes. A million
 # rows take 15 GB of disk and 8 GB of memory. pip installs pyarrow, which compares the files of unload.
@@ -48,9 +51,14 @@ evidence:
 		'HalfDeadNode|Fault37AnotherCluster|Fault38PausedNode|Fault4[234]|PrepareIsLost|SilentContactPoints' | \
 		sed -n 's/.*evidence: //p; /FAIL/p'
 
-# The linters, on the root module. .ci/run lint runs them on all modules.
+# The linters, on all modules.
 lint:
-	go run $(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	.ci/run lint
+
+# Writes go.mod and go.sum of each module, and go.work.sum.
+tidy:
+	set -e; for file in $$(find . -name go.mod -not -path '*/target/*'); do .ci/alone $$(dirname $$file) tidy; done
+	go list work >/dev/null
 
 # Formats all modules.
 fmt:
@@ -121,16 +129,18 @@ bench-sql:
 
 # The driver against the independent codec of go-cassandra-native-protocol.
 interop:
-	cd tests/interop && go test -count=1 ./...
+	go test -count=1 ./tests/interop
 
 # The OpenTelemetry module.
 otel:
-	cd otelvecql && go vet ./... && go test -race -count=1 ./...
+	go vet ./otelvecql/...
+	go test -race -count=1 ./otelvecql/...
 
 # The database/sql module, with sqlx and goose: in memory, and in the full size on Cassandra.
 sql:
-	for module in sqlvecql sqlvecql/tests; do (cd $$module && go vet ./... && go test -race -count=1 ./... && \
-		VECQL_SOAK=1 go test -count=1 -timeout 10m .) || exit; done
+	go vet ./sqlvecql/... ./tests/sql
+	go test -race -count=1 ./sqlvecql/... ./tests/sql
+	VECQL_SOAK=1 go test -count=1 -timeout 10m ./sqlvecql ./tests/sql
 
 # The ADBC driver as a shared library for other languages. adbc.h is in the module of ADBC's Go package.
 ADBC_LIBRARY = adbcvecql/python/adbc_driver_vecql/libadbc_driver_vecql.so
@@ -151,12 +161,13 @@ test-adbc: adbc
 
 # The transforms for Apache Beam, on Prism, the runner of Beam's Go SDK.
 beam:
-	cd beamvecql && go vet ./... && go test -count=1 ./...
+	.ci/alone beamvecql go vet ./...
+	.ci/alone beamvecql go test -count=1 ./...
 
 # The same pipeline on Flink, which the test starts. It needs Java 17 and Maven, fetches 155 MB of jars once, and then takes
 # half a minute.
 beam-flink:
-	cd beamvecql && VECQL_BEAM_FLINK=$(CURDIR)/.cache/beam-flink go test -count=1 -v -timeout 20m -run '^TestFlink$$' .
+	VECQL_BEAM_FLINK=$(CURDIR)/.cache/beam-flink .ci/alone beamvecql go test -count=1 -v -timeout 20m -run '^TestFlink$$' .
 
 # Public programs on the compat modules, beside their own gocql: a table in bench/results. It takes an hour.
 ecosystem:

@@ -2,13 +2,12 @@ module github.com/vecql/vecql/adbcvecql
 
 go 1.25.0
 
-replace github.com/vecql/vecql => ../
-
 require (
 	github.com/apache/arrow-adbc/go/adbc v1.10.0
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/stretchr/testify v1.12.1
 	github.com/vecql/vecql v0.0.0
+	github.com/vecql/vecql/parquetscan v0.0.0
 )
 
 require (

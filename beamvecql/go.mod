@@ -2,13 +2,12 @@ module github.com/vecql/vecql/beamvecql
 
 go 1.26.0
 
-replace github.com/vecql/vecql => ../
-
 require (
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/apache/beam/sdks/v2 v2.77.0
 	github.com/stretchr/testify v1.12.1
 	github.com/vecql/vecql v0.0.0
+	github.com/vecql/vecql/parquetscan v0.0.0
 )
 
 require (

@@ -2,13 +2,13 @@ module github.com/vecql/vecql/bench
 
 go 1.25.0
 
-replace github.com/vecql/vecql => ../
-
 require (
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/vecql/vecql v0.0.0
+	github.com/vecql/vecql/parquetscan v0.0.0
+	github.com/vecql/vecql/pipe v0.0.0
 	golang.org/x/sync v0.22.0
 )
 

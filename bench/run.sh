@@ -20,15 +20,15 @@ trap 'rm -rf "$bin"' EXIT
 go build -o "$bin/nullserver" ./cmd/nullserver
 go test -c -o "$bin/vecql" .
 programs=(vecql)
-for peer in apache2 scylla gocql1; do
-	(cd "peers/$peer" && go test -c -o "$bin/$peer" .)
-	programs+=("$peer")
-	if [ -f "peers/$peer/compat.mod" ]; then # the same program on the compat module
-		name=compat-$(sed -n 's#.*=> ../../../compat/##p' "peers/$peer/compat.mod")
-		(cd "peers/$peer" && go test -modfile=compat.mod -ldflags "-X github.com/vecql/vecql/bench/peers/$peer.driver=$name" -c -o "$bin/$name" .)
-		programs+=("$name")
-	fi
-done
+peer() { GOWORK=off go -C peers test "-modfile=$1.mod" "${@:3}" -c -o "$bin/$2"; } # mod, program, flags
+peer go apache2 ./apache2
+peer fork scylla -tags=fork ./scylla
+peer go gocql1 ./gocql1
+compat() { peer "$1" "compat-$2" -ldflags "-X github.com/vecql/vecql/bench/peers/$3.driver=compat-$2" "${@:4}" "./$3"; } # the same programs
+compat compat gocqlv2 apache2
+compat compat_fork scyllagocql scylla -tags=fork
+compat compat gocql gocql1
+programs+=(apache2 compat-gocqlv2 scylla compat-scyllagocql gocql1 compat-gocql)
 if command -v cargo >/dev/null && [ -f peers/rust/Cargo.toml ]; then
 	cargo build --release --bin vecql-bench-rust --manifest-path peers/rust/Cargo.toml --target-dir peers/rust/target
 	cp peers/rust/target/release/vecql-bench-rust "$bin/rust"

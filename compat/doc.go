@@ -14,7 +14,7 @@
 // so that a module's type has no name that its API lacks. The options that most queries share with their session,
 // api.Rare, are immutable: a setter stores a changed copy.
 //
-// compat/tests are modules that compare the dialects, the rows and the behavior with the APIs themselves. compat/cmd
+// compat/tests is a module that compares the dialects, the rows and the behavior with the APIs themselves. compat/cmd
 // compares the names of the modules with the APIs (apidiff), and lists what differs for a program (gocqlcheck).
 // compat/apis has the reason of each difference. compat/ecosystem builds and tests public programs on the modules.
 package compat

@@ -2,8 +2,6 @@ module github.com/vecql/vecql/otelvecql
 
 go 1.25.0
 
-replace github.com/vecql/vecql => ../
-
 require (
 	github.com/prometheus/client_golang v1.23.2
 	github.com/stretchr/testify v1.12.1

@@ -2,8 +2,6 @@ module github.com/vecql/vecql/sqlvecql
 
 go 1.25.0
 
-replace github.com/vecql/vecql => ../
-
 require (
 	github.com/stretchr/testify v1.12.1
 	github.com/vecql/vecql v0.0.0

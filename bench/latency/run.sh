@@ -13,10 +13,9 @@ go build -o "$bin/run" ./latency/cmd/run
 go build -o "$bin/nullserver" ./cmd/nullserver
 go build -o "$bin/vecql" ./stall/cmd/vecql
 programs=("$bin/vecql")
-for peer in apache2 scylla; do
-	go -C "peers/$peer" build -o "$bin/$peer" ./stall
-	programs+=("$bin/$peer")
-done
+GOWORK=off go -C peers build -o "$bin/apache2" ./apache2/stall
+GOWORK=off go -C peers build -modfile=fork.mod -tags=fork -o "$bin/scylla" ./scylla/stall
+programs+=("$bin/apache2" "$bin/scylla")
 if command -v cargo >/dev/null; then
 	cargo build --release --bin stall --manifest-path peers/rust/Cargo.toml --target-dir peers/rust/target
 	cp peers/rust/target/release/stall "$bin/rust"

@@ -27,5 +27,3 @@ require (
 	golang.org/x/sys v0.47.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 )
-
-replace github.com/vecql/vecql => ../..

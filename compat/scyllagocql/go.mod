@@ -21,5 +21,3 @@ require (
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	sigs.k8s.io/yaml v1.6.0
 )
-
-replace github.com/vecql/vecql => ../..

@@ -46,6 +46,10 @@ func newSuite(dir string, s *schemata, folder string, jobs int) (*suite, error) 
 	compile := exec.Command("go", "test", "-c", "-vet=off", "-tags=poison", "-ldflags=-s -w", "-overlay="+s.overlay,
 		"-o="+u.path, ".")
 	compile.Dir = dir
+	if requirements, apart := apartModules[dir]; apart {
+		compile.Args = append(compile.Args[:2:2], append([]string{"-modfile=" + requirements}, compile.Args[2:]...)...)
+		compile.Env = append(os.Environ(), "GOWORK=off")
+	}
 	if out, err := compile.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("compile the tests of %s: %w\n%s", dir, err, out)
 	}

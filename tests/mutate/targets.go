@@ -69,7 +69,7 @@ var targets = []target{
 	{
 		"api", "compat/api", nil,
 		[]string{"compat/api", "compat/tests/gocql"},
-		[]string{"compat/gocqlv2", "compat/scyllagocql"},
+		[]string{"compat/gocqlv2", "compat/gocql"},
 	},
 }
 
@@ -78,6 +78,9 @@ func room(name string) target {
 	dir := "parquetscan/internal/" + name
 	return target{"parquetscan/" + name, dir, nil, []string{dir, "parquetscan"}, nil}
 }
+
+// apartModules are folders of tests in modules outside of the workspace, with the path of their requirements.
+var apartModules = map[string]string{"compat/tests/gocql": "../go.mod", "compat/tests/values": "../api.mod"}
 
 // serverTests are never run. They use the Cassandra node that test processes share, which must not be started by a
 // process with a mutation, a bound of memory and a temporary folder that ends with it.

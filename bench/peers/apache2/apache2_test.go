@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !fork
+
 // Package apache2 measures Apache's gocql v2.
 package apache2
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !fork
+
 // Package gocql1 measures gocql v1, which has no vectors.
 package gocql1
 

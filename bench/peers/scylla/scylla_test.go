@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build fork
+
 // Package scylla measures ScyllaDB's gocql.
 package scylla
 
@@ -16,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { workload.Main(m) }
 
-// driver is the name in the results. The linker replaces it in a build with compat.mod, which measures
+// driver is the name in the results. The linker replaces it in a build with compat_fork.mod, which measures
 // compat/scyllagocql.
 var driver = "scylla"
 

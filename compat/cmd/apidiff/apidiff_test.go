@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"go/types"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -24,7 +23,6 @@ func TestDifferences(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			o := options{apis: "../../apis", compat: "../.."}
-			fetch(t, filepath.Join(o.apis, a.Name))
 			lines, compileErr, err := o.differences(a)
 			require.NoError(t, err)
 			require.NoError(t, compileErr)
@@ -40,25 +38,13 @@ func TestSelf(t *testing.T) {
 	for _, a := range table.All {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join("../../apis", a.Name)
-			fetch(t, dir)
-			one, err := loadReal(a, dir)
+			one, err := loadReal(a)
 			require.NoError(t, err)
-			other, err := loadReal(a, dir)
+			other, err := loadReal(a)
 			require.NoError(t, err)
 			require.Empty(t, compare(one, other))
 			require.Greater(t, len(one[a.Module].Scope().Names()), 200)
 		})
-	}
-}
-
-// fetch skips the test when the module proxy cannot be reached.
-func fetch(t *testing.T, dir string) {
-	t.Helper()
-	cmd := exec.Command("go", "mod", "download")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("not run: go mod download in %s failed: %v\n%s", dir, err, out)
 	}
 }
 

@@ -20,49 +20,74 @@ import (
 // An edition is the packages of one side of a comparison, by import path.
 type edition map[string]*types.Package
 
-// loadReal loads the API's own packages: those that the package in the folder imports.
-func loadReal(a *table.API, dir string) (edition, error) {
-	loaded, err := load(dir, ".")
+// loadReal loads the public packages of the API itself. The packages of one CQL type each (serialization/...), which
+// the fork uses itself, are left out.
+func loadReal(a *table.API) (edition, error) {
+	dir, err := a.Fetch()
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
-	for path := range loaded[0].Imports {
-		if a.Owns(path) {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	loaded, err = load(dir, paths...)
+	loaded, err := load(dir, nil, "./...")
 	if err != nil {
 		return nil, err
 	}
-	return newEdition(loaded), faults(loaded)
+	public := slices.DeleteFunc(publicPackages(a, loaded), func(p *packages.Package) bool {
+		return strings.Contains(p.PkgPath, "/serialization")
+	})
+	return newEdition(public), faults(public)
 }
 
 // loadCompat loads the packages of the compat module in the folder. It returns the packages together with their compile
 // errors, because an incomplete module can still be compared.
 func loadCompat(a *table.API, dir string) (edition, error) {
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		return nil, err
-	}
-	loaded, err := load(dir, "./...")
+	mod, err := writeModFile(dir)
 	if err != nil {
 		return nil, err
 	}
-	public := slices.DeleteFunc(loaded, func(p *packages.Package) bool {
-		return p.Types == nil || !a.Owns(p.PkgPath) || strings.Contains(p.PkgPath+"/", "/internal/")
-	})
+	defer os.RemoveAll(filepath.Dir(mod))
+	loaded, err := load(dir, []string{"-modfile=" + mod}, "./...")
+	if err != nil {
+		return nil, err
+	}
+	public := publicPackages(a, loaded)
 	return newEdition(public), faults(public)
 }
 
-// load type-checks the packages from source, and what they import from export data.
-func load(dir string, patterns ...string) ([]*packages.Package, error) {
+// writeModFile writes copies of go.mod and go.sum of a compat module to a temporary folder, and replaces vecql by the
+// folder of this repository. It returns the path of the copy of go.mod.
+func writeModFile(dir string) (string, error) {
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	sum, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+	if err != nil {
+		return "", err
+	}
+	folder, err := os.MkdirTemp("", "apidiff")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "go.mod")
+	mod = append(mod, "\nreplace github.com/vecql/vecql => ../..\n"...)
+	return path, errors.Join(os.WriteFile(path, mod, 0o600), os.WriteFile(filepath.Join(folder, "go.sum"), sum, 0o600))
+}
+
+// publicPackages returns the packages of the API that programs import.
+func publicPackages(a *table.API, loaded []*packages.Package) []*packages.Package {
+	return slices.DeleteFunc(loaded, func(p *packages.Package) bool {
+		return p.Types == nil || !a.Owns(p.PkgPath) || strings.Contains(p.PkgPath+"/", "/internal/")
+	})
+}
+
+// load type-checks the packages from source, and what they import from export data. flags are passed to go list.
+func load(dir string, flags []string, patterns ...string) ([]*packages.Package, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 			packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax,
-		Dir: dir,
-		Env: append(os.Environ(), "GOWORK=off"),
+		Dir:        dir,
+		BuildFlags: flags,
+		Env:        append(os.Environ(), "GOWORK=off"),
 	}, patterns...)
 	if err != nil {
 		return nil, fmt.Errorf("loading packages of %s: %w", dir, err)

@@ -23,7 +23,7 @@ import (
 // main compares the named APIs. It exits with 1 if one has a difference that is not listed, and with 2 on wrong usage.
 func main() {
 	o := options{out: os.Stdout}
-	flag.StringVar(&o.apis, "apis", "../apis", "the folder of the APIs, which hold the lists")
+	flag.StringVar(&o.apis, "apis", "../apis", "the folder of the lists")
 	flag.StringVar(&o.compat, "compat", "..", "the folder of the compat modules")
 	flag.BoolVar(&o.all, "all", false, "print listed differences too")
 	flag.BoolVar(&o.update, "update", false, "rewrite the lists of differences")
@@ -85,7 +85,7 @@ func (o options) run(a *table.API) error {
 
 // differences loads both sides and compares them. compileErr means that the compat module has errors.
 func (o options) differences(a *table.API) (lines []string, compileErr, err error) {
-	original, err := loadReal(a, filepath.Join(o.apis, a.Name))
+	original, err := loadReal(a)
 	if err != nil {
 		return nil, nil, err
 	}

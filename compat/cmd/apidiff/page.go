@@ -31,7 +31,7 @@ type page struct {
 
 // newPage loads the API and compares its names with the names of vecql's package in the folder root.
 func newPage(a *table.API, root string) (*page, error) {
-	original, err := loadReal(a, filepath.Join(root, "compat/apis", a.Name))
+	original, err := loadReal(a)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func loadOwn(root string) (driver, nouns *types.Package, err error) {
 		pattern string
 		to      **types.Package
 	}{{".", &driver}, {"./cql", &nouns}} {
-		loaded, err := load(root, at.pattern)
+		loaded, err := load(root, nil, at.pattern)
 		if err != nil {
 			return nil, nil, err
 		}

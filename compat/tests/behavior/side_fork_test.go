@@ -9,7 +9,7 @@ import "github.com/gocql/gocql"
 // ScyllaDB's fork and its compat module.
 const (
 	apiPath, compatFolder = "github.com/gocql/gocql", "../../scyllagocql"
-	modFile, tag          = "fork.mod", "fork"
+	requirements, tag     = "fork", "fork"
 )
 
 func native(typ gocql.Type) typeInfo { return gocql.NewNativeType(4, typ) }

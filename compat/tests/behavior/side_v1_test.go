@@ -9,7 +9,7 @@ import "github.com/gocql/gocql"
 // v1.7 and its compat module.
 const (
 	apiPath, compatFolder = "github.com/gocql/gocql", "../../gocql"
-	modFile, tag          = "go.mod", ""
+	requirements, tag     = "api", ""
 )
 
 func native(typ gocql.Type) typeInfo { return gocql.NewNativeType(4, typ, "") }

@@ -133,8 +133,10 @@ func onCompat(t *testing.T) (outcomes map[string]string) {
 		}
 		require.NoError(t, os.WriteFile(to, all, 0o600))
 	}
-	copyFile(modfile, modFile)
-	copyFile(filepath.Join(dir, "go.sum"), modFile[:len(modFile)-len("mod")]+"sum", filepath.Join(compatFolder, "go.sum"))
+	copyFile(modfile, filepath.Join("..", requirements+".mod"))
+	copyFile(filepath.Join(dir, "go.sum"), filepath.Join("..", requirements+".sum"), filepath.Join(compatFolder, "go.sum"))
+	absolute, err := filepath.Abs(compatFolder)
+	require.NoError(t, err)
 	out := filepath.Join(dir, "outcomes")
 	run := func(args ...string) {
 		cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -142,7 +144,7 @@ func onCompat(t *testing.T) (outcomes map[string]string) {
 		text, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", text)
 	}
-	run("mod", "edit", "-replace="+apiPath+"="+compatFolder, modfile)
+	run("mod", "edit", "-replace="+apiPath+"="+absolute, modfile)
 	run("test", "-count=1", "-vet=off", "-modfile="+modfile, "-tags="+tag, "-run=^"+t.Name()+"$", ".")
 	text, err := os.ReadFile(out)
 	require.NoError(t, err)

@@ -34,6 +34,8 @@ type Peer struct {
 	UUID, Duration reflect.Type
 	// Vectors reports whether the API has vectors.
 	Vectors bool
+	// Requirements is the name of the file of requirements with the API: api, or fork, which is also their build tag.
+	Requirements string
 	// Open connects to a server, with version 4 of the protocol and timeouts that a loaded machine does not reach.
 	Open func(host string, port int) (Session, error)
 }

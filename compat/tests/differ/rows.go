@@ -281,7 +281,7 @@ func CompareRows(t *testing.T, p Peer, compat map[string]string, known []Differe
 		return
 	}
 	var ours []string
-	require.NoError(t, json.Unmarshal(onCompat(t, compat)[t.Name()], &ours))
+	require.NoError(t, json.Unmarshal(onCompat(t, p.Requirements, compat)[t.Name()], &ours))
 	require.Len(t, ours, len(outcomes))
 	counts := make(counts, len(known))
 	i := 0
@@ -299,24 +299,23 @@ func CompareRows(t *testing.T, p Peer, compat map[string]string, known []Differe
 var compatOutcomes map[string][]byte
 
 // onCompat runs the package's tests of rows in a process with the compat modules, once, and returns its outcomes.
-func onCompat(t *testing.T, compat map[string]string) map[string][]byte {
+func onCompat(t *testing.T, requirements string, compat map[string]string) map[string][]byte {
 	t.Helper()
 	if compatOutcomes != nil {
 		return compatOutcomes
 	}
 	dir := t.TempDir()
 	modfile := filepath.Join(dir, "go.mod")
-	text, err := os.ReadFile("go.mod")
+	text, err := os.ReadFile(filepath.Join("..", requirements+".mod"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(modfile, text, 0o600))
 	edit := []string{"mod", "edit"}
-	folders := []string{"."}
+	sums, err := os.ReadFile(filepath.Join("..", requirements+".sum"))
+	require.NoError(t, err)
 	for path, folder := range compat {
-		edit = append(edit, "-replace="+path+"="+folder)
-		folders = append(folders, folder)
-	}
-	var sums []byte
-	for _, folder := range folders {
+		absolute, err := filepath.Abs(folder)
+		require.NoError(t, err)
+		edit = append(edit, "-replace="+path+"="+absolute)
 		sum, err := os.ReadFile(filepath.Join(folder, "go.sum"))
 		require.NoError(t, err)
 		sums = append(sums, sum...)
@@ -329,7 +328,7 @@ func onCompat(t *testing.T, compat map[string]string) map[string][]byte {
 		require.NoError(t, err, "%s", out)
 	}
 	run(append(edit, modfile)...)
-	run("test", "-count=1", "-vet=off", "-modfile="+modfile, "-run=Rows$", ".")
+	run("test", "-count=1", "-vet=off", "-modfile="+modfile, "-tags="+requirements, "-run=Rows$", ".")
 	compatOutcomes = map[string][]byte{}
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gocql_test holds the tests of what the APIs have alike. go test runs them with compat/gocql, with
-// -modfile=fork.mod -tags=fork with compat/scyllagocql, with -modfile=v2.mod -tags=v2 with compat/gocqlv2. Files
-// with the tag !v2 hold what v1.7 and the fork alone have.
+// -modfile=compat_fork.mod -tags=fork with compat/scyllagocql, with -modfile=compat_v2.mod -tags=v2 with
+// compat/gocqlv2. Files with the tag !v2 hold what v1.7 and the fork alone have.
 package gocql_test
 
 import (

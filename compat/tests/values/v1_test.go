@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !fork
+
 // Package values compares the dialects of package compat with gocql itself.
 package values
 
@@ -21,7 +23,7 @@ var v1 = differ.Peer{
 	Unmarshal: func(info cql.TypeInfo, data []byte, dest any) error {
 		return gocql.Unmarshal(v1Info(info), data, dest)
 	},
-	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](), Open: openV1,
+	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](), Open: openV1, Requirements: "api",
 }
 
 // v1Info returns info as a type of gocql.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !fork
+
 package values
 
 import (
@@ -20,7 +22,7 @@ var v2 = differ.Peer{
 	Unmarshal: func(info cql.TypeInfo, data []byte, dest any) error {
 		return gocql.Unmarshal(v2Info(info), data, dest)
 	},
-	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](), Open: openV2,
+	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](), Open: openV2, Requirements: "api",
 	Vectors: true,
 }
 

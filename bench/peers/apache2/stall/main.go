@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !fork
+
 // Command stall is the load program of Apache's gocql v2.
 package main
 

@@ -6,7 +6,12 @@
 package table
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"go/types"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 )
@@ -15,6 +20,7 @@ import (
 type API struct {
 	Name     string   // of the folders under compat and compat/apis
 	Module   string   // path that programs import
+	Source   string   // module and version, as the go command fetches it
 	Title    string   // in messages
 	Page     string   // of docs/gocql
 	Packages []string // packages of the compat module below the path
@@ -22,13 +28,18 @@ type API struct {
 
 // The three APIs.
 var (
-	V1 = &API{Name: "gocql", Module: "github.com/gocql/gocql", Title: "gocql v1", Page: "v1.md"}
+	V1 = &API{
+		Name: "gocql", Module: "github.com/gocql/gocql", Title: "gocql v1", Page: "v1.md",
+		Source: "github.com/gocql/gocql@v1.7.0",
+	}
 	V2 = &API{
 		Name: "gocqlv2", Module: "github.com/apache/cassandra-gocql-driver/v2", Title: "gocql v2", Page: "v2.md",
+		Source:   "github.com/apache/cassandra-gocql-driver/v2@v2.1.2",
 		Packages: []string{"gocqlzap", "gocqlzerolog", "hostpool", "lz4", "snappy"},
 	}
 	Fork = &API{
 		Name: "scyllagocql", Module: "github.com/gocql/gocql", Title: "ScyllaDB's fork of gocql", Page: "fork.md",
+		Source:   "github.com/scylladb/gocql@v1.19.0",
 		Packages: []string{"events", "hostpolicy", "scyllacloud", "tablets"},
 	}
 	All = []*API{V1, V2, Fork}
@@ -37,6 +48,18 @@ var (
 // Owns reports whether the import path is of the API's module.
 func (a *API) Owns(path string) bool {
 	return path == a.Module || strings.HasPrefix(path, a.Module+"/")
+}
+
+// Fetch returns the folder of the API's source, which the go command fetches to its cache of modules.
+func (a *API) Fetch() (dir string, err error) {
+	cmd := exec.Command("go", "mod", "download", "-json", a.Source)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	out, err := cmd.Output()
+	var m struct{ Dir, Error string }
+	if wrong := json.Unmarshal(out, &m); wrong != nil || m.Dir == "" {
+		return "", fmt.Errorf("go mod download %s: %v: %s", a.Source, cmp.Or(err, wrong), m.Error)
+	}
+	return m.Dir, nil
 }
 
 // A Rule describes what differs on a compat module where a program uses a name.
