@@ -14,14 +14,11 @@ SEED = 1
 
 all: test lint
 
-# The modules outside of the workspace (go.work), but for those that .ci/run tests: peers of benchmarks, APIs of gocql.
-APART = beamvecql compat/scyllagocql
-
-# All tests, in their small sizes. They start a real Cassandra unless VECQL_TEST_HOSTS names servers.
+# All tests, in their small sizes: of the workspace (go.work), then of the modules outside of it. They start a real Cassandra unless VECQL_TEST_HOSTS names servers.
 test:
 	go vet work
 	go test -count=1 work
-	set -e; for module in $(APART); do .ci/alone $$module go test -count=1 ./...; done
+	.ci/run beam compat peers
 
 # The tests of the workspace with the race detector. The other codec of tests/interop has data races.
 race:

@@ -3,7 +3,7 @@
 // Command nightly-centroids computes the centroid of the embeddings of each label of a table, writes the centroids to
 // another table, and prints the labels with the most rows. From the folder of the module:
 //
-//	go run ./examples/nightly-centroids
+//	.ci/alone beamvecql go run ./examples/nightly-centroids
 //
 // starts a cluster in its own process and runs the pipeline on Prism, the runner of Beam's Go SDK. It prints:
 //
