@@ -2,7 +2,7 @@
 
 // Command example records the spans and metrics of a session with OpenTelemetry, and prints them.
 //
-//	cd otelvecql && go run ./example [host:port ...]
+//	go run ./otelvecql/example [host:port ...]
 //
 // Without hosts it starts a cluster in its own process, whose first node to receive the INSERT refuses it: the driver
 // sends it again, which is a second span of the same request. Then it prints:

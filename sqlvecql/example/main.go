@@ -2,7 +2,7 @@
 
 // Command example finds the colors nearest to a color, with package database/sql.
 //
-//	cd sqlvecql && go run ./example [host:port ...]
+//	go run ./sqlvecql/example [host:port ...]
 //
 // Without hosts it starts a cluster in its own process. It prints:
 //

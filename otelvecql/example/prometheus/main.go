@@ -2,7 +2,7 @@
 
 // Command prometheus serves the metrics of a session to Prometheus, and its health to a load balancer.
 //
-//	cd otelvecql && go run ./example/prometheus [-listen :9464] [host:port ...]
+//	go run ./otelvecql/example/prometheus [-listen :9464] [host:port ...]
 //
 // With -listen it serves /metrics and /health until it is interrupted; grafana.json in the folder of otelvecql is a
 // dashboard for Grafana with these metrics. Without -listen it reads both once. Without hosts it starts a cluster of
