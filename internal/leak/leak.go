@@ -85,7 +85,8 @@ func ofDriver(stack string) bool {
 		switch {
 		case strings.HasPrefix(name, Module+"."):
 			root = true
-		case strings.HasPrefix(name, Module+"/internal/fakecql."), strings.HasPrefix(name, Module+"/cqltest"):
+		case strings.HasPrefix(name, Module+"/internal/fakecql."), strings.HasPrefix(name, Module+"/internal/cassandra."),
+			strings.HasPrefix(name, Module+"/cqltest"):
 			server = true
 		case strings.HasPrefix(name, Module+"/internal/"):
 			inner = inner || !created

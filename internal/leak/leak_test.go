@@ -28,6 +28,7 @@ func TestOfDriver(t *testing.T) {
 			"goroutine 7 [sync.Cond.Wait]:\n" + Module + "/internal/wire.Read()\n\t/src/wire.go:1\n" + Module + "/internal/fakecql.(*Server).serve()\n\t/src/server.go:1",
 			false,
 		},
+		"a server of Cassandra": {"goroutine 7 [syscall]:\n" + Module + "/internal/cassandra.start.func1()\n\t/src/process.go:1", false},
 		"a test": {
 			"goroutine 7 [sleep]:\n" + Module + ".TestX.func1()\n\t/src/x_test.go:1\ncreated by " + Module + ".TestX in goroutine 1\n\t/src/x_test.go:2", false,
 		},
