@@ -6,8 +6,8 @@
 package table
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/types"
 	"os"
@@ -56,8 +56,12 @@ func (a *API) Fetch() (dir string, err error) {
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	out, err := cmd.Output()
 	var m struct{ Dir, Error string }
-	if wrong := json.Unmarshal(out, &m); wrong != nil || m.Dir == "" {
-		return "", fmt.Errorf("go mod download %s: %v: %s", a.Source, cmp.Or(err, wrong), m.Error)
+	err = errors.Join(err, json.Unmarshal(out, &m))
+	if m.Error != "" {
+		err = errors.New(m.Error)
+	}
+	if err != nil {
+		return "", fmt.Errorf("go mod download %s: %w", a.Source, err)
 	}
 	return m.Dir, nil
 }
