@@ -92,6 +92,7 @@ var imports = map[string][]string{
 	"parquetscan/internal/chunk": {
 		module + "/column", module + "/internal/bitmap", module + "/parquetscan/internal/buffer", module + "/parquetscan/internal/decode",
 		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/page",
+		"github.com/apache/arrow-go/v18",
 	},
 	"parquetscan/internal/decode": {
 		module + "/column", module + "/internal/bitmap", module + "/internal/bitpack", module + "/parquetscan/internal/buffer",
