@@ -165,10 +165,19 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 	return nil
 }
 
+// describe implements observed.
+func (b *Batch) describe(a *ObservedAttempt) {
+	a.Keyspace = b.GetKeyspace()
+	for _, e := range b.Entries {
+		a.Statements = append(a.Statements, e.Stmt)
+		a.Values = append(a.Values, e.Args)
+	}
+}
+
 // send encodes and sends the batch.
 func (b *Batch) send(ctx context.Context, c *call) error {
-	if b.policies.batchObserver != nil {
-		c.observer = &observation{batch: b}
+	if b.policies.observer != nil {
+		c.observer = &observation{request: b, observer: b.policies.observer}
 	}
 	if _, err := b.encode(ctx, c); err != nil {
 		return err

@@ -166,13 +166,10 @@ type ClusterConfig struct {
 	// has.
 	MemoryBudget int64
 
-	// QueryObserver and BatchObserver observe every attempt of a request, ConnectObserver every attempt to connect,
-	// FrameHeaderObserver and StreamObserver the responses and streams of requests. Default none.
-	QueryObserver       QueryObserver
-	BatchObserver       BatchObserver
-	ConnectObserver     ConnectObserver
-	FrameHeaderObserver FrameHeaderObserver
-	StreamObserver      StreamObserver
+	// Observer is called after every attempt of a request, ConnectObserver after every attempt to connect, on the
+	// goroutine that dialed. Default none.
+	Observer        Observer
+	ConnectObserver func(ObservedConnect)
 	// Events disables events of the server. Default none disabled.
 	Events EventsConfig
 	// Metadata sets how much of the schema the session caches. Default MetadataFull: each keyspace that was requested.

@@ -27,18 +27,17 @@ type Profile struct {
 // policies are the settings of a request that most requests share with their session. They are immutable: a setter
 // makes a copy.
 type policies struct {
-	retry         RetryPolicy
-	speculative   SpeculativeExecutionPolicy // nil means none
-	queryObserver QueryObserver
-	batchObserver BatchObserver
-	timeout       time.Duration // 0 means ClusterConfig.Timeout, unless the context has a deadline
-	fault         error         // returned by the verb in place of running the request; nil means none
+	retry       RetryPolicy
+	speculative SpeculativeExecutionPolicy // nil means none
+	observer    Observer                   // nil means none
+	timeout     time.Duration              // 0 means ClusterConfig.Timeout, unless the context has a deadline
+	fault       error                      // returned by the verb in place of running the request; nil means none
 }
 
 // newPolicies returns the policies of cfg.
 func newPolicies(cfg *ClusterConfig) *policies {
 	p := &policies{retry: cfg.RetryPolicy, speculative: speculative(cfg.SpeculativeExecutionPolicy)}
-	p.queryObserver, p.batchObserver = cfg.QueryObserver, cfg.BatchObserver
+	p.observer = cfg.Observer
 	if p.retry == nil {
 		p.retry = DefaultRetryPolicy{}
 	}
@@ -131,8 +130,8 @@ func (q *Query) RequestTimeout(d time.Duration) *Query {
 func (q *Query) GetRequestTimeout() time.Duration { return q.policies.timeout }
 
 // Observer sets the observer of the query's attempts; nil means none.
-func (q *Query) Observer(o QueryObserver) *Query {
-	q.change(func(set *policies) { set.queryObserver = o })
+func (q *Query) Observer(o Observer) *Query {
+	q.change(func(set *policies) { set.observer = o })
 	return q
 }
 
@@ -159,8 +158,8 @@ func (b *Batch) RequestTimeout(d time.Duration) *Batch {
 func (b *Batch) GetRequestTimeout() time.Duration { return b.policies.timeout }
 
 // Observer sets the observer of the batch's attempts; nil means none.
-func (b *Batch) Observer(o BatchObserver) *Batch {
-	b.change(func(set *policies) { set.batchObserver = o })
+func (b *Batch) Observer(o Observer) *Batch {
+	b.change(func(set *policies) { set.observer = o })
 	return b
 }
 

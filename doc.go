@@ -118,7 +118,7 @@
 //
 // A [SpeculativeExecutionPolicy] sends slow idempotent requests to a second node. A [Throttle] bounds the requests in
 // flight, ClusterConfig.MemoryBudget the memory of requests and pages. A [Profile] names a set of such settings.
-// [Session.Stats], observers ([QueryObserver] and the others), a [NodeChange] and a [SchemaChange] report what a
+// [Session.Stats], observers ([Observer]), a [NodeChange] and a [SchemaChange] report what a
 // session does, [Session.Health] which nodes serve. Package cqltest has a cluster for tests that needs no installation.
 //
 // # What goroutines may share

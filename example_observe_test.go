@@ -32,26 +32,24 @@ func ExampleSession_Stats() {
 	// true true true
 }
 
-// attempts is a QueryObserver that prints each attempt. An observer of a program records it in a trace or a log.
-type attempts struct{}
-
-// ObserveQuery is called after each attempt, on the goroutine of the request.
-func (attempts) ObserveQuery(_ context.Context, o vecql.ObservedQuery) {
+// printAttempt is an Observer that prints each attempt. An observer of a program records it in a trace or a log. It is
+// called on the goroutine of the request.
+func printAttempt(_ context.Context, a vecql.ObservedAttempt) {
 	outcome := "succeeded"
-	if o.Err != nil {
-		outcome = vecql.ErrorClassOf(o.Err).String()
+	if a.Err != nil {
+		outcome = vecql.ErrorClassOf(a.Err).String()
 	}
-	fmt.Println(o.Attempt, o.Statement, outcome, o.End.Sub(o.Start) > 0)
+	fmt.Println(a.Attempt, a.Statements[0], outcome, a.End.Sub(a.Start) > 0)
 }
 
 // A request with two attempts: the first node that receives the statement is overloaded.
-func ExampleQueryObserver() {
+func ExampleObserver() {
 	cluster := startShop()
 	defer cluster.Close()
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
 	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Keyspace = "shop"
-	config.QueryObserver = attempts{}
+	config.Observer = printAttempt
 	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)

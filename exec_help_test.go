@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/hooks"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -38,45 +39,48 @@ func writeTimeoutFields(typ string) []byte {
 	return b
 }
 
-// attemptRecorder implements and records all observers.
+// attemptRecorder has all observers and records what they see.
 type attemptRecorder struct {
-	queries    []ObservedQuery
-	batches    []ObservedBatch
+	queries    []ObservedAttempt
+	batches    []ObservedAttempt
 	mu         sync.Mutex // guards connects: pools dial at the same time
 	connects   []ObservedConnect
-	frames     []ObservedFrameHeader
+	frames     []wire.Header
 	streams    []string
 	goroutines []string
-	do         func() // called by ObserveQuery; nil means nothing
+	do         func() // called for a query; nil means nothing
 }
 
-func (r *attemptRecorder) ObserveQuery(_ context.Context, o ObservedQuery) {
-	r.queries = append(r.queries, o)
+func (r *attemptRecorder) observe(_ context.Context, a ObservedAttempt) {
+	if _, isBatch := a.Request.(*Batch); isBatch {
+		r.batches = append(r.batches, a)
+		return
+	}
+	r.queries = append(r.queries, a)
 	r.goroutines = append(r.goroutines, goroutineID())
 	if r.do != nil {
 		r.do()
 	}
 }
 
-func (r *attemptRecorder) ObserveBatch(_ context.Context, o ObservedBatch) {
-	r.batches = append(r.batches, o)
-}
-
-func (r *attemptRecorder) ObserveConnect(o ObservedConnect) {
+func (r *attemptRecorder) connected(o ObservedConnect) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.connects = append(r.connects, o)
 }
 
-func (r *attemptRecorder) ObserveFrameHeader(_ context.Context, o ObservedFrameHeader) {
-	r.frames = append(r.frames, o)
+// exchange is a hook of a session.
+func (r *attemptRecorder) exchange(context.Context, *cql.Host) func(hooks.Answer) {
+	r.streams = append(r.streams, "started")
+	return func(a hooks.Answer) {
+		if a.Header == nil {
+			r.streams = append(r.streams, "abandoned")
+			return
+		}
+		r.frames = append(r.frames, *a.Header)
+		r.streams = append(r.streams, "finished")
+	}
 }
-func (r *attemptRecorder) StreamContext(context.Context) StreamObserverContext { return r }
-func (r *attemptRecorder) StreamStarted(ObservedStream)                        { r.streams = append(r.streams, "started") }
-
-func (r *attemptRecorder) StreamAbandoned(ObservedStream) { r.streams = append(r.streams, "abandoned") }
-
-func (r *attemptRecorder) StreamFinished(ObservedStream) { r.streams = append(r.streams, "finished") }
 
 // goroutineID returns the id of the calling goroutine.
 func goroutineID() string {

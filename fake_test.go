@@ -14,6 +14,7 @@ import (
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/hooks"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/pooled"
 )
@@ -62,6 +63,15 @@ func sessionOn(c *fakecql.Cluster, change ...func(*ClusterConfig)) *Session {
 		f(cfg)
 	}
 	return openSession(c.T, cfg)
+}
+
+// openHooked is openSession with a hook.
+func openHooked(t testing.TB, cfg *ClusterConfig, f hooks.Exchange) *Session {
+	t.Helper()
+	s, err := NewSession(hooks.With(t.Context(), f), *cfg)
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
 }
 
 // openSession returns a session with cfg, closed at the end of the test.

@@ -16,10 +16,6 @@ import (
 	"github.com/vecql/vecql/internal/pooled"
 )
 
-type queryObserverFunc func(o ObservedQuery)
-
-func (f queryObserverFunc) ObserveQuery(_ context.Context, o ObservedQuery) { f(o) }
-
 // TestIterClosesPageAhead closes an Iter while the page that it has requested ahead is in each state. The cluster
 // checks that no buffer is left.
 func TestIterClosesPageAhead(t *testing.T) {
@@ -48,7 +44,7 @@ func TestIterClosesPageAhead(t *testing.T) {
 				})
 				s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Timeout = 2 * time.Minute })
 				pages := 0
-				observer := queryObserverFunc(func(ObservedQuery) {
+				observer := Observer(func(context.Context, ObservedAttempt) {
 					if pages++; pages == 2 {
 						time.Sleep(m.observe)
 					}

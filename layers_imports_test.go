@@ -26,7 +26,7 @@ var imports = map[string][]string{
 	"compat":                  {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
 	"cmd/vecql":               nil,
 	"compat/compattest":       {module + "/cqltest"},
-	"compat/api":              {module, module + "/compat", module + "/cql", module + "/internal/background"},
+	"compat/api":              {module, module + "/internal/hooks", module + "/internal/wire", module + "/compat", module + "/cql", module + "/internal/background"},
 	"cql":                     nil,
 	// only the public packages
 	"examples":                        {module, module + "/cql", module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan"},
@@ -78,6 +78,7 @@ var imports = map[string][]string{
 		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
 	"internal/wire":    nil,
+	"internal/hooks":   {module + "/cql", module + "/internal/wire"},
 	"internal/errtext": nil,
 	"internal/frame":   {module + "/cql", module + "/internal/errtext", module + "/internal/wire", "github.com/klauspost/compress", "github.com/pierrec/lz4/v4"},
 	"stats":            {module + "/cql", module + "/internal/errtext"},

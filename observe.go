@@ -15,67 +15,39 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/conn"
+	"github.com/vecql/vecql/internal/hooks"
 )
 
-// Observers of attempts, connections, frames and streams, and tracing. An observer runs on the goroutine that made the
+// Observers of attempts and connections, and tracing. An observer runs on the goroutine that made the
 // request, which for a page requested ahead is a goroutine of its own; a ConnectObserver runs on the goroutine that
 // dialed. No observer runs on the reader of a connection or under a lock of the driver. So a slow observer delays its
 // own request only, and any observer may use the session. A panic in an observer is logged and has no other effect.
 
-// A QueryObserver observes the attempts of queries (ClusterConfig.QueryObserver, Query.Observer).
-type QueryObserver interface {
-	// ObserveQuery is called after each attempt with the context of the query. Each page of a result is one request. The
-	// attempts of a PREPARE that failed are reported too, to each query that waited for it.
-	// Attempts of speculative executions are reported together when the request is complete, except those still in
-	// flight.
-	ObserveQuery(ctx context.Context, o ObservedQuery)
-}
+// An Observer is called after each attempt of a query or batch with the context of the request. Each page of a result
+// is one request. The attempts of a PREPARE that failed are reported too, to each request that waited for it. Attempts
+// of speculative executions are reported together when the request is complete, except those still in flight.
+type Observer func(ctx context.Context, a ObservedAttempt)
 
-// An ObservedQuery is one attempt of a query.
-type ObservedQuery struct {
-	Keyspace  string // of the query or the session
-	Statement string
-	Values    []any     // as bound, not copied; nil for values from a struct, a batch or a binding function
-	Start     time.Time // of the attempt
-	End       time.Time
-	Rows      int // in the page
-	Host      *cql.Host
-	Metrics   HostMetrics // of the attempts on Host
-	Err       error       // nil means success
-	Attempt   int         // from 0
-	Query     *Query      // a copy of the query as executed
-}
-
-// A BatchObserver observes the attempts of batches (ClusterConfig.BatchObserver, Batch.Observer).
-type BatchObserver interface {
-	// ObserveBatch is called after each attempt with the context of the batch, as ObserveQuery is.
-	ObserveBatch(ctx context.Context, o ObservedBatch)
-}
-
-// An ObservedBatch is one attempt of a batch.
-type ObservedBatch struct {
-	Keyspace   string
+// An ObservedAttempt is one attempt of a query or batch.
+type ObservedAttempt struct {
+	Request    any    // the *Query or *Batch: a copy as executed
+	Keyspace   string // of the request or the session
 	Statements []string
+	// Values are the values of each statement as bound, not copied; nil for values from a struct, from rows or of a
+	// binding function.
 	Values     [][]any
-	Start      time.Time
-	End        time.Time
+	Start, End time.Time
+	Rows       int // in the page
 	Host       *cql.Host
-	Metrics    HostMetrics
-	Err        error
-	Attempt    int // from 0
-	Batch      *Batch
+	Metrics    HostMetrics // of the attempts on Host
+	Err        error       // nil means success
+	Attempt    int         // from 0
 }
 
 // HostMetrics are the totals of the attempts of one request on one node.
 type HostMetrics struct {
 	Attempts     int
 	TotalLatency time.Duration
-}
-
-// A ConnectObserver observes the attempts to open a connection (ClusterConfig.ConnectObserver).
-type ConnectObserver interface {
-	// ObserveConnect is called after each attempt, on the goroutine that made it: several calls may run at once.
-	ObserveConnect(o ObservedConnect)
 }
 
 // An ObservedConnect is one attempt to open a connection: dialing, TLS, STARTUP, authentication, and the verification
@@ -87,56 +59,21 @@ type ObservedConnect struct {
 	Err   error
 }
 
-// A FrameHeaderObserver observes the frame headers of all responses (ClusterConfig.FrameHeaderObserver).
-type FrameHeaderObserver interface {
-	// ObserveFrameHeader is called on the goroutine that made the request, before the response is parsed.
-	ObserveFrameHeader(ctx context.Context, o ObservedFrameHeader)
-}
-
-// An ObservedFrameHeader is the frame header of a response (native_protocol_v5.spec, section 2). Start is when the
-// request began. End is when its caller took the response, since the reader of a connection does not read the clock.
-type ObservedFrameHeader struct {
-	Version byte
-	Flags   byte
-	Stream  int16
-	Opcode  byte
-	Length  int32
-	Start   time.Time
-	End     time.Time
-	Host    *cql.Host // for a node removed since it has the address only
-}
-
-// A StreamObserver observes the streams of requests (ClusterConfig.StreamObserver).
-type StreamObserver interface {
-	// StreamContext is called before an attempt is passed to a connection. It returns the observer of the stream; nil
-	// means none.
-	StreamContext(ctx context.Context) StreamObserverContext
-}
-
-// A StreamObserverContext observes one stream: StreamStarted is called first, then one of the others.
-type StreamObserverContext interface {
-	// StreamStarted is called when the attempt is passed to the connection.
-	StreamStarted(o ObservedStream)
-	// StreamAbandoned is called when the attempt was canceled or timed out, or the connection broke.
-	StreamAbandoned(o ObservedStream)
-	// StreamFinished is called when the response has arrived.
-	StreamFinished(o ObservedStream)
-}
-
-// An ObservedStream is a stream of a connection.
-type ObservedStream struct {
-	Host *cql.Host // for a node removed since it has the address only
-}
-
 // observation reports the attempts of a call: to the observer of its query or batch, or to a speculation or a log,
 // whose owner reports them later.
 type observation struct {
-	query       *Query       // or
-	batch       *Batch       // or
+	request     observed // the query or batch, with its observer, or
+	observer    Observer
 	speculation *speculation // of an execution on a goroutine other than the caller's, or
 	log         *attemptLog  // of a PREPARE, which several calls may share
 	n           int
 	hosts       []hostSeen
+}
+
+// observed is a *Query or a *Batch.
+type observed interface {
+	// describe sets what the request knows of its attempts.
+	describe(a *ObservedAttempt)
 }
 
 // hostSeen is the total of a request's attempts on one node.
@@ -166,27 +103,14 @@ func (o *observation) record(ctx context.Context, s *Session, a attemptRecord) {
 		*o.log = append(*o.log, a)
 		return
 	}
-	metrics := o.count(a)
-	attempt := o.n
+	seen := ObservedAttempt{
+		Request: o.request, Start: a.began, End: a.ended, Rows: a.rows, Host: a.node.info, Metrics: o.count(a), Err: a.err,
+		Attempt: o.n,
+	}
 	o.n++
 	defer s.caught("observer")
-	if q := o.query; q != nil {
-		q.policies.queryObserver.ObserveQuery(ctx, ObservedQuery{
-			Keyspace: q.GetKeyspace(), Statement: q.stmt, Values: q.Values(), Start: a.began, End: a.ended, Rows: a.rows,
-			Host: a.node.info, Metrics: metrics, Err: a.err, Attempt: attempt, Query: q,
-		})
-		return
-	}
-	b := o.batch
-	seen := ObservedBatch{
-		Keyspace: b.GetKeyspace(), Start: a.began, End: a.ended, Host: a.node.info, Metrics: metrics, Err: a.err,
-		Attempt: attempt, Batch: b,
-	}
-	for _, e := range b.Entries {
-		seen.Statements = append(seen.Statements, e.Stmt)
-		seen.Values = append(seen.Values, e.Args)
-	}
-	b.policies.batchObserver.ObserveBatch(ctx, seen)
+	o.request.describe(&seen)
+	o.observer(ctx, seen)
 }
 
 // count adds an attempt to the totals of its node and returns them.
@@ -226,65 +150,31 @@ func (s *Session) hostOf(at netip.AddrPort) *cql.Host {
 	return &cql.Host{Address: at}
 }
 
-// observedStream is the stream of an attempt with its observer.
-type observedStream struct {
-	at     ObservedStream
-	stream StreamObserverContext // nil means none
-}
-
-func (s *Session) observesStreams() bool {
-	return s.cfg.StreamObserver != nil || s.cfg.FrameHeaderObserver != nil
-}
-
-// observeStream is transmit with the program's observers of streams and frame headers.
-func (s *Session) observeStream(ctx context.Context, conn *conn.Conn, c *call) error {
-	o := s.streamStarted(ctx, conn)
-	err := s.transmit(ctx, conn, c)
-	s.streamEnded(ctx, &o, c, err)
+// observeExchange is transmit with the hook of the session.
+func (s *Session) observeExchange(ctx context.Context, link *conn.Conn, c *call) error {
+	ended := s.exchangeBegins(ctx, link)
+	err := s.transmit(ctx, link, c)
+	if ended == nil {
+		return err
+	}
+	defer s.caught("observer")
+	answer := hooks.Answer{Start: c.req.Began}
+	if err == nil {
+		answer.Header = &c.answer.resp.Header
+	}
+	ended(answer)
 	return err
 }
 
-// streamStarted reports that an attempt is about to be passed to a connection.
-func (s *Session) streamStarted(ctx context.Context, conn *conn.Conn) (o observedStream) {
-	o.at = ObservedStream{Host: s.hostAt(conn.Addr())}
-	if s.cfg.StreamObserver == nil {
-		return o
-	}
+// exchangeBegins calls the hook of the session.
+func (s *Session) exchangeBegins(ctx context.Context, link *conn.Conn) (ended func(hooks.Answer)) {
 	defer s.caught("observer")
-	if o.stream = s.cfg.StreamObserver.StreamContext(ctx); o.stream != nil {
-		o.stream.StreamStarted(o.at)
-	}
-	return o
-}
-
-// streamEnded reports the response to an attempt, or its failure.
-func (s *Session) streamEnded(ctx context.Context, o *observedStream, c *call, err error) {
-	if s.cfg.FrameHeaderObserver != nil && err == nil {
-		s.observeHeader(ctx, o, c, &c.answer.resp)
-	}
-	if o.stream == nil {
-		return
-	}
-	defer s.caught("observer")
-	if err == nil {
-		o.stream.StreamFinished(o.at)
-	} else {
-		o.stream.StreamAbandoned(o.at)
-	}
-}
-
-func (s *Session) observeHeader(ctx context.Context, o *observedStream, c *call, resp *conn.Response) {
-	defer s.caught("observer")
-	h := resp.Header
-	s.cfg.FrameHeaderObserver.ObserveFrameHeader(ctx, ObservedFrameHeader{
-		Version: h.Version, Flags: h.Flags, Stream: h.Stream, Opcode: h.Opcode, Length: int32(h.Length), Start: c.req.Began,
-		End: time.Now(), Host: o.at.Host,
-	})
+	return s.hook(ctx, s.hostAt(link.Addr()))
 }
 
 func (s *Session) observeConnect(o ObservedConnect) {
 	defer s.caught("observer")
-	s.cfg.ConnectObserver.ObserveConnect(o)
+	s.cfg.ConnectObserver(o)
 }
 
 // trace passes a tracing id to the tracer.

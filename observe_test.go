@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/hooks"
 	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/stats"
 )
@@ -25,12 +27,12 @@ func TestObservers(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		seen := &attemptRecorder{}
-		cfg.QueryObserver, cfg.BatchObserver, cfg.ConnectObserver, cfg.FrameHeaderObserver = seen, seen, seen, seen
+		cfg.Observer, cfg.ConnectObserver = seen.observe, seen.connected
 		cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
 		cfg.Keyspace = "ks"
 		const insert = "INSERT INTO ks.t (name) VALUES (?)"
 		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("name text")})
-		s := openSession(t, cfg)
+		s := openHooked(t, cfg, seen.exchange)
 		require.Len(t, seen.connects, 3, "two nodes and the control connection")
 		for _, o := range seen.connects {
 			require.NoError(t, o.Err)
@@ -54,10 +56,10 @@ func TestObservers(t *testing.T) {
 		require.Len(t, seen.queries, 2)
 		for i, o := range seen.queries {
 			require.Equal(t, i, o.Attempt)
-			require.Equal(t, insert, o.Statement)
-			require.Equal(t, []any{"v"}, o.Values)
+			require.Equal(t, []string{insert}, o.Statements)
+			require.Equal(t, [][]any{{"v"}}, o.Values)
 			require.Equal(t, "ks", o.Keyspace)
-			require.Equal(t, q.Statement(), o.Query.Statement())
+			require.Equal(t, q.Statement(), o.Request.(*Query).Statement())
 			require.Equal(t, began.Add(time.Duration(i)*time.Second), o.Start)
 			require.Equal(t, time.Second, o.End.Sub(o.Start))
 			require.Equal(t, HostMetrics{Attempts: 1, TotalLatency: time.Second}, o.Metrics)
@@ -73,18 +75,17 @@ func TestObservers(t *testing.T) {
 		require.Equal(t, []string{insert, "DELETE FROM ks.t WHERE id = 1"}, seen.batches[1].Statements)
 		require.Equal(t, [][]any{{"a"}, nil}, seen.batches[1].Values)
 		require.Equal(t, 1, seen.batches[1].Attempt)
-		require.Same(t, b, seen.batches[1].Batch)
+		require.Same(t, b, seen.batches[1].Request)
 		require.Len(t, seen.frames, 6, "PREPARE on both nodes, and two attempts of each request")
 		for i, op := range []frame.Opcode{frame.OpResult, frame.OpResult, frame.OpError, frame.OpResult, frame.OpError, frame.OpResult} {
 			require.Equal(t, byte(op), seen.frames[i].Opcode)
 			require.EqualValues(t, frame.V5, seen.frames[i].Version)
 			require.Positive(t, seen.frames[i].Length)
-			require.NotNil(t, seen.frames[i].Host)
 		}
 		own := &attemptRecorder{}
-		require.NoError(t, s.Query(insert, "v").Idempotent(true).Observer(own).Exec(t.Context()))
+		require.NoError(t, s.Query(insert, "v").Idempotent(true).Observer(own.observe).Exec(t.Context()))
 		require.Len(t, own.queries, 2)
-		require.NoError(t, s.Batch(cql.LoggedBatch).Query(insert, "a").Idempotent(true).Observer(own).Exec(t.Context()))
+		require.NoError(t, s.Batch(cql.LoggedBatch).Query(insert, "a").Idempotent(true).Observer(own.observe).Exec(t.Context()))
 		require.Len(t, own.batches, 2)
 		require.NoError(t, s.Query(insert, "v").Idempotent(true).Observer(nil).Exec(t.Context()))
 		require.Len(t, seen.queries, 2, "queries with another observer or none are not recorded")
@@ -105,18 +106,17 @@ func TestObserverCountsAttemptsByNode(t *testing.T) {
 			r.Void()
 		})
 		policy := retryFunc(func(Attempt) Decision { return Decision{Type: Retry} })
-		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Observer(seen).RetryPolicy(policy).Exec(t.Context()))
+		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Observer(seen.observe).RetryPolicy(policy).Exec(t.Context()))
 		require.Len(t, seen.queries, 3)
 		require.Equal(t, HostMetrics{Attempts: 3, TotalLatency: 3 * time.Second}, seen.queries[2].Metrics)
 	})
 }
 
-func TestStreamObserver(t *testing.T) {
+func TestExchangeHook(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		seen := &attemptRecorder{}
-		cfg.StreamObserver = seen
-		s := openSession(t, cfg)
+		s := openHooked(t, cfg, seen.exchange)
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		require.Equal(t, []string{"started", "finished", "started", "finished"}, seen.streams, "PREPARE and EXECUTE")
 		c.Answer(func(*fakecql.Request, int) {})
@@ -125,11 +125,27 @@ func TestStreamObserver(t *testing.T) {
 	})
 }
 
+// TestExchangeHookPanics requires that a hook that panics has no effect on its request.
+func TestExchangeHookPanics(t *testing.T) {
+	for name, hook := range map[string]hooks.Exchange{
+		"at the start": func(context.Context, *cql.Host) func(hooks.Answer) { panic("oops") },
+		"at the end":   func(context.Context, *cql.Host) func(hooks.Answer) { return func(hooks.Answer) { panic("oops") } },
+		"no end":       func(context.Context, *cql.Host) func(hooks.Answer) { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+				s := openHooked(t, configOf(c), hook)
+				require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
+			})
+		})
+	}
+}
+
 func TestConnectObserverSeesFailures(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		seen := &attemptRecorder{}
-		cfg.ConnectObserver = seen
+		cfg.ConnectObserver = seen.connected
 		cfg.Hosts = []string{"127.0.0.9", c.Nodes[0].Addr()}
 		s := openSession(t, cfg)
 		require.Len(t, seen.connects, 3)

@@ -426,14 +426,19 @@ func (q *Query) doNext(ctx context.Context, c *call, state []byte, resume *pageV
 	return q.finish(ctx, c)
 }
 
+// describe implements observed.
+func (q *Query) describe(a *ObservedAttempt) {
+	a.Keyspace, a.Statements, a.Values = q.GetKeyspace(), []string{q.stmt}, [][]any{q.Values()}
+}
+
 // configure applies the settings that do not depend on the statement.
 func (q *Query) configure(c *call, state []byte) error {
 	if q.policies.fault != nil {
 		return q.policies.fault
 	}
-	if q.policies.queryObserver != nil {
-		observed := *q // a pointer to q would move every query to the heap
-		c.observer = &observation{query: &observed}
+	if q.policies.observer != nil {
+		own := *q // a pointer to q would move every query to the heap
+		c.observer = &observation{request: &own, observer: q.policies.observer}
 	}
 	c.text, c.params.PagingState, c.params.PageSize = q.stmt, state, max(q.pageSize, 0)
 	if len(q.routingKey) > 0 {

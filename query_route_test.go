@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,7 +32,7 @@ func TestRoute(t *testing.T) {
 			observed := 0
 			s := sessionOn(c, func(cfg *ClusterConfig) {
 				cfg.PoolConfig.HostSelectionPolicy = policy
-				cfg.QueryObserver = queryObserverFunc(func(ObservedQuery) { observed++ })
+				cfg.Observer = func(context.Context, ObservedAttempt) { observed++ }
 			})
 			got, err := s.Query(one, 7).Route(t.Context())
 			require.NoError(t, err)

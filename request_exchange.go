@@ -96,8 +96,8 @@ func (c *call) timeout(ctx context.Context, def time.Duration) time.Duration {
 func (s *Session) exchange(ctx context.Context, conn *conn.Conn, c *call) error {
 	a := c.answer
 	var err error
-	if s.observesStreams() {
-		err = s.observeStream(ctx, conn, c)
+	if s.hook != nil {
+		err = s.observeExchange(ctx, conn, c)
 	} else {
 		err = s.transmit(ctx, conn, c)
 	}

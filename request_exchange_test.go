@@ -38,10 +38,10 @@ func TestObserversSeeRows(t *testing.T) {
 		})
 		var seen attemptRecorder
 		for range 3 {
-			require.NoError(t, s.Query(read).Observer(&seen).Exec(t.Context()))
-			err := s.Query(idempotentInsert).Observer(&seen).RequestTimeout(time.Second).Exec(t.Context())
+			require.NoError(t, s.Query(read).Observer(seen.observe).Exec(t.Context()))
+			err := s.Query(idempotentInsert).Observer(seen.observe).RequestTimeout(time.Second).Exec(t.Context())
 			require.ErrorIs(t, err, conn.ErrTimeout)
-			require.NoError(t, s.Query(idempotentInsert).Observer(&seen).Exec(t.Context()))
+			require.NoError(t, s.Query(idempotentInsert).Observer(seen.observe).Exec(t.Context()))
 		}
 		var rows []int
 		for _, o := range seen.queries {

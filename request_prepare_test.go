@@ -61,7 +61,7 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 					return Decision{Type: RetryNextHost}
 				})
 				var seen attemptRecorder
-				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(&seen).Iter(ctx)
+				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(seen.observe).Iter(ctx)
 				require.Equal(t, m.attempts, it.Attempts())
 				var f *RequestFailure
 				require.ErrorAs(t, it.Close(), &f)
@@ -72,7 +72,7 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 				require.Len(t, asked, m.attempts)
 				require.Len(t, seen.queries, m.attempts)
 				for i, o := range seen.queries {
-					require.Equal(t, []any{i, "ks", idempotentInsert, asked[i].Host}, []any{o.Attempt, o.Keyspace, o.Statement, o.Host})
+					require.Equal(t, []any{i, "ks", idempotentInsert, asked[i].Host}, []any{o.Attempt, o.Keyspace, o.Statements[0], o.Host})
 					require.ErrorIs(t, o.Err, cql.CodeInvalid)
 					require.Equal(t, 1, o.Metrics.Attempts)
 				}
@@ -80,7 +80,7 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 					require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()), "errors are not cached")
 					return
 				}
-				require.Error(t, s.Batch(cql.LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(policy).Observer(&seen).Exec(ctx))
+				require.Error(t, s.Batch(cql.LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(policy).Observer(seen.observe).Exec(ctx))
 				require.Len(t, seen.batches, m.attempts)
 			})
 		})
@@ -110,7 +110,7 @@ func TestFailedPrepareIsShared(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range seen {
 			wg.Go(func() {
-				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(&seen[i]).Iter(t.Context())
+				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(seen[i].observe).Iter(t.Context())
 				require.Equal(t, 1, it.Attempts())
 				require.NotNil(t, it.Host())
 				require.ErrorIs(t, it.Close(), cql.CodeServer)
@@ -137,7 +137,7 @@ func TestPrepareWithoutAnswer(t *testing.T) {
 			want error
 		}{{t.Context(), conn.ErrTimeout}, {ctx, context.DeadlineExceeded}} {
 			var seen attemptRecorder
-			it := s.Query(idempotentInsert).Observer(&seen).RequestTimeout(2 * time.Second).Iter(m.ctx)
+			it := s.Query(idempotentInsert).Observer(seen.observe).RequestTimeout(2 * time.Second).Iter(m.ctx)
 			if m.want != conn.ErrTimeout {
 				require.ErrorIs(t, it.Close(), m.want)
 			}

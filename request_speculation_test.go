@@ -96,7 +96,7 @@ func TestSpeculativeOutcome(t *testing.T) {
 				defer cancel()
 				began := time.Now()
 				v := -1
-				err = s.Query(read).Observer(&seen).Scan(ctx, &v)
+				err = s.Query(read).Observer(seen.observe).Scan(ctx, &v)
 				require.Equal(t, m.took, time.Since(began))
 				if m.winner == either {
 					require.Contains(t, []int{0, 1}, v)
@@ -264,7 +264,7 @@ func TestObserverRunsAfterTheOthersEnd(t *testing.T) {
 			}
 			waiting = append(waiting, n)
 		}}
-		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Observer(&seen).Exec(t.Context()))
+		require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Observer(seen.observe).Exec(t.Context()))
 		require.Len(t, seen.queries, 2)
 		require.ErrorIs(t, seen.queries[1].Err, cql.CodeServer)
 		require.Zero(t, waiting[1])

@@ -21,6 +21,7 @@ import (
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/hooks"
 	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/quietlog"
 	"github.com/vecql/vecql/stats"
@@ -67,6 +68,7 @@ type Session struct {
 	throttle        *queue.Queue  // nil means none
 	memory          *queue.Budget // nil means none
 	counters        counters
+	hook            hooks.Exchange   // nil means none
 	tasks           background.Group // speculative executions, and PREPAREs in the background
 	races           raceBudget
 }
@@ -89,6 +91,7 @@ func NewSession(ctx context.Context, cfg ClusterConfig) (*Session, error) {
 		statements: flight.New[statement](cfg.MaxPreparedStmts), done: make(chan struct{}),
 	}
 	s.peers.cluster, s.reach = cfg.ClusterName, translator(cfg.AddressTranslator)
+	s.hook = hooks.Of(ctx)
 	s.defaultPolicies, s.throttle = newPolicies(&s.cfg), newThrottle(cfg.Throttle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if cfg.MemoryBudget > 0 {

@@ -20,10 +20,6 @@ import (
 
 // Closing a session: the context bounds it even if the program's own code blocks.
 
-type connectObserverFunc func(o ObservedConnect)
-
-func (f connectObserverFunc) ObserveConnect(o ObservedConnect) { f(o) }
-
 // closedBy runs Shutdown with a timeout of a second and returns its duration.
 func closedBy(t *testing.T, s *Session) (time.Duration, error) {
 	t.Helper()
@@ -39,11 +35,11 @@ func TestCloseWhileAnObserverBlocks(t *testing.T) {
 		cfg := configOf(c)
 		var blocks atomic.Bool
 		free := make(chan struct{})
-		cfg.ConnectObserver = connectObserverFunc(func(ObservedConnect) {
+		cfg.ConnectObserver = func(ObservedConnect) {
 			if blocks.Load() {
 				<-free
 			}
-		})
+		}
 		s := openSession(t, cfg)
 		blocks.Store(true)
 		breakConnections(s)
@@ -64,11 +60,11 @@ func TestCloseWithinAnObserver(t *testing.T) {
 		cfg := configOf(c)
 		cfg.Timeout = time.Second
 		var session atomic.Pointer[Session]
-		cfg.ConnectObserver = connectObserverFunc(func(ObservedConnect) {
+		cfg.ConnectObserver = func(ObservedConnect) {
 			if s := session.Load(); s != nil {
 				s.Close()
 			}
-		})
+		}
 		s := openSession(t, cfg)
 		session.Store(s)
 		breakConnections(s)

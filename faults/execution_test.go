@@ -254,7 +254,7 @@ func TestFault31SpeculativeExecution(t *testing.T) {
 				cfg.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: delay}
 				cfg.RetryPolicy = vecql.SimpleRetryPolicy{}
 				seen := &attemptRecorder{}
-				cfg.QueryObserver = seen
+				cfg.Observer = seen.observe
 				s := openSession(t, cfg)
 				c.Prepare(select1, fakecql.Prepared{Result: fakecql.Columns("id bigint", "name text", "v vector<float, 3>")})
 				_, err := s.StatementMetadata(context.Background(), select1, "")
@@ -348,61 +348,23 @@ func TestFault31BodyOutlivesItsCaller(t *testing.T) {
 	})
 }
 
-// An attemptRecorder implements all observers.
+// An attemptRecorder records attempts.
 type attemptRecorder struct {
-	queries    []vecql.ObservedQuery
-	batches    []vecql.ObservedBatch
-	connects   []vecql.ObservedConnect
-	frames     []vecql.ObservedFrameHeader
-	streams    []string
+	queries    []vecql.ObservedAttempt
 	goroutines []string
-	do         func() // called when a query is observed
 }
 
-func (r *attemptRecorder) ObserveQuery(_ context.Context, o vecql.ObservedQuery) {
-	r.queries = append(r.queries, o)
+func (r *attemptRecorder) observe(_ context.Context, a vecql.ObservedAttempt) {
+	r.queries = append(r.queries, a)
 	r.goroutines = append(r.goroutines, goroutineID())
-	if r.do != nil {
-		r.do()
-	}
-}
-
-func (r *attemptRecorder) ObserveBatch(_ context.Context, o vecql.ObservedBatch) {
-	r.batches = append(r.batches, o)
-}
-
-func (r *attemptRecorder) ObserveConnect(o vecql.ObservedConnect) { r.connects = append(r.connects, o) }
-
-func (r *attemptRecorder) ObserveFrameHeader(_ context.Context, o vecql.ObservedFrameHeader) {
-	r.frames = append(r.frames, o)
-}
-
-func (r *attemptRecorder) StreamContext(context.Context) vecql.StreamObserverContext { return r }
-
-func (r *attemptRecorder) StreamStarted(vecql.ObservedStream) {
-	r.streams = append(r.streams, "started")
-}
-
-func (r *attemptRecorder) StreamAbandoned(vecql.ObservedStream) {
-	r.streams = append(r.streams, "abandoned")
-}
-
-func (r *attemptRecorder) StreamFinished(vecql.ObservedStream) {
-	r.streams = append(r.streams, "finished")
 }
 
 // panics implements every interface of user code by a panic.
 type panics struct{}
 
-func (panics) ObserveQuery(context.Context, vecql.ObservedQuery) { panic("query observer") }
+func (panics) observe(context.Context, vecql.ObservedAttempt) { panic("observer") }
 
-func (panics) ObserveBatch(context.Context, vecql.ObservedBatch) { panic("batch observer") }
-
-func (panics) ObserveConnect(vecql.ObservedConnect) { panic("connect observer") }
-
-func (panics) ObserveFrameHeader(context.Context, vecql.ObservedFrameHeader) { panic("frame observer") }
-
-func (panics) StreamContext(context.Context) vecql.StreamObserverContext { panic("stream observer") }
+func (panics) connected(vecql.ObservedConnect) { panic("connect observer") }
 
 func (panics) Trace([]byte) { panic("tracer") }
 
@@ -422,17 +384,6 @@ func (p panics) WithAttrs([]slog.Attr) slog.Handler { return p }
 
 func (p panics) WithGroup(string) slog.Handler { return p }
 
-// panicsAtEnd is a stream observer that panics when its stream ends.
-type panicsAtEnd struct{}
-
-func (p panicsAtEnd) StreamContext(context.Context) vecql.StreamObserverContext { return p }
-
-func (panicsAtEnd) StreamStarted(vecql.ObservedStream) {}
-
-func (panicsAtEnd) StreamAbandoned(vecql.ObservedStream) { panic("stream observer") }
-
-func (panicsAtEnd) StreamFinished(vecql.ObservedStream) { panic("stream observer") }
-
 // TestFault35UserCodePanics: an observer, policy, marshaler or binding of the program panics. At most its own request
 // fails, with an error that names what has panicked.
 func TestFault35UserCodePanics(t *testing.T) {
@@ -444,15 +395,10 @@ func TestFault35UserCodePanics(t *testing.T) {
 		err    string   // empty means that the request succeeds and the panic is only logged
 		log    bool
 	}{
-		"query observer":  {config: func(cfg *vecql.ClusterConfig) { cfg.QueryObserver = panics{} }, log: true},
-		"frame observer":  {config: func(cfg *vecql.ClusterConfig) { cfg.FrameHeaderObserver = panics{} }, log: true},
-		"stream observer": {config: func(cfg *vecql.ClusterConfig) { cfg.StreamObserver = panics{} }, log: true},
-		"stream observer at the end": {
-			config: func(cfg *vecql.ClusterConfig) { cfg.StreamObserver = panicsAtEnd{} }, log: true,
-		},
-		"connect observer": {config: func(cfg *vecql.ClusterConfig) { cfg.ConnectObserver = panics{} }, log: true},
+		"query observer":   {config: func(cfg *vecql.ClusterConfig) { cfg.Observer = panics{}.observe }, log: true},
+		"connect observer": {config: func(cfg *vecql.ClusterConfig) { cfg.ConnectObserver = panics{}.connected }, log: true},
 		"batch observer": {
-			config: func(cfg *vecql.ClusterConfig) { cfg.BatchObserver = panics{} },
+			config: func(cfg *vecql.ClusterConfig) { cfg.Observer = panics{}.observe },
 			run: func(s *vecql.Session) error {
 				return s.Batch(cql.LoggedBatch).Query(insert, "v").Exec(context.Background())
 			}, log: true,
@@ -474,7 +420,10 @@ func TestFault35UserCodePanics(t *testing.T) {
 			b.Bind(insert, func(vecql.StatementMetadata) ([]any, error) { panic("binding") })
 			return b.Exec(context.Background())
 		}, err: "binding"},
-		"logger": {config: func(cfg *vecql.ClusterConfig) { cfg.Logger = slog.New(panics{}); cfg.ConnectObserver = panics{} }},
+		"logger": {config: func(cfg *vecql.ClusterConfig) {
+			cfg.Logger = slog.New(panics{})
+			cfg.ConnectObserver = panics{}.connected
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
@@ -521,13 +470,14 @@ func TestFault35ObserverBlocksAndCallsBack(t *testing.T) {
 		cfg.Throttle = vecql.Throttle{MaxRequests: 1} // a request of the observer needs the same slot
 		s := openSession(t, cfg)
 		seen := &attemptRecorder{}
-		seen.do = func() {
+		observe := func(ctx context.Context, a vecql.ObservedAttempt) {
+			seen.observe(ctx, a)
 			time.Sleep(10 * time.Second)
 			require.NoError(t, s.Query("INSERT from the observer").Exec(t.Context()))
 		}
 		began := time.Now()
 		errs := make(chan error)
-		go func() { errs <- s.Query("INSERT observed").Observer(seen).Exec(t.Context()) }()
+		go func() { errs <- s.Query("INSERT observed").Observer(observe).Exec(t.Context()) }()
 		synctest.Wait()
 		for range 10 {
 			require.NoError(t, s.Query("INSERT other").Exec(t.Context()))

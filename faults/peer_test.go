@@ -94,7 +94,7 @@ type connectErrors struct {
 	errs []error
 }
 
-func (c *connectErrors) ObserveConnect(o vecql.ObservedConnect) {
+func (c *connectErrors) observe(o vecql.ObservedConnect) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o.Err != nil {
@@ -128,7 +128,7 @@ func TestFault37AnotherCluster(t *testing.T) {
 					seen := &connectErrors{}
 					network := "127.0.0."
 					s := sessionOn(prod, func(cfg *vecql.ClusterConfig) {
-						cfg.Logger, cfg.ConnectObserver, cfg.ReconnectInterval = logger, seen, time.Hour
+						cfg.Logger, cfg.ConnectObserver, cfg.ReconnectInterval = logger, seen.observe, time.Hour
 						if !translated {
 							return
 						}

@@ -114,7 +114,7 @@ func TestFault52TransparentlyBoundAgain(t *testing.T) {
 	inserts := []func(id int) error{
 		func(id int) error { return s.Query(insertV, id, 7).Exec(t.Context()) },
 		func(id int) error {
-			return s.Batch(cql.UnloggedBatch).Query(insertV, id, 7).Query(insertV, id, 7).Observer(&observed).Exec(t.Context())
+			return s.Batch(cql.UnloggedBatch).Query(insertV, id, 7).Query(insertV, id, 7).Observer(observed.observe).Exec(t.Context())
 		},
 		func(id int) error { return st.Exec(t.Context(), &both{id, 7}) },
 		func(id int) error {
@@ -139,10 +139,10 @@ func TestFault52TransparentlyBoundAgain(t *testing.T) {
 	require.NoError(t, observed[2])
 }
 
-// batchErrors is a BatchObserver that stores the error of each attempt.
+// batchErrors stores the error of each attempt.
 type batchErrors []error
 
-func (o *batchErrors) ObserveBatch(_ context.Context, b vecql.ObservedBatch) { *o = append(*o, b.Err) }
+func (o *batchErrors) observe(_ context.Context, a vecql.ObservedAttempt) { *o = append(*o, a.Err) }
 
 // TestFault52PreparedByAnother: the table is created again, and another client has prepared the same statement, so that
 // the node accepts the old id with the values of the old type.

@@ -69,9 +69,8 @@ type Instrumentation struct {
 	rows     metric.Int64Histogram
 	create   metric.Float64Histogram
 
-	query   vecql.QueryObserver // observers of the original configuration; nil means none
-	batch   vecql.BatchObserver
-	connect vecql.ConnectObserver
+	before  vecql.Observer // observers of the original configuration; nil means none
+	connect func(vecql.ObservedConnect)
 
 	registration registration
 }
@@ -92,7 +91,7 @@ func Instrument(cfg *vecql.ClusterConfig, c Config) (*Instrumentation, error) {
 		cfg: c, common: append([]attribute.KeyValue{semconv.DBSystemNameKey.String(c.System)}, c.Attributes...),
 		tracer: c.TracerProvider.Tracer(scope, trace.WithSchemaURL(semconv.SchemaURL)),
 		meter:  c.MeterProvider.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL)),
-		query:  cfg.QueryObserver, batch: cfg.BatchObserver, connect: cfg.ConnectObserver,
+		before: cfg.Observer, connect: cfg.ConnectObserver,
 	}
 	seconds := metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
 	var errs [3]error
@@ -106,7 +105,7 @@ func Instrument(cfg *vecql.ClusterConfig, c Config) (*Instrumentation, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	cfg.QueryObserver, cfg.BatchObserver, cfg.ConnectObserver = in, in, in
+	cfg.Observer, cfg.ConnectObserver = in.attempt, in.connected
 	return in, nil
 }
 
@@ -124,54 +123,53 @@ type operation struct {
 	rows     int                  // -1 means that the attempt returns no rows
 }
 
-// ObserveQuery implements vecql.QueryObserver.
-func (in *Instrumentation) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
+// attempt is the Observer of a configuration.
+func (in *Instrumentation) attempt(ctx context.Context, a vecql.ObservedAttempt) {
 	op := operation{
-		statement: parseStatement(o.Statement), keyspace: o.Keyspace, start: o.Start, end: o.End, host: o.Host, err: o.Err,
-		attempt: o.Attempt, text: func() string { return withoutLiterals(o.Statement) }, rows: -1,
+		keyspace: a.Keyspace, start: a.Start, end: a.End, host: a.Host, err: a.Err, attempt: a.Attempt, rows: -1,
 	}
-	if op.operation == "SELECT" || o.Rows > 0 {
-		op.rows = o.Rows
-	}
-	if q := o.Query; q != nil {
-		op.extra = consistency(q.GetConsistency(), q.GetIdempotent())
-		if n := q.GetPageSize(); n > 0 {
-			op.extra = append(op.extra, semconv.CassandraPageSize(n))
-		}
+	switch r := a.Request.(type) {
+	case *vecql.Query:
+		op.ofQuery(a, r)
+	case *vecql.Batch:
+		op.ofBatch(a, r)
 	}
 	in.observe(ctx, &op)
-	if in.query != nil {
-		in.query.ObserveQuery(ctx, o)
+	if in.before != nil {
+		in.before(ctx, a)
 	}
 }
 
-// ObserveBatch implements vecql.BatchObserver.
-func (in *Instrumentation) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
-	op := operation{
-		statement: parseBatch(o.Statements), keyspace: o.Keyspace, start: o.Start, end: o.End, host: o.Host, err: o.Err,
-		attempt: o.Attempt, text: func() string { return batchText(o.Statements) }, rows: -1,
+// ofQuery sets what is known of an attempt of a query.
+func (op *operation) ofQuery(a vecql.ObservedAttempt, q *vecql.Query) {
+	op.statement, op.text = parseStatement(a.Statements[0]), func() string { return withoutLiterals(a.Statements[0]) }
+	if op.operation == "SELECT" || a.Rows > 0 {
+		op.rows = a.Rows
 	}
-	if b := o.Batch; b != nil {
-		op.extra = consistency(b.GetConsistency(), b.GetIdempotent())
-	}
-	if len(o.Statements) > 1 { // by the conventions, a batch of one statement is not a batch
-		op.extra = append(op.extra, semconv.DBOperationBatchSize(len(o.Statements)))
-	}
-	in.observe(ctx, &op)
-	if in.batch != nil {
-		in.batch.ObserveBatch(ctx, o)
+	op.extra = consistency(q.GetConsistency(), q.GetIdempotent())
+	if n := q.GetPageSize(); n > 0 {
+		op.extra = append(op.extra, semconv.CassandraPageSize(n))
 	}
 }
 
-// ObserveConnect implements vecql.ConnectObserver.
-func (in *Instrumentation) ObserveConnect(o vecql.ObservedConnect) {
+// ofBatch sets what is known of an attempt of a batch.
+func (op *operation) ofBatch(a vecql.ObservedAttempt, b *vecql.Batch) {
+	op.statement, op.text = parseBatch(a.Statements), func() string { return batchText(a.Statements) }
+	op.extra = consistency(b.GetConsistency(), b.GetIdempotent())
+	if len(a.Statements) > 1 { // by the conventions, a batch of one statement is not a batch
+		op.extra = append(op.extra, semconv.DBOperationBatchSize(len(a.Statements)))
+	}
+}
+
+// connected is the ConnectObserver of a configuration.
+func (in *Instrumentation) connected(o vecql.ObservedConnect) {
 	attrs := append(in.attributes(8), semconv.DBClientConnectionPoolName(poolName(o.Host)))
 	if o.Err != nil {
 		attrs = append(attrs, semconv.ErrorTypeKey.String(vecql.ErrorClassOf(o.Err).String()))
 	}
 	in.create.Record(context.Background(), o.End.Sub(o.Start).Seconds(), metric.WithAttributes(attrs...))
 	if in.connect != nil {
-		in.connect.ObserveConnect(o)
+		in.connect(o)
 	}
 }
 

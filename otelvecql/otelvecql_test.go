@@ -27,9 +27,15 @@ import (
 // observer counts its calls.
 type observer struct{ queries, batches, connects int }
 
-func (o *observer) ObserveQuery(context.Context, vecql.ObservedQuery) { o.queries++ }
-func (o *observer) ObserveBatch(context.Context, vecql.ObservedBatch) { o.batches++ }
-func (o *observer) ObserveConnect(vecql.ObservedConnect)              { o.connects++ }
+func (o *observer) attempt(_ context.Context, a vecql.ObservedAttempt) {
+	if _, isBatch := a.Request.(*vecql.Batch); isBatch {
+		o.batches++
+	} else {
+		o.queries++
+	}
+}
+
+func (o *observer) connected(vecql.ObservedConnect) { o.connects++ }
 
 // fixture is a session whose spans and metrics stay in memory.
 type fixture struct {
@@ -55,7 +61,7 @@ func start(t *testing.T, c otelvecql.Config) *fixture {
 	cfg.MemoryBudget = 1 << 20
 	cfg.Keyspace, cfg.Logger = "ks", slog.New(slog.DiscardHandler)
 	cfg.Consistency = cql.LocalQuorum
-	cfg.QueryObserver, cfg.BatchObserver, cfg.ConnectObserver = f.before, f.before, f.before
+	cfg.Observer, cfg.ConnectObserver = f.before.attempt, f.before.connected
 	var err error
 	f.in, err = otelvecql.Instrument(cfg, c)
 	require.NoError(t, err)

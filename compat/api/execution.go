@@ -3,6 +3,7 @@
 package gocql
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"time"
@@ -15,8 +16,8 @@ import (
 // An Execution counts the attempts of one run. Pages after the first one are requests of their own. A nil Execution is
 // one without a retry policy and an observer. A module's execution, a Run, embeds it.
 type Execution struct {
-	observer Run // counts the attempts; nil means none
-	policy   Run // decides what follows them; nil means none
+	observer vecql.Observer // counts the attempts; nil means none
+	policy   Run            // decides what follows them; nil means none
 	metrics  *Metrics
 
 	mu      sync.Mutex
@@ -28,8 +29,7 @@ type Execution struct {
 // A Run is a module's execution: it calls the retry policy and the observer of the program.
 type Run interface {
 	vecql.RetryPolicy
-	vecql.QueryObserver
-	vecql.BatchObserver
+	ObserveAttempt(ctx context.Context, a vecql.ObservedAttempt)
 	// Finished is called after the first page or the batch.
 	Finished()
 }
@@ -43,7 +43,7 @@ func (r *Execution) Begin(of Run, retried, observed bool) *Execution {
 		r.policy = of
 	}
 	if observed {
-		r.observer = of
+		r.observer = of.ObserveAttempt
 	}
 	return r
 }

@@ -19,10 +19,9 @@ type run struct {
 	finished int
 }
 
-func (r *run) Decide(context.Context, vecql.Attempt) vecql.Decision { return vecql.Decision{} }
-func (r *run) ObserveQuery(context.Context, vecql.ObservedQuery)    {}
-func (r *run) ObserveBatch(context.Context, vecql.ObservedBatch)    {}
-func (r *run) Finished()                                            { r.finished++ }
+func (r *run) Decide(context.Context, vecql.Attempt) vecql.Decision  { return vecql.Decision{} }
+func (r *run) ObserveAttempt(context.Context, vecql.ObservedAttempt) {}
+func (r *run) Finished()                                             { r.finished++ }
 func newRun(retried, observed bool, m *Metrics) (of *run, e *Execution) {
 	of = &run{}
 	e = of.Begin(of, retried, observed)

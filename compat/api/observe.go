@@ -9,6 +9,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/hooks"
 )
 
 // Observers of connections, frames and streams. The events of queries and batches differ between the modules.
@@ -81,60 +82,45 @@ type Observers[H any] struct {
 	Stream  StreamObserver[H]
 }
 
-// Configure sets the observers of a session.
+// Configure sets the observer of connections.
 func (o Observers[H]) Configure(c *vecql.ClusterConfig) {
 	if o.Connect != nil {
-		c.ConnectObserver = connectObserver[H]{o}
+		c.ConnectObserver = func(a vecql.ObservedConnect) {
+			o.Connect.ObserveConnect(ObservedConnect[H]{Host: o.HostOf(a.Host), Start: a.Start, End: a.End, Err: o.Plain(a.Err)})
+		}
 	}
-	if o.Frame != nil {
-		c.FrameHeaderObserver = frameHeaderObserver[H]{o}
+}
+
+// Context returns a context for vecql.NewSession, whose session calls the observers of streams and frame headers.
+func (o Observers[H]) Context(ctx context.Context) context.Context {
+	if o.Frame == nil && o.Stream == nil {
+		return ctx
 	}
+	return hooks.With(ctx, o.exchange)
+}
+
+// exchange observes the stream and the frame header of an attempt.
+func (o Observers[H]) exchange(ctx context.Context, host *cql.Host) (ended func(hooks.Answer)) {
+	on := ObservedStream[H]{o.HostOf(host)}
+	var stream StreamObserverContext[H]
 	if o.Stream != nil {
-		c.StreamObserver = streamObserver[H]{o}
+		if stream = o.Stream.StreamContext(ctx); stream != nil {
+			stream.StreamStarted(on)
+		}
 	}
-}
-
-type connectObserver[H any] struct{ Observers[H] }
-
-// ObserveConnect implements vecql.ConnectObserver.
-func (c connectObserver[H]) ObserveConnect(o vecql.ObservedConnect) {
-	c.Connect.ObserveConnect(ObservedConnect[H]{Host: c.HostOf(o.Host), Start: o.Start, End: o.End, Err: c.Plain(o.Err)})
-}
-
-type frameHeaderObserver[H any] struct{ Observers[H] }
-
-// ObserveFrameHeader implements vecql.FrameHeaderObserver.
-func (f frameHeaderObserver[H]) ObserveFrameHeader(ctx context.Context, o vecql.ObservedFrameHeader) {
-	f.Frame.ObserveFrameHeader(ctx, ObservedFrameHeader[H]{
-		Version: ProtoVersion(o.Version | 0x80), Flags: o.Flags, Stream: o.Stream, Opcode: FrameOp(o.Opcode),
-		Length: o.Length, Start: o.Start, End: o.End, Host: f.HostOf(o.Host),
-	})
-}
-
-type streamObserver[H any] struct{ Observers[H] }
-
-// StreamContext implements vecql.StreamObserver.
-func (s streamObserver[H]) StreamContext(ctx context.Context) vecql.StreamObserverContext {
-	of := s.Stream.StreamContext(ctx)
-	if of == nil {
-		return nil
+	return func(a hooks.Answer) {
+		switch {
+		case stream == nil:
+		case a.Header == nil:
+			defer stream.StreamAbandoned(on)
+		default:
+			defer stream.StreamFinished(on)
+		}
+		if h := a.Header; h != nil && o.Frame != nil {
+			o.Frame.ObserveFrameHeader(ctx, ObservedFrameHeader[H]{
+				Version: ProtoVersion(h.Version | 0x80), Flags: h.Flags, Stream: h.Stream, Opcode: FrameOp(h.Opcode),
+				Length: int32(h.Length), Start: a.Start, End: time.Now(), Host: on.Host,
+			})
+		}
 	}
-	return streamContext[H]{of, s.HostOf}
-}
-
-type streamContext[H any] struct {
-	of     StreamObserverContext[H]
-	hostOf func(*cql.Host) H
-}
-
-func (s streamContext[H]) StreamStarted(o vecql.ObservedStream) {
-	s.of.StreamStarted(ObservedStream[H]{s.hostOf(o.Host)})
-}
-
-func (s streamContext[H]) StreamAbandoned(o vecql.ObservedStream) {
-	s.of.StreamAbandoned(ObservedStream[H]{s.hostOf(o.Host)})
-}
-
-func (s streamContext[H]) StreamFinished(o vecql.ObservedStream) {
-	s.of.StreamFinished(ObservedStream[H]{s.hostOf(o.Host)})
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/hooks"
+	"github.com/vecql/vecql/internal/wire"
 )
 
 // seen is an observer of a module whose HostInfo is a text. It records what it observes.
@@ -52,8 +54,7 @@ func TestSessionWithoutObserversHasNone(t *testing.T) {
 	var c vecql.ClusterConfig
 	Observers[string]{}.Configure(&c)
 	require.Nil(t, c.ConnectObserver)
-	require.Nil(t, c.FrameHeaderObserver)
-	require.Nil(t, c.StreamObserver)
+	require.Nil(t, hooks.Of(Observers[string]{}.Context(t.Context())))
 }
 
 func TestObserversOfTheProgramSeeAllFields(t *testing.T) {
@@ -61,22 +62,28 @@ func TestObserversOfTheProgramSeeAllFields(t *testing.T) {
 	node := new(cql.Host)
 	start, end, failure := time.Unix(1, 0), time.Unix(2, 0), errors.New("refused")
 	var c vecql.ClusterConfig
-	Observers[string]{
+	all := Observers[string]{
 		HostOf:  func(of *cql.Host) string { return fmt.Sprint(of == node) },
 		Plain:   func(err error) error { return fmt.Errorf("plain: %w", err) },
 		Connect: s, Frame: s, Stream: s,
-	}.Configure(&c)
-	c.ConnectObserver.ObserveConnect(vecql.ObservedConnect{Host: node, Start: start, End: end, Err: failure})
+	}
+	all.Configure(&c)
+	c.ConnectObserver(vecql.ObservedConnect{Host: node, Start: start, End: end, Err: failure})
 	require.Equal(t, []ObservedConnect[string]{{"true", start, end, fmt.Errorf("plain: %w", failure)}}, s.connects)
-	c.FrameHeaderObserver.ObserveFrameHeader(t.Context(), vecql.ObservedFrameHeader{
-		Version: 4, Flags: 1, Stream: 2, Opcode: 8, Length: 3, Start: start, End: end, Host: node,
-	})
+	exchange := hooks.Of(all.Context(t.Context()))
+	header := wire.Header{Version: 4, Flags: 1, Stream: 2, Opcode: 8, Length: 3}
+	exchange(t.Context(), node)(hooks.Answer{Header: &header, Start: start})
+	exchange(t.Context(), node)(hooks.Answer{Start: start})
+	require.Len(t, s.frames, 1)
+	require.WithinDuration(t, time.Now(), s.frames[0].End, time.Minute)
+	s.frames[0].End = end
 	require.Equal(t, []ObservedFrameHeader[string]{{0x84, 1, 2, 8, 3, start, end, "true"}}, s.frames)
-	stream, of := c.StreamObserver.StreamContext(t.Context()), vecql.ObservedStream{Host: node}
-	stream.StreamStarted(of)
-	stream.StreamAbandoned(of)
-	stream.StreamFinished(of)
-	require.Equal(t, []string{"started true", "abandoned true", "finished true"}, s.streams)
+	require.Equal(t, []string{"started true", "finished true", "started true", "abandoned true"}, s.streams)
 	s.none = true
-	require.Nil(t, c.StreamObserver.StreamContext(t.Context()))
+	exchange(t.Context(), node)(hooks.Answer{Header: &header})
+	require.Len(t, s.streams, 4)
+	require.Len(t, s.frames, 2)
+	all.Frame, all.Stream = nil, s
+	hooks.Of(all.Context(t.Context()))(t.Context(), node)(hooks.Answer{Header: &header})
+	require.Len(t, s.frames, 2)
 }

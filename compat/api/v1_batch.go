@@ -176,7 +176,7 @@ func (b *BatchV1[S, R, C, H, I]) unsent(
 	u := Unsent{Err: err, Consistency: cql.Consistency(of.Cons), Idempotent: AllIdempotent(of.Entries), Batch: true}
 	ctx := b.Context()
 	s.unsent(ctx, on, u, r, b.metrics, "", b.whole(), func(a UnsentAttempt) {
-		r.observer.ObserveBatch(ctx, vecql.ObservedBatch{
+		r.observer(ctx, vecql.ObservedAttempt{
 			Keyspace: s.Keyspace, Statements: StatementsOf(of.Entries), Start: a.Time, End: a.Time, Host: a.Host, Err: a.Err,
 			Attempt: a.Attempt,
 		})

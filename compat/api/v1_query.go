@@ -144,8 +144,8 @@ func (q *QueryV1[S, R, C, H, I]) unsent(s *vecql.Session, r *Execution, err erro
 	u := Unsent{Err: err, Consistency: cql.Consistency(q.st.Cons), Idempotent: q.st.Idempotent}
 	ctx := q.Context()
 	q.session.unsent(ctx, s, u, r, q.metrics, q.st.Text, q.whole(), func(a UnsentAttempt) {
-		r.observer.ObserveQuery(ctx, vecql.ObservedQuery{
-			Keyspace: q.session.Keyspace, Statement: q.st.Text, Start: a.Time, End: a.Time, Host: a.Host, Err: a.Err,
+		r.observer(ctx, vecql.ObservedAttempt{
+			Keyspace: q.session.Keyspace, Statements: []string{q.st.Text}, Start: a.Time, End: a.Time, Host: a.Host, Err: a.Err,
 			Attempt: a.Attempt,
 		})
 	})

@@ -100,8 +100,7 @@ func TestStatementWithoutMarkersIsExecutedWithoutItsValues(t *testing.T) {
 type watched struct {
 	Execution
 	asked    []vecql.Attempt
-	queries  []vecql.ObservedQuery
-	batches  []vecql.ObservedBatch
+	seen     []vecql.ObservedAttempt
 	decision vecql.Decision // after the first attempt
 }
 
@@ -113,14 +112,9 @@ func (w *watched) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 	return vecql.Decision{}
 }
 
-func (w *watched) ObserveQuery(_ context.Context, o vecql.ObservedQuery) {
+func (w *watched) ObserveAttempt(_ context.Context, o vecql.ObservedAttempt) {
 	w.Observe(o.Host.ID.String(), o.Attempt, o.End.Sub(o.Start), o.Metrics)
-	w.queries = append(w.queries, o)
-}
-
-func (w *watched) ObserveBatch(_ context.Context, o vecql.ObservedBatch) {
-	w.Observe(o.Host.ID.String(), o.Attempt, o.End.Sub(o.Start), o.Metrics)
-	w.batches = append(w.batches, o)
+	w.seen = append(w.seen, o)
 }
 
 // TestRequestThatCannotBeEncodedIsAnAttempt: policies and observers see it on a node, as often as the policy decides.
@@ -144,10 +138,10 @@ func TestRequestThatCannotBeEncodedIsAnAttempt(t *testing.T) {
 		q := m.query(insertItem, "x", 1).Consistency(level(cql.Two)).Idempotent(true)
 		check(w, Exec(&q.v1Query, w.Begin(w, true, observed)), q.Attempts(), false, true)
 		if observed {
-			require.Len(t, w.queries, 2)
-			for i, o := range w.queries {
+			require.Len(t, w.seen, 2)
+			for i, o := range w.seen {
 				require.Equal(t, "shop", o.Keyspace)
-				require.Equal(t, insertItem, o.Statement)
+				require.Equal(t, insertItem, o.Statements[0])
 				require.Equal(t, i, o.Attempt)
 				require.Equal(t, w.asked[i].Host, o.Host)
 				require.Equal(t, w.asked[i].Err, o.Err)
@@ -163,8 +157,8 @@ func TestRequestThatCannotBeEncodedIsAnAttempt(t *testing.T) {
 		b.content.Cons = level(cql.Two)
 		check(w, m.execBatch(b, w.Begin(w, true, observed)).Close(), b.Attempts(), true, false)
 		if observed {
-			require.Len(t, w.batches, 2)
-			for i, o := range w.batches {
+			require.Len(t, w.seen, 2)
+			for i, o := range w.seen {
 				require.Equal(t, "shop", o.Keyspace)
 				require.Equal(t, []string{insertItem, insertItem}, o.Statements)
 				require.Equal(t, i, o.Attempt)
@@ -230,7 +224,7 @@ func TestObserverAndPolicySeeTheAttemptsOfARequest(t *testing.T) {
 	q := m.query(insertItem, 1, "a").Idempotent(true)
 	require.NoError(t, Exec(&q.v1Query, w.Begin(w, true, true)))
 	require.Equal(t, 2, q.Attempts())
-	require.Len(t, w.queries, 2)
+	require.Len(t, w.seen, 2)
 	require.Len(t, w.asked, 1)
 
 	w = &watched{decision: vecql.Decision{Type: vecql.RetryNextHost}}
@@ -238,7 +232,7 @@ func TestObserverAndPolicySeeTheAttemptsOfARequest(t *testing.T) {
 	b := m.batch(BatchEntry[string]{Stmt: insertItem, Args: []any{1, "a"}, Idempotent: true})
 	require.NoError(t, m.execBatch(b, w.Begin(w, true, true)).Close())
 	require.Equal(t, 2, b.Attempts())
-	require.Len(t, w.batches, 2)
+	require.Len(t, w.seen, 2)
 	require.Len(t, w.asked, 1)
 	require.True(t, w.asked[0].Batch)
 }

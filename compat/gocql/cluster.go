@@ -108,10 +108,7 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	if cfg.ReconnectionPolicy != nil {
 		c.ReconnectionPolicy = cfg.ReconnectionPolicy
 	}
-	api.Observers[*HostInfo]{
-		HostOf: s.hosts.Of, Plain: plain, Connect: cfg.ConnectObserver, Frame: cfg.FrameHeaderObserver,
-		Stream: cfg.StreamObserver,
-	}.Configure(c)
+	s.observers().Configure(c)
 	c.Authenticator, c.AuthProvider = api.AdaptAuthentication(cfg.Authenticator, cfg.AuthProvider, s.hosts.Of)
 	if cfg.Compressor != nil {
 		c.Compressor = compat.AdaptBlockCompressor(cfg.Compressor)
@@ -150,4 +147,12 @@ func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
 	}
 	c.TLS, err = api.TLSConfig(cfg.SslOpts)
 	return err
+}
+
+// observers returns the observers of the configuration.
+func (s *Session) observers() api.Observers[*HostInfo] {
+	return api.Observers[*HostInfo]{
+		HostOf: s.hosts.Of, Plain: plain, Connect: s.cfg.ConnectObserver, Frame: s.cfg.FrameHeaderObserver,
+		Stream: s.cfg.StreamObserver,
+	}
 }

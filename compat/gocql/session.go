@@ -39,7 +39,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 		return nil, err
 	}
 	s.setCore()
-	s.vecql, err = vecql.NewSession(context.Background(), *c)
+	s.vecql, err = vecql.NewSession(s.observers().Context(context.Background()), *c)
 	s.hosts.Attach(s.vecql)
 	if s.picker != nil {
 		s.picker.Start(s.Vecql(), func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) },

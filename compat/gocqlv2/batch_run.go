@@ -41,7 +41,7 @@ func (b *Batch) unsent(ctx context.Context, err error, retry *retryAdapter) {
 	u.Batch = true
 	if b.observer != nil {
 		u.Observe = func(a api.UnsentAttempt) {
-			batchObserver{b.observer, b}.ObserveBatch(ctx, vecql.ObservedBatch{
+			batchObserver{b.observer, b}.observe(ctx, vecql.ObservedAttempt{
 				Statements: api.StatementsOf(b.Entries), Start: a.Time, End: a.Time, Host: a.Host, Metrics: a.Metrics, Err: a.Err,
 				Attempt: a.Attempt,
 			})
@@ -116,7 +116,7 @@ func (b *Batch) build(ctx context.Context) (*vecql.Batch, *retryAdapter) {
 		d.SpeculativeExecutionPolicy(set.Spec)
 	}
 	if b.observer != nil {
-		d.Observer(batchObserver{b.observer, b})
+		d.Observer(batchObserver{b.observer, b}.observe)
 	}
 	if t := s.timeout(ctx); t > 0 {
 		d.RequestTimeout(t)

@@ -59,10 +59,7 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 		c.Compressor = compat.AdaptAppendCompressor(cfg.Compressor)
 	}
 	c.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
-	api.Observers[*HostInfo]{
-		HostOf: s.hosts.Of, Plain: plain, Connect: cfg.ConnectObserver, Frame: cfg.FrameHeaderObserver,
-		Stream: cfg.StreamObserver,
-	}.Configure(&c)
+	s.observers().Configure(&c)
 	c.Authenticator = cfg.Authenticator
 	if cfg.AuthProvider != nil {
 		c.AuthProvider = func(h *cql.Host) (cql.Authenticator, error) { return cfg.AuthProvider(s.hosts.Of(h)) }
@@ -96,4 +93,12 @@ func (s *Session) convertDialer(c *vecql.ClusterConfig) (err error) {
 		c.Dialer = d
 	}
 	return nil
+}
+
+// observers returns the observers of the configuration.
+func (s *Session) observers() api.Observers[*HostInfo] {
+	return api.Observers[*HostInfo]{
+		HostOf: s.hosts.Of, Plain: plain, Connect: s.cfg.ConnectObserver, Frame: s.cfg.FrameHeaderObserver,
+		Stream: s.cfg.StreamObserver,
+	}
 }

@@ -56,12 +56,12 @@ type queryObserver struct {
 	query    *Query
 }
 
-// ObserveQuery implements vecql.QueryObserver.
-func (a queryObserver) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
+// observe is the Observer of vecql's query.
+func (a queryObserver) observe(ctx context.Context, o vecql.ObservedAttempt) {
 	s := a.query.session
 	a.observer.ObserveQuery(ctx, ObservedQuery{
-		Keyspace: s.cfg.Keyspace, Statement: o.Statement, Values: a.query.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
-		Host: s.hosts.Of(o.Host), Metrics: api.NewHostMetrics(o.Metrics), Err: plain(o.Err), Attempt: o.Attempt,
+		Keyspace: s.cfg.Keyspace, Statement: o.Statements[0], Values: a.query.Values(), Start: o.Start, End: o.End,
+		Rows: o.Rows, Host: s.hosts.Of(o.Host), Metrics: api.NewHostMetrics(o.Metrics), Err: plain(o.Err), Attempt: o.Attempt,
 		Query: a.query,
 	})
 }
@@ -71,8 +71,8 @@ type batchObserver struct {
 	batch    *Batch
 }
 
-// ObserveBatch implements vecql.BatchObserver.
-func (a batchObserver) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
+// observe is the Observer of vecql's batch.
+func (a batchObserver) observe(ctx context.Context, o vecql.ObservedAttempt) {
 	s := a.batch.session
 	a.observer.ObserveBatch(ctx, ObservedBatch{
 		Keyspace: s.cfg.Keyspace, Statements: o.Statements, Values: api.ValuesOf(a.batch.Entries), Start: o.Start, End: o.End,

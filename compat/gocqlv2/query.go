@@ -151,7 +151,7 @@ func (q *Query) configure(ctx context.Context, d *vecql.Query) (retry *retryAdap
 		d.SpeculativeExecutionPolicy(o.Spec)
 	}
 	if observer, ok := o.Observer.(QueryObserver); ok {
-		d.Observer(queryObserver{observer, q})
+		d.Observer(queryObserver{observer, q}.observe)
 	}
 	if t := s.timeout(ctx); t > 0 {
 		d.RequestTimeout(t)

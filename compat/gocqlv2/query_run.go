@@ -59,8 +59,9 @@ func (q *Query) unsent(ctx context.Context, err error, retry *retryAdapter) {
 	u := s.newUnsent(ctx, q, err, st.Cons, retry, vecql.RouteInfo{Statement: st.Text})
 	if observer, ok := o.Observer.(QueryObserver); ok {
 		u.Observe = func(a api.UnsentAttempt) {
-			queryObserver{observer, q}.ObserveQuery(ctx, vecql.ObservedQuery{
-				Statement: st.Text, Start: a.Time, End: a.Time, Host: a.Host, Metrics: a.Metrics, Err: a.Err, Attempt: a.Attempt,
+			queryObserver{observer, q}.observe(ctx, vecql.ObservedAttempt{
+				Statements: []string{st.Text}, Start: a.Time, End: a.Time, Host: a.Host, Metrics: a.Metrics, Err: a.Err,
+				Attempt: a.Attempt,
 			})
 		}
 	}

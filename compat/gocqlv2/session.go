@@ -44,7 +44,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gocql: unable to create session: %w", err)
 	}
-	if s.driver, err = vecql.NewSession(context.Background(), c); err != nil {
+	if s.driver, err = vecql.NewSession(s.observers().Context(context.Background()), c); err != nil {
 		if errors.Is(err, vecql.ErrNoConnectionsStarted) {
 			s.log(err)
 			return nil, ErrNoConnectionsStarted

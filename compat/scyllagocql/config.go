@@ -31,12 +31,7 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	c.ReconnectionPolicy = cfg.ReconnectionPolicy
 	c.ApplicationInfo = applicationInfo(cfg.ApplicationInfo)
 	c.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
-	api.Observers[*HostInfo]{
-		HostOf: s.hosts.Of, Plain: plain, Connect: cfg.ConnectObserver, Stream: cfg.StreamObserver,
-	}.Configure(c)
-	if o := cfg.FrameHeaderObserver; o != nil {
-		c.FrameHeaderObserver = frameHeaderObserver{o, s.hosts}
-	}
+	s.observers().Configure(c)
 	c.Authenticator, c.AuthProvider = api.AdaptAuthentication(cfg.Authenticator, cfg.AuthProvider, s.hosts.Of)
 	if cfg.Compressor != nil {
 		c.Compressor = compat.AdaptBlockCompressor(cfg.Compressor)
@@ -122,4 +117,15 @@ func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
 		c.AddressTranslator = api.AdaptTranslator(cfg.AddressTranslator)
 	}
 	return nil
+}
+
+// observers returns the observers of the configuration.
+func (s *Session) observers() api.Observers[*HostInfo] {
+	o := api.Observers[*HostInfo]{
+		HostOf: s.hosts.Of, Plain: plain, Connect: s.cfg.ConnectObserver, Stream: s.cfg.StreamObserver,
+	}
+	if s.cfg.FrameHeaderObserver != nil {
+		o.Frame = frameHeaderObserver{s.cfg.FrameHeaderObserver}
+	}
+	return o
 }

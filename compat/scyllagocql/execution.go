@@ -114,12 +114,21 @@ func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 	return r.Decided(d, decide(failed))
 }
 
-// ObserveQuery implements vecql.QueryObserver.
-func (r *execution) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
-	q, host := r.request.(*Query), r.session.hosts.Of(o.Host)
+// ObserveAttempt is the Observer of vecql's query or batch.
+func (r *execution) ObserveAttempt(ctx context.Context, o vecql.ObservedAttempt) {
+	switch request := r.request.(type) {
+	case *Query:
+		r.observeQuery(ctx, request, o)
+	case *Batch:
+		r.observeBatch(ctx, request, o)
+	}
+}
+
+func (r *execution) observeQuery(ctx context.Context, q *Query, o vecql.ObservedAttempt) {
+	host := r.session.hosts.Of(o.Host)
 	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
 	seen := ObservedQuery{
-		Keyspace: o.Keyspace, Statement: o.Statement, Values: q.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
+		Keyspace: o.Keyspace, Statement: o.Statements[0], Values: q.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
 		Host: host, Metrics: metrics, Err: attemptError(o.Err), Attempt: attempt,
 	}
 	observer := api.SettingsOf(q).Rare().Observer
@@ -131,9 +140,8 @@ func (r *execution) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
 	observer.(QueryObserver).ObserveQuery(ctx, seen)
 }
 
-// ObserveBatch implements vecql.BatchObserver.
-func (r *execution) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
-	b, host := r.request.(*Batch), r.session.hosts.Of(o.Host)
+func (r *execution) observeBatch(ctx context.Context, b *Batch, o vecql.ObservedAttempt) {
+	host := r.session.hosts.Of(o.Host)
 	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
 	seen := ObservedBatch{
 		Keyspace: o.Keyspace, Statements: o.Statements, Values: api.ValuesOf(b.Entries), Start: o.Start, End: o.End,

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gocql/gocql/internal/frame"
-	"github.com/vecql/vecql"
+
 	api "github.com/vecql/vecql/compat/api"
 )
 
@@ -97,15 +97,12 @@ type FrameHeaderObserver interface {
 }
 
 // frameHeaderObserver adapts a FrameHeaderObserver.
-type frameHeaderObserver struct {
-	observer FrameHeaderObserver
-	hosts    *api.Hosts[HostInfo]
-}
+type frameHeaderObserver struct{ FrameHeaderObserver }
 
-// ObserveFrameHeader implements vecql.FrameHeaderObserver.
-func (f frameHeaderObserver) ObserveFrameHeader(ctx context.Context, o vecql.ObservedFrameHeader) {
-	f.observer.ObserveFrameHeader(ctx, ObservedFrameHeader{
-		Version: frame.ProtoVersion(o.Version | 0x80), Flags: o.Flags, Stream: o.Stream, Opcode: frame.Op(o.Opcode),
-		Length: o.Length, Start: o.Start, End: o.End, Host: f.hosts.Of(o.Host),
+// ObserveFrameHeader implements api.FrameHeaderObserver.
+func (f frameHeaderObserver) ObserveFrameHeader(ctx context.Context, o api.ObservedFrameHeader[*HostInfo]) {
+	f.FrameHeaderObserver.ObserveFrameHeader(ctx, ObservedFrameHeader{
+		Version: frame.ProtoVersion(o.Version), Flags: o.Flags, Stream: o.Stream, Opcode: frame.Op(o.Opcode),
+		Length: o.Length, Start: o.Start, End: o.End, Host: o.Host,
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocql/gocql/events"
 	"github.com/gocql/gocql/internal/eventbus"
+
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
@@ -98,7 +99,7 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 		if i > 0 && !s.wait(s.cfg.InitialReconnectionPolicy.GetInterval(i)) {
 			break
 		}
-		if v, s.err = vecql.NewSession(s.ctx, *c); s.err == nil {
+		if v, s.err = vecql.NewSession(s.observers().Context(s.ctx), *c); s.err == nil {
 			break
 		}
 	}

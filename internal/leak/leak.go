@@ -77,14 +77,14 @@ func goroutines(ok func(stack string) bool) (found []string) {
 	return found
 }
 
-// ofDriver reports whether a goroutine belongs to the driver: a function of the root package is on its stack or created
-// it, or its stack has a function of an internal package and no server of a test.
+// ofDriver reports whether a goroutine belongs to the driver: a function of the root package or of a connection is on
+// its stack or created it, or its stack has a function of an internal package and no server of a test.
 func ofDriver(stack string) bool {
-	root, inner, server := false, false, false
+	driver, inner, server := false, false, false
 	for name, created := range functions(stack) {
 		switch {
-		case strings.HasPrefix(name, Module+"."):
-			root = true
+		case strings.HasPrefix(name, Module+"."), strings.HasPrefix(name, Module+"/internal/conn."):
+			driver = true
 		case strings.HasPrefix(name, Module+"/internal/fakecql."), strings.HasPrefix(name, Module+"/internal/cassandra."),
 			strings.HasPrefix(name, Module+"/cqltest"):
 			server = true
@@ -92,7 +92,7 @@ func ofDriver(stack string) bool {
 			inner = inner || !created
 		}
 	}
-	return root || inner && !server
+	return driver || inner && !server
 }
 
 // functions yields the functions on a stack that are not in test files, and whether it is the function that created the

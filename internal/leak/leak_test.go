@@ -15,14 +15,14 @@ func TestOfDriver(t *testing.T) {
 	}{
 		"a method": {"goroutine 7 [select]:\n" + Module + ".(*anything).loop(0x1)\n\t/src/pool.go:7 +0x1", true},
 		"a function of the driver that waits in another package": {
-			"goroutine 7 [IO wait]:\nnet.(*conn).Read(0x1)\n\t/go/net.go:1\n" + Module + ".read()\n\t/src/conn_read.go:1", true,
+			"goroutine 7 [IO wait]:\nnet.(*conn).Read(0x1)\n\t/go/net.go:1\n" + Module + "/internal/conn.(*Conn).read()\n\t/src/read.go:1", true,
 		},
 		"created by the driver": {
 			"goroutine 7 [sleep]:\ntime.Sleep(0x1)\n\t/go/time.go:1\ncreated by " + Module + ".open in goroutine 1\n\t/src/session.go:1", true,
 		},
 		"an internal package": {"goroutine 7 [select]:\n" + Module + "/internal/background.(*Group).run()\n\t/src/internal/background/group.go:1", true},
 		"the driver on the scripted cluster": {
-			"goroutine 7 [sync.Cond.Wait]:\n" + Module + "/internal/fakecql.(*PipeEnd).Read()\n\t/src/pipe.go:1\n" + Module + ".read()\n\t/src/conn_read.go:1", true,
+			"goroutine 7 [sync.Cond.Wait]:\n" + Module + "/internal/fakecql.(*PipeEnd).Read()\n\t/src/pipe.go:1\n" + Module + "/internal/conn.(*Conn).read()\n\t/src/read.go:1", true,
 		},
 		"the scripted cluster": {
 			"goroutine 7 [sync.Cond.Wait]:\n" + Module + "/internal/wire.Read()\n\t/src/wire.go:1\n" + Module + "/internal/fakecql.(*Server).serve()\n\t/src/server.go:1",
