@@ -3,7 +3,6 @@
 package vecql
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -56,66 +55,6 @@ func (b *Batch) Bind(stmt string, binding func(m StatementMetadata) ([]any, erro
 
 // Size returns the number of statements.
 func (b *Batch) Size() int { return len(b.Entries) }
-
-// Consistency sets the consistency of the request.
-func (b *Batch) Consistency(c cql.Consistency) *Batch { b.consistency = c; return b }
-
-// SerialConsistency sets the consistency of the Paxos phase of a conditional batch: Serial or LocalSerial.
-func (b *Batch) SerialConsistency(c cql.Consistency) *Batch { b.serialConsistency = c; return b }
-
-// Idempotent marks the batch safe to execute twice. The session then retries it even if its outcome is unknown.
-func (b *Batch) Idempotent(v bool) *Batch { b.idempotent = v; return b }
-
-// ServerTimestamps sets whether the coordinator rather than the client sets the write time
-// (ClusterConfig.ServerTimestamps).
-func (b *Batch) ServerTimestamps(v bool) *Batch { b.serverTimestamps = v; return b }
-
-// Timestamp sets the write time, in microseconds since the epoch.
-func (b *Batch) Timestamp(microseconds int64) *Batch {
-	b.timestamp, b.hasTimestamp = microseconds, true
-	return b
-}
-
-// NowInSeconds sets the current time that the server assumes, in seconds since the epoch (protocol v5), for tests of
-// TTLs.
-func (b *Batch) NowInSeconds(seconds int32) *Batch {
-	b.nowInSeconds, b.hasNowInSeconds = seconds, true
-	return b
-}
-
-// Keyspace sets the keyspace of this request (protocol v5); empty means the session's.
-func (b *Batch) Keyspace(keyspace string) *Batch { b.keyspace = keyspace; return b }
-
-// HostID sends the batch only to the node with that cql.Host.ID; empty means any node. If there is no such node,
-// the batch fails with ErrNoConnections.
-func (b *Batch) HostID(id string) *Batch { b.setHost(id); return b }
-
-// GetHostID returns the host id set by HostID; empty means any node.
-func (b *Batch) GetHostID() string { return b.host() }
-
-// CustomPayload sets the custom payload of the request.
-func (b *Batch) CustomPayload(payload map[string][]byte) *Batch { b.payload = payload; return b }
-
-// Trace enables server-side tracing of the request and passes the tracing id to t.
-func (b *Batch) Trace(t Tracer) *Batch { b.tracer = t; return b }
-
-// GetKeyspace returns the keyspace in effect: the batch's, else the session's; empty means none.
-func (b *Batch) GetKeyspace() string { return cmp.Or(b.keyspace, b.session.cfg.Keyspace) }
-
-// GetConsistency returns the consistency.
-func (b *Batch) GetConsistency() cql.Consistency { return b.consistency }
-
-// GetSerialConsistency returns the serial consistency. ok is false if none is set and the server's default applies.
-func (b *Batch) GetSerialConsistency() (c cql.Consistency, ok bool) {
-	return b.serialConsistency, b.serialConsistency != 0
-}
-
-// GetIdempotent reports whether the batch or each of its statements is marked idempotent.
-func (b *Batch) GetIdempotent() bool {
-	return b.idempotent || len(b.Entries) > 0 && !slices.ContainsFunc(b.Entries, func(e BatchEntry) bool {
-		return !e.Idempotent
-	})
-}
 
 // Exec runs the batch.
 func (b *Batch) Exec(ctx context.Context) error { return b.Iter(ctx).Close() }

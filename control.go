@@ -84,7 +84,7 @@ type clusterView struct {
 	clusterName string
 	keyspaces   map[string]placement.Strategy
 	schema      cql.UUID // schema version at the node that was read
-	changes     uint64   // Session.replication.count before the view was read
+	changes     uint64   // cluster.replication.count before the view was read
 }
 
 func (c *control) stats() stats.Control {

@@ -221,3 +221,17 @@ type refusedError struct{ err error }
 
 func (e *refusedError) Error() string { return e.err.Error() }
 func (e *refusedError) Unwrap() error { return e.err }
+
+// A RowError means that executing a statement with a row of a batch failed; [MayHaveApplied] reports whether the row
+// may have been written.
+type RowError struct {
+	Row int // in the batch
+	Err error
+}
+
+func (e *RowError) Error() string {
+	return fmt.Sprintf("vecql: execute row %d of a batch: %s", e.Row, errtext.Of(e.Err))
+}
+
+// Unwrap returns Err.
+func (e *RowError) Unwrap() error { return e.Err }

@@ -88,6 +88,13 @@ func col(name string, t cql.TypeInfo) cql.ColumnInfo {
 	return cql.ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: t}
 }
 
+// bareSession returns a session without a cluster.
+func bareSession() *Session {
+	s := &Session{}
+	s.connectHalves()
+	return s
+}
+
 // idleConn returns a connection without a server.
 func idleConn() *conn.Conn {
 	sock, _ := fakecql.NewPipe()

@@ -46,8 +46,11 @@ var layers = []layer{
 	{"marshal", []string{"marshal"}},
 	{"frame", []string{"frame"}},
 	{"conn", []string{"conn"}},
-	{"cluster", []string{"topology", "pool", "prepared", "policy", "control", "schema"}},
-	{"session", []string{"config", "session", "query", "batch", "request", "iter", "rows", "columns", "observe"}},
+	{"nodes", []string{"topology", "pool", "prepared", "policy", "control", "schema"}},
+	{"config", []string{"config", "observe"}},
+	{"cluster", []string{"core", "cluster"}},
+	{"request", []string{"request"}},
+	{"session", []string{"session", "query", "batch", "iter", "rows", "columns"}},
 }
 
 // pipeLayers lists the layers of package pipe.
@@ -463,30 +466,30 @@ func TestLayersPlanted(t *testing.T) {
 		"all in order": {},
 		"type": {
 			"conn.go", "package vecql\n\nfunc f(s *Session) {}\n",
-			[]string{"conn.go:3: conn.go (layer 3, conn) uses Session, which session.go (layer 5, session) declares"},
+			[]string{"conn.go:3: conn.go (layer 3, conn) uses Session, which session.go (layer 8, session) declares"},
 		},
 		"constant in a lower layer still": {
 			"errors_x.go", "package vecql\nvar x [maxSessions]int\n",
-			[]string{"errors_x.go:2: errors_x.go (layer 0, errors) uses maxSessions, which session.go (layer 5, session) declares"},
+			[]string{"errors_x.go:2: errors_x.go (layer 0, errors) uses maxSessions, which session.go (layer 8, session) declares"},
 		},
 		"variable and its field": {"pool.go", "package vecql\nfunc f() int {\nreturn current.\nid }\n", []string{
-			"pool.go:3: pool.go (layer 4, cluster) uses current, which session.go (layer 5, session) declares",
-			"pool.go:4: pool.go (layer 4, cluster) uses id, which session.go (layer 5, session) declares",
+			"pool.go:3: pool.go (layer 4, nodes) uses current, which session.go (layer 8, session) declares",
+			"pool.go:4: pool.go (layer 4, nodes) uses id, which session.go (layer 8, session) declares",
 		}},
 		"method on a lower type": {
 			"frame.go", "package vecql\nfunc f(n noun) { n.high() }\n",
-			[]string{"frame.go:2: frame.go (layer 2, frame) uses high, which session.go (layer 5, session) declares"},
+			[]string{"frame.go:2: frame.go (layer 2, frame) uses high, which session.go (layer 8, session) declares"},
 		},
 		"promoted method": {
 			"conn_write.go", "package vecql\nfunc f(c conn) { c.high() }\n",
-			[]string{"conn_write.go:2: conn_write.go (layer 3, conn) uses high, which session.go (layer 5, session) declares"},
+			[]string{"conn_write.go:2: conn_write.go (layer 3, conn) uses high, which session.go (layer 8, session) declares"},
 		},
 		"generic type and function": {"marshal.go", "package vecql\nvar a list[int]\nvar b = a.head\nvar c = open[noun]().live.Load().id\n", []string{
-			"marshal.go:2: marshal.go (layer 1, marshal) uses list, which session.go (layer 5, session) declares",
-			"marshal.go:3: marshal.go (layer 1, marshal) uses head, which session.go (layer 5, session) declares",
-			"marshal.go:4: marshal.go (layer 1, marshal) uses open, which session.go (layer 5, session) declares",
-			"marshal.go:4: marshal.go (layer 1, marshal) uses live, which session.go (layer 5, session) declares",
-			"marshal.go:4: marshal.go (layer 1, marshal) uses id, which session.go (layer 5, session) declares",
+			"marshal.go:2: marshal.go (layer 1, marshal) uses list, which session.go (layer 8, session) declares",
+			"marshal.go:3: marshal.go (layer 1, marshal) uses head, which session.go (layer 8, session) declares",
+			"marshal.go:4: marshal.go (layer 1, marshal) uses open, which session.go (layer 8, session) declares",
+			"marshal.go:4: marshal.go (layer 1, marshal) uses live, which session.go (layer 8, session) declares",
+			"marshal.go:4: marshal.go (layer 1, marshal) uses id, which session.go (layer 8, session) declares",
 		}},
 		"unknown word": {
 			"util.go", "package vecql\n",

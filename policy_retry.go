@@ -13,7 +13,7 @@ import (
 	"github.com/vecql/vecql/stats"
 )
 
-// Retry policies and speculative execution policies. Session.decideRetry enforces one rule above all policies: a
+// Retry policies and speculative execution policies. sender.decideRetry enforces one rule above all policies: a
 // statement that is not idempotent and may have been executed is not sent again.
 
 // RetryType is the fate of a request after a failed attempt.

@@ -4,7 +4,6 @@ package vecql
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -38,47 +37,6 @@ type Query struct {
 	routingToken *int64 // nil means none
 }
 
-// options are the options that Query and Batch share.
-type options struct {
-	consistency       cql.Consistency
-	serialConsistency cql.Consistency
-	idempotent        bool
-	selectsIdempotent bool // a SELECT is idempotent although it is not marked
-	serverTimestamps  bool
-	hasTimestamp      bool
-	timestamp         int64
-	nowInSeconds      int32
-	hasNowInSeconds   bool
-	keyspace          string
-	hostID            cql.UUID
-	payload           map[string][]byte
-	tracer            Tracer
-	policies          *policies
-}
-
-// noHost is a host id that no node has.
-var noHost = cql.UUID{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}
-
-func (o *options) setHost(id string) {
-	o.hostID = cql.UUID{}
-	if id != "" {
-		var err error
-		if o.hostID, err = cql.ParseUUID(id); err != nil || o.hostID == (cql.UUID{}) {
-			o.hostID = noHost
-		}
-	}
-}
-
-func (o *options) host() string { return idText(o.hostID) }
-
-// idText returns the text of the id of a node, empty for zero.
-func idText(id cql.UUID) string {
-	if id == (cql.UUID{}) {
-		return ""
-	}
-	return id.String()
-}
-
 func (s *Session) defaultOptions() options {
 	return options{
 		consistency: s.cfg.Consistency, serialConsistency: s.cfg.SerialConsistency,
@@ -101,86 +59,6 @@ func (q *Query) Bind(values ...any) *Query {
 	return q
 }
 
-// Consistency sets the consistency of the request.
-func (q *Query) Consistency(c cql.Consistency) *Query { q.consistency = c; return q }
-
-// SerialConsistency sets the consistency of the Paxos phase of a conditional request: Serial or LocalSerial.
-func (q *Query) SerialConsistency(c cql.Consistency) *Query { q.serialConsistency = c; return q }
-
-// Idempotent sets whether the statement is safe to execute twice. The session then retries it even if its outcome is
-// unknown. The default is true for a SELECT and false for other statements (ClusterConfig.DefaultIdempotence and
-// DisableSelectIdempotence change it).
-func (q *Query) Idempotent(v bool) *Query {
-	q.idempotent, q.selectsIdempotent = v, v
-	return q
-}
-
-// ServerTimestamps sets whether the coordinator rather than the client sets the write time
-// (ClusterConfig.ServerTimestamps).
-func (q *Query) ServerTimestamps(v bool) *Query { q.serverTimestamps = v; return q }
-
-// Timestamp sets the write time, in microseconds since the epoch.
-func (q *Query) Timestamp(microseconds int64) *Query {
-	q.timestamp, q.hasTimestamp = microseconds, true
-	return q
-}
-
-// NowInSeconds sets the current time that the server assumes, in seconds since the epoch (protocol v5), for tests of
-// TTLs.
-func (q *Query) NowInSeconds(seconds int32) *Query {
-	q.nowInSeconds, q.hasNowInSeconds = seconds, true
-	return q
-}
-
-// Keyspace sets the keyspace of this request (protocol v5); empty means the session's.
-func (q *Query) Keyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
-
-// HostID sends the request only to the node with that cql.Host.ID; empty means any node. If there is no such node,
-// the request fails with ErrNoConnections.
-func (q *Query) HostID(id string) *Query { q.setHost(id); return q }
-
-// GetHostID returns the host id set by HostID; empty means any node.
-func (q *Query) GetHostID() string { return q.host() }
-
-// CustomPayload sets the custom payload of the request.
-func (q *Query) CustomPayload(payload map[string][]byte) *Query { q.payload = payload; return q }
-
-// Trace enables server-side tracing of the request and passes the tracing id to t.
-func (q *Query) Trace(t Tracer) *Query { q.tracer = t; return q }
-
-// RoutingKey sets the serialized partition key for routing; empty means none. It is needed only if the statement does
-// not bind the whole key, e.g. because a part of it is a literal.
-func (q *Query) RoutingKey(key []byte) *Query { q.routingKey = key; return q }
-
-// RoutingToken sets the token that routes the query, for a statement that does not bind the partition key: for a
-// SELECT of a token range, the end of the range. The nodes that store the token are tried first.
-func (q *Query) RoutingToken(token int64) *Query { q.routingToken = &token; return q }
-
-// PageSize sets the number of rows in a page; 0 or less means no paging.
-func (q *Query) PageSize(n int) *Query { q.pageSize = n; return q }
-
-// GetPageSize returns the number of rows in a page; 0 or less means no paging.
-func (q *Query) GetPageSize() int { return q.pageSize }
-
-// PageState sets the page at which the result begins, a token that Iter.PageState returned for the same statement; the
-// empty token, nil or not, means the first page. It also limits the result to that one page: the caller requests the
-// next page by its own token.
-func (q *Query) PageState(state cql.PageToken) *Query {
-	q.pageState, q.manualPaging = state, true
-	return q
-}
-
-// Prefetch sets the share of the current page, 0 to 1, that is left when the next page is requested; negative means at
-// the end of the page.
-func (q *Query) Prefetch(share float64) *Query { q.prefetch = share; return q }
-
-// SkipMetadata sets whether the server may omit the metadata of results that the driver has cached. Default true; false
-// makes the server send it with every page.
-func (q *Query) SkipMetadata(v bool) *Query { q.skipMetadata = v; return q }
-
-// GetKeyspace returns the keyspace in effect: the query's, else the session's; empty means none.
-func (q *Query) GetKeyspace() string { return cmp.Or(q.keyspace, q.session.cfg.Keyspace) }
-
 // Statement returns the text.
 func (q *Query) Statement() string { return q.stmt }
 
@@ -188,19 +66,6 @@ func (q *Query) Statement() string { return q.stmt }
 func (q *Query) Values() []any {
 	values, _ := codec.ValuesOf(q.values)
 	return values
-}
-
-// GetConsistency returns the consistency.
-func (q *Query) GetConsistency() cql.Consistency { return q.consistency }
-
-// GetSerialConsistency returns the serial consistency. ok is false if none is set and the server's default applies.
-func (q *Query) GetSerialConsistency() (c cql.Consistency, ok bool) {
-	return q.serialConsistency, q.serialConsistency != 0
-}
-
-// GetIdempotent reports whether the query is idempotent: marked so, or a SELECT (see Idempotent).
-func (q *Query) GetIdempotent() bool {
-	return q.idempotent || q.selectsIdempotent && cqltext.IsSelect(q.stmt)
 }
 
 // String returns the statement with its options, without the values.

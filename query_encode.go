@@ -168,7 +168,7 @@ func (r *EncodedRows) newBatch() (*call, error) {
 		err = c.startBody(frame.OpBatch, &q.options, len(r.cells)+len(r.ends)*(len(r.stmt.id)+beside)+128)
 	}
 	if err == nil {
-		q.session.counters.of(c).preparedHits.Add(1)
+		q.session.counters.of(c.stripe).preparedHits.Add(1)
 		c.req.Body.B, err = frame.AppendRowBatch(c.req.Body.B, q.session.version, r.stmt.id, r.n, r.cells, r.ends, &c.params)
 	}
 	r.cells, r.ends = r.cells[:0], r.ends[:0]

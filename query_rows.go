@@ -4,14 +4,10 @@ package vecql
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/internal/codec"
-	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -79,20 +75,6 @@ func (st *RowStatement) Query(b *column.Batch, i int) *Query {
 	return &q
 }
 
-// A RowError means that executing a statement with a row of a batch failed; [MayHaveApplied] reports whether the row
-// may have been written.
-type RowError struct {
-	Row int // in the batch
-	Err error
-}
-
-func (e *RowError) Error() string {
-	return fmt.Sprintf("vecql: execute row %d of a batch: %s", e.Row, errtext.Of(e.Err))
-}
-
-// Unwrap returns Err.
-func (e *RowError) Unwrap() error { return e.Err }
-
 // rowsInFlight is the number of rows of a batch that Exec executes at a time.
 const rowsInFlight = 128
 
@@ -120,57 +102,5 @@ func (st *RowStatement) Exec(ctx context.Context, b *column.Batch) error {
 	if err := failed.Load(); err != nil {
 		return err
 	}
-	return nil
-}
-
-// A rowSource is the schema of the batches of a RowStatement, with the encoding of their rows.
-type rowSource struct {
-	schema column.Schema
-	null   int32 // wire.Null or wire.Unset
-	last   atomic.Pointer[rowEncoding]
-}
-
-// A rowEncoding is the plan for one preparation of a statement. Altering the table may lead to another preparation.
-type rowEncoding struct {
-	stmt *statement
-	plan *codec.RowPlan
-}
-
-// planFor returns the plan for the bind markers of stmt.
-func (s *rowSource) planFor(stmt *statement) (*codec.RowPlan, error) {
-	if last := s.last.Load(); last != nil && last.stmt == stmt {
-		return last.plan, nil
-	}
-	sources := newMarkerSources(stmt)
-	for i, col := range stmt.bind {
-		if err := sources.take(i, col.Name, "column "+strconv.Quote(col.Name)+" of the batch"); err != nil {
-			return nil, err
-		}
-	}
-	plan, err := codec.NewRowPlan(stmt.bind, s.schema)
-	if err != nil {
-		return nil, err
-	}
-	s.last.Store(&rowEncoding{stmt, plan})
-	return plan, nil
-}
-
-// bind sets a row as the values of stmt.
-func (s *rowSource) bind(b *bindings, stmt *statement, batch *column.Batch, row int) error {
-	plan, err := s.planFor(stmt)
-	if err != nil {
-		return err
-	}
-	if batch == nil || row < 0 || row >= batch.Rows {
-		rows := 0
-		if batch != nil {
-			rows = batch.Rows
-		}
-		return &RowError{Row: row, Err: errtext.Errorf("the batch has %d rows", rows)}
-	}
-	if err := plan.Check(batch); err != nil {
-		return err
-	}
-	b.stmt, b.rows, b.plan, b.batch, b.row, b.n = stmt, s, plan, batch, row, len(stmt.bind)
 	return nil
 }

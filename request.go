@@ -70,7 +70,7 @@ type callState struct {
 var callPool = sync.Pool{New: func() any { return &call{stripe: nextStripe.Add(1)} }}
 
 // newCall returns a call with these options and no body yet.
-func (s *Session) newCall(o *options) *call {
+func (s *sender) newCall(o *options) *call {
 	c := callPool.Get().(*call)
 	c.answer = &c.own
 	s.startCall(c, o)
@@ -78,7 +78,7 @@ func (s *Session) newCall(o *options) *call {
 }
 
 // startCall sets the options of a call.
-func (s *Session) startCall(c *call, o *options) {
+func (s *sender) startCall(c *call, o *options) {
 	c.idempotent, c.hostID, c.policies, c.req.Timeout = o.idempotent, o.hostID, o.policies, o.policies.timeout
 	c.params.Consistency, c.params.SerialConsistency, c.params.Keyspace = o.consistency, o.serialConsistency, o.keyspace
 	c.params.NowInSeconds, c.params.HasNowInSeconds = o.nowInSeconds, o.hasNowInSeconds
@@ -108,7 +108,7 @@ func (c *call) mustRebind(err error) bool {
 }
 
 // rebind starts a call again: its body is encoded anew.
-func (s *Session) rebind(c *call, o *options) {
+func (s *sender) rebind(c *call, o *options) {
 	answer, paged, began := c.answer, c.paged, c.began
 	c.clear()
 	s.startCall(c, o)
@@ -276,7 +276,7 @@ func (c *call) setTable(stmt *statement) {
 }
 
 // newPlan makes startPlan select the next query plan.
-func (s *Session) newPlan(c *call) { c.planStart = s.start.Add(startStep) }
+func (s *sender) newPlan(c *call) { c.planStart = s.start.Add(startStep) }
 
 // planTarget returns the input of the query plan of the call.
 func (c *call) planTarget() planTarget {
@@ -289,7 +289,7 @@ func (c *call) planTarget() planTarget {
 
 // startPlan sets p, which must be zero, to the query plan of a call that c.planStart selects. ctx is that of the
 // request.
-func (s *Session) startPlan(ctx context.Context, p *queryPlan, c *call) {
+func (s *sender) startPlan(ctx context.Context, p *queryPlan, c *call) {
 	target := c.planTarget()
 	target.start, target.now = c.planStart, c.began
 	if s.picks() {
@@ -299,7 +299,7 @@ func (s *Session) startPlan(ctx context.Context, p *queryPlan, c *call) {
 }
 
 // picks reports whether a HostPicker selects the nodes.
-func (s *Session) picks() bool { return s.routing.rules.picker != nil }
+func (s *sender) picks() bool { return s.routing.rules.picker != nil }
 
 // picking describes the call to a HostPicker.
 func (c *call) picking(ctx context.Context) *picking {
@@ -310,7 +310,7 @@ func (c *call) picking(ctx context.Context) *picking {
 }
 
 // routeInfo describes the routing of an encoded call.
-func (s *Session) routeInfo(ctx context.Context, c *call) RouteInfo {
+func (s *sender) routeInfo(ctx context.Context, c *call) RouteInfo {
 	target := c.planTarget()
 	target.picking = c.picking(ctx)
 	p := queryPlan{topo: s.topo.Load()}
@@ -320,7 +320,7 @@ func (s *Session) routeInfo(ctx context.Context, c *call) RouteInfo {
 
 // storeTablet stores the tablet in the custom payload of a response in topo, the current snapshot, if there is one. The
 // payload does not name the table.
-func (s *Session) storeTablet(topo *topology, c *call, payload map[string][]byte) {
+func (s *sender) storeTablet(topo *topology, c *call, payload map[string][]byte) {
 	if c.mixed {
 		return
 	}
@@ -334,14 +334,14 @@ func (s *Session) storeTablet(topo *topology, c *call, payload map[string][]byte
 
 // appendTabletBlock appends the byte that ends an EXECUTE on connections with TABLETS_ROUTING_V2. The token of the call
 // must be set.
-func (s *Session) appendTabletBlock(dst []byte, c *call) []byte {
+func (s *sender) appendTabletBlock(dst []byte, c *call) []byte {
 	target := c.planTarget()
 	return s.topo.Load().appendTabletBlock(dst, &target)
 }
 
 // bodyEncoding is the encoding of the body of an EXECUTE. During the upgrade of a cluster, connections may differ in
 // ScyllaDB's extensions, even two connections to one node. A body is encoded once for all attempts, for the features of
-// the connection opened last (Session.metadataIDs). For a connection with other features transmit makes a copy, so only
+// the connection opened last (core.metadataIDs). For a connection with other features transmit makes a copy, so only
 // requests to some nodes of a cluster that is being upgraded cost a copy.
 type bodyEncoding struct {
 	message int  // offset of the message, after a custom payload
@@ -350,13 +350,3 @@ type bodyEncoding struct {
 
 // unknownMetadata is the result metadata id that a client without one sends.
 var unknownMetadata = []byte{}
-
-// hasMetadataID reports whether EXECUTE has result metadata ids on v4.
-func (s *Session) hasMetadataID() bool { return s.metadataIDs.Load() }
-
-// noteFeatures stores the features of the connection opened last.
-func (s *Session) noteFeatures(f *conn.Features) {
-	if s.metadataIDs.Load() != f.MetadataID {
-		s.metadataIDs.Store(f.MetadataID)
-	}
-}

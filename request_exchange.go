@@ -15,7 +15,7 @@ import (
 // attempt makes one attempt and reports it; before is the number of attempts before it. made is false if throttle or
 // memory budget did not admit it. It releases the throttle and the memory in flight first, because an observer may
 // itself send requests.
-func (s *Session) attempt(ctx context.Context, link *conn.Conn, n *node, c *call, before int) (made bool, err error) {
+func (s *sender) attempt(ctx context.Context, link *conn.Conn, n *node, c *call, before int) (made bool, err error) {
 	var acquired int64
 	if s.throttle != nil || s.memory != nil {
 		if acquired, err = s.admitAttempt(ctx, c); err != nil {
@@ -37,7 +37,7 @@ func (s *Session) attempt(ctx context.Context, link *conn.Conn, n *node, c *call
 	if s.memory != nil {
 		s.releaseMemory(c, acquired, err)
 	}
-	stripe := s.counters.of(c)
+	stripe := s.counters.of(c.stripe)
 	stripe.bytesOut.Add(uint64(len(c.req.Body.B)))
 	if err == nil {
 		stripe.bytesIn.Add(uint64(len(c.answer.resp.Body.B)))
@@ -53,7 +53,7 @@ func (s *Session) attempt(ctx context.Context, link *conn.Conn, n *node, c *call
 
 // admitAttempt waits until memory budget and throttle admit the attempt. It returns the memory acquired. The budget is
 // first: a request that waits for pages of the program must not occupy a place of the throttle.
-func (s *Session) admitAttempt(ctx context.Context, c *call) (acquired int64, err error) {
+func (s *sender) admitAttempt(ctx context.Context, c *call) (acquired int64, err error) {
 	var waited, throttled bool
 	if s.memory != nil {
 		acquired, waited, err = s.acquireMemory(ctx, c)
@@ -75,8 +75,8 @@ func (s *Session) admitAttempt(ctx context.Context, c *call) (acquired int64, er
 }
 
 // observe passes an attempt to the observer.
-func (c *call) observe(ctx context.Context, s *Session, n *node, began time.Time, err error) {
-	c.observer.record(ctx, s, attemptRecord{
+func (c *call) observe(ctx context.Context, s *sender, n *node, began time.Time, err error) {
+	c.observer.record(ctx, s.core, attemptRecord{
 		node: n, began: began, ended: time.Now(), rows: c.answer.res.Rows.RowCount, err: err,
 	})
 }
@@ -93,7 +93,7 @@ func (c *call) timeout(ctx context.Context, def time.Duration) time.Duration {
 }
 
 // exchange sends a request on a connection and parses the response into c.answer, which must be zero.
-func (s *Session) exchange(ctx context.Context, conn *conn.Conn, c *call) error {
+func (s *sender) exchange(ctx context.Context, conn *conn.Conn, c *call) error {
 	a := c.answer
 	var err error
 	if s.hook != nil {
@@ -117,7 +117,7 @@ func (s *Session) exchange(ctx context.Context, conn *conn.Conn, c *call) error 
 }
 
 // transmit sends the call on a connection in the encoding of the connection. It stores the response in c.answer.
-func (s *Session) transmit(ctx context.Context, conn *conn.Conn, c *call) error {
+func (s *sender) transmit(ctx context.Context, conn *conn.Conn, c *call) error {
 	f := &conn.Features
 	translate := c.encoding.hasID != f.MetadataID
 	if c.req.Op != frame.OpExecute || !translate && !f.TabletsV2 {
@@ -127,7 +127,7 @@ func (s *Session) transmit(ctx context.Context, conn *conn.Conn, c *call) error 
 }
 
 // transmitCopy sends a copy of the body: translated, or with a tablet block.
-func (s *Session) transmitCopy(ctx context.Context, link *conn.Conn, c *call, translate bool) error {
+func (s *sender) transmitCopy(ctx context.Context, link *conn.Conn, c *call, translate bool) error {
 	f := &link.Features
 	req := c.req
 	body, start := c.req.Body.B, c.encoding.message

@@ -211,7 +211,7 @@ func TestExpectedAnswers(t *testing.T) {
 			require.True(t, s.memoryFull(&call), name)
 			s.memory.Release(rest + 1)
 		}
-		require.False(t, (&Session{}).memoryFull(&callState{}), "without a budget")
+		require.False(t, bareSession().memoryFull(&callState{}), "without a budget")
 	})
 }
 

@@ -25,7 +25,7 @@ import (
 const unknownShare = 8
 
 // acquireMemory waits until the memory budget admits the attempt.
-func (s *Session) acquireMemory(ctx context.Context, c *call) (size int64, waited bool, err error) {
+func (s *sender) acquireMemory(ctx context.Context, c *call) (size int64, waited bool, err error) {
 	c.req.Expected = s.expectedAnswer(&c.callState)
 	size = int64(cap(c.req.Body.B)) + c.req.Expected
 	took, err := s.memory.Acquire(ctx, size, c.paged, c.timeout(ctx, s.cfg.Timeout))
@@ -38,7 +38,7 @@ func (s *Session) acquireMemory(ctx context.Context, c *call) (size int64, waite
 }
 
 // memoryError returns the error of an attempt that the memory budget did not admit.
-func (s *Session) memoryError(err error, size int64, waited time.Duration) error {
+func (s *sender) memoryError(err error, size int64, waited time.Duration) error {
 	use := s.memory.Usage()
 	failure := &MemoryBudgetError{
 		Budget: s.memory.Limit(), Size: size, InFlight: use.InFlight, Held: use.Held, Waited: waited,
@@ -50,7 +50,7 @@ func (s *Session) memoryError(err error, size int64, waited time.Duration) error
 }
 
 // releaseMemory ends the part in flight of an attempt that has ended with err.
-func (s *Session) releaseMemory(c *call, acquired int64, err error) {
+func (s *sender) releaseMemory(c *call, acquired int64, err error) {
 	if err != nil {
 		s.memory.Release(acquired)
 		return
@@ -63,7 +63,7 @@ func (s *Session) releaseMemory(c *call, acquired int64, err error) {
 }
 
 // expectedAnswer returns the memory of the answer to expect.
-func (s *Session) expectedAnswer(c *callState) int64 {
+func (s *sender) expectedAnswer(c *callState) int64 {
 	if c.req.Op != frame.OpExecute {
 		return 0
 	}
@@ -71,7 +71,7 @@ func (s *Session) expectedAnswer(c *callState) int64 {
 }
 
 // expectedPage returns the memory of a statement's answer to expect.
-func (s *Session) expectedPage(stmt *statement) int64 {
+func (s *sender) expectedPage(stmt *statement) int64 {
 	size := stmt.answerSize.Load()
 	switch {
 	case size > conn.SmallBody:
@@ -83,13 +83,13 @@ func (s *Session) expectedPage(stmt *statement) int64 {
 }
 
 // memoryFull reports whether an attempt of the call would wait for the memory budget.
-func (s *Session) memoryFull(c *callState) bool {
+func (s *sender) memoryFull(c *callState) bool {
 	return s.memory != nil && s.memory.Full(int64(cap(c.req.Body.B))+s.expectedAnswer(c), c.paged)
 }
 
 // pageFull reports whether the request for a further page would wait for the memory budget. stmt is nil for a query
 // that is not prepared.
-func (s *Session) pageFull(stmt *statement) bool {
+func (s *sender) pageFull(stmt *statement) bool {
 	if s.memory == nil {
 		return false
 	}

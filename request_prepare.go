@@ -31,9 +31,9 @@ const (
 
 // prepareFor is prepare for a call: it counts a hit, ends with the call's timeout, and restarts the clock of the call
 // after a miss. A PREPARE that failed counts as the attempts of the call, which its observer sees.
-func (s *Session) prepareFor(ctx context.Context, c *call, keyspace, text string) (*statement, error) {
+func (s *sender) prepareFor(ctx context.Context, c *call, keyspace, text string) (*statement, error) {
 	if stmt := s.statements.Known(flight.Key{Scope: keyspace, Text: text}); stmt != nil {
-		s.counters.of(c).preparedHits.Add(1)
+		s.counters.of(c.stripe).preparedHits.Add(1)
 		return stmt, nil
 	}
 	stmt, err := s.prepareWithin(ctx, c.timeout(ctx, s.cfg.Timeout), c.policies, keyspace, text)
@@ -44,7 +44,7 @@ func (s *Session) prepareFor(ctx context.Context, c *call, keyspace, text string
 	}
 	if c.observer != nil {
 		for _, seen := range failed.attempts {
-			c.observer.record(ctx, s, seen)
+			c.observer.record(ctx, s.core, seen)
 		}
 	}
 	if failed.ignored && len(failed.attempts) > 0 {
@@ -98,7 +98,7 @@ type failedPrepare struct {
 
 // prepare returns a statement from the cache, or prepares it with the policies of a query. The PREPARE is all that the
 // verb requests, so it ends with the timeout of the query.
-func (s *Session) prepare(ctx context.Context, p *policies, keyspace, text string) (*statement, error) {
+func (s *sender) prepare(ctx context.Context, p *policies, keyspace, text string) (*statement, error) {
 	c := call{callState: callState{req: conn.Request{Timeout: p.timeout}}}
 	stmt, err := s.prepareWithin(ctx, c.timeout(ctx, s.cfg.Timeout), p, keyspace, text)
 	var failed *failedPrepare
@@ -111,7 +111,7 @@ func (s *Session) prepare(ctx context.Context, p *policies, keyspace, text strin
 // prepareWithin is prepare with a timeout, 0 for none, and the policies of the request. The error of a PREPARE that was
 // sent is a failedPrepare. Concurrent calls for one text share one PREPARE, which has the policies of the first call.
 // The PREPARE ends with none of the calls, so that a short timeout of one call does not fail the others.
-func (s *Session) prepareWithin(ctx context.Context, timeout time.Duration, p *policies, keyspace, text string,
+func (s *sender) prepareWithin(ctx context.Context, timeout time.Duration, p *policies, keyspace, text string,
 ) (*statement, error) {
 	if s.closed.Load() {
 		return nil, &RequestFailure{Err: ErrSessionClosed, Statement: text, request: "prepare"}
@@ -145,7 +145,7 @@ func (s *Session) prepareWithin(ctx context.Context, timeout time.Duration, p *p
 }
 
 // abandonedPrepare returns the error of a wait that ended with err before its PREPARE.
-func (s *Session) abandonedPrepare(key flight.Key, began time.Time, err error) error {
+func (s *sender) abandonedPrepare(key flight.Key, began time.Time, err error) error {
 	failure := &RequestFailure{Err: err, Statement: key.Text, Elapsed: time.Since(began), request: "prepare"}
 	asked, _ := s.preparing.Load(key)
 	at, _ := asked.(*atomic.Pointer[node])
@@ -192,7 +192,7 @@ func (c valuesContext) Value(key any) any {
 
 // prepareOnce prepares a statement on one node, and then in the background on the others. ctx is that of the request,
 // whose values the policies of the program see.
-func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began time.Time, p *policies,
+func (s *sender) prepareOnce(ctx context.Context, keyspace, text string, began time.Time, p *policies,
 ) (*statement, error) {
 	s.counters.prepares.Add(1)
 	c := newPrepareCall(conn.GetBuffer(len(text) + len(keyspace) + 16))
@@ -229,7 +229,7 @@ func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began 
 
 // spread prepares a statement in the background on all connected nodes but one, one after the other. It ignores errors:
 // a node that does not have a statement returns UNPREPARED when it is executed there.
-func (s *Session) spread(keyspace, text string, first *node) {
+func (s *sender) spread(keyspace, text string, first *node) {
 	s.tasks.Go(func() {
 		for _, n := range s.topo.Load().nodes {
 			if conn := n.pool.pick(); n != first && conn != nil && s.ctx.Err() == nil {
@@ -240,7 +240,7 @@ func (s *Session) spread(keyspace, text string, first *node) {
 }
 
 // prepareOn sends a PREPARE and discards the response.
-func (s *Session) prepareOn(link *conn.Conn, keyspace, text string) {
+func (s *sender) prepareOn(link *conn.Conn, keyspace, text string) {
 	body := conn.GetBuffer(len(text) + len(keyspace) + 16)
 	defer body.Release()
 	var err error
@@ -274,7 +274,7 @@ func (c *call) timeoutAgain(ctx context.Context, def time.Duration) time.Duratio
 // prepareAgain prepares a statement of the call on a node that has evicted it or never prepared it. If the node does
 // not answer in time and there are others, the error is conn.ErrSilent: the request, which was not executed, goes on to
 // them.
-func (s *Session) prepareAgain(ctx context.Context, c *conn.Conn, of *call, stmt *statement) error {
+func (s *sender) prepareAgain(ctx context.Context, c *conn.Conn, of *call, stmt *statement) error {
 	body := conn.GetBuffer(len(stmt.text) + len(stmt.keyspace) + 16)
 	defer body.Release()
 	var err error
@@ -309,7 +309,7 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn.Conn, of *call, stmt
 
 // prepareAndSend follows an exchange that failed. If the node does not have a statement of the call, it prepares the
 // statement and sends the request again, all within the time of one attempt. Else it returns the error.
-func (s *Session) prepareAndSend(ctx context.Context, conn *conn.Conn, c *call, err error) error {
+func (s *sender) prepareAndSend(ctx context.Context, conn *conn.Conn, c *call, err error) error {
 	timeout, began := c.req.Timeout, c.req.Began
 	for again := 0; err != nil && again <= len(c.stmts) && errors.Is(err, cql.CodeUnprepared); again++ {
 		stmt, failed := missingStatement(c, err)
@@ -332,7 +332,7 @@ func (s *Session) prepareAndSend(ctx context.Context, conn *conn.Conn, c *call, 
 }
 
 // spendNow takes the time since c.req.began from the timeout of the call and starts its clock again.
-func (s *Session) spendNow(ctx context.Context, c *call) {
+func (s *sender) spendNow(ctx context.Context, c *call) {
 	c.spend(ctx, s.cfg.Timeout)
 	c.req.Began = time.Now()
 }

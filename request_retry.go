@@ -38,7 +38,7 @@ func (c *call) describe(err error) {
 }
 
 // afterFailure returns the node of the attempt that follows a failed one, if one does.
-func (s *Session) afterFailure(ctx context.Context, c *call, plan *sharedPlan, x *execution, a *attempted) candidate {
+func (s *sender) afterFailure(ctx context.Context, c *call, plan *sharedPlan, x *execution, a *attempted) candidate {
 	x.note(c, a)
 	if ended := ctx.Err(); ended != nil {
 		if errors.Is(a.err, conn.ErrSilent) { // the time ended before the request could go on to another node
@@ -106,7 +106,7 @@ func (c *call) ignore(n *node, attempts int) {
 }
 
 // noConnections returns the error of a call for which no node has a connection, with the last error of each node.
-func (s *Session) noConnections(c *call, plan *sharedPlan) error {
+func (s *sender) noConnections(c *call, plan *sharedPlan) error {
 	err := ErrNoConnections
 	if s.closed.Load() {
 		return ErrSessionClosed
@@ -123,7 +123,7 @@ func (s *Session) noConnections(c *call, plan *sharedPlan) error {
 // nextNode returns the next node of the plan. After its last node the plan begins again, once for each wait of the
 // retry policy. It also begins again once after a silent last node: the node may be the only one that is connected, and
 // the request still has half of its time.
-func (s *Session) nextNode(ctx context.Context, c *call, plan *sharedPlan, x *execution) candidate {
+func (s *sender) nextNode(ctx context.Context, c *call, plan *sharedPlan, x *execution) candidate {
 	at := plan.next()
 	switch {
 	case at.node != nil:
@@ -151,7 +151,7 @@ func (c *call) spend(ctx context.Context, def time.Duration) {
 
 // decideRetry returns the decision after a failed attempt. One rule overrides every policy: a request that is not
 // idempotent and may have been executed is not retried.
-func (s *Session) decideRetry(
+func (s *sender) decideRetry(
 	ctx context.Context, c *call, link *conn.Conn, n *node, x *execution, err error,
 ) Decision {
 	var notSent *conn.NotSentError
@@ -189,7 +189,7 @@ func (s *Session) decideRetry(
 }
 
 // awaitRetry waits before a retry and reports whether the retry may be sent.
-func (s *Session) awaitRetry(ctx context.Context, wait time.Duration, x *execution) bool {
+func (s *sender) awaitRetry(ctx context.Context, wait time.Duration, x *execution) bool {
 	if wait <= 0 {
 		return true
 	}

@@ -301,7 +301,7 @@ func TestDecisionBeforeTheRetryPolicy(t *testing.T) {
 		"it ends too many times": {refusing, maxAttempts, &conn.NotSentError{Err: conn.ErrClosed}, RetryNextHost},
 	} {
 		x := execution{failure: RequestFailure{Attempts: m.attempts}}
-		d := (*Session)(nil).decideRetry(t.Context(), c, m.conn, &node{info: &cql.Host{}}, &x, m.err)
+		d := (*sender)(nil).decideRetry(t.Context(), c, m.conn, &node{info: &cql.Host{}}, &x, m.err)
 		require.Equal(t, m.want, d.Type, name)
 		require.Zero(t, x.decided, name)
 		require.False(t, asked, name)
@@ -309,7 +309,7 @@ func TestDecisionBeforeTheRetryPolicy(t *testing.T) {
 	for decided := range maxRetries + 1 {
 		x := execution{decided: decided}
 		c.idempotent = true
-		d := (*Session)(nil).decideRetry(t.Context(), c, open, &node{info: &cql.Host{}}, &x, conn.ErrClosed)
+		d := (*sender)(nil).decideRetry(t.Context(), c, open, &node{info: &cql.Host{}}, &x, conn.ErrClosed)
 		require.Equal(t, decided < maxRetries, d.Type == RetryNextHost, decided)
 	}
 }

@@ -69,7 +69,7 @@ func (p *sharedPlan) restart(plan *queryPlan) {
 
 // send sends a request to a node, and retries a failed attempt where that is safe. On success it sets c.answer, whose
 // body the caller releases. The error is a *RequestFailure.
-func (s *Session) send(ctx context.Context, c *call) error {
+func (s *sender) send(ctx context.Context, c *call) error {
 	if s.closed.Load() {
 		err := &RequestFailure{Err: ErrSessionClosed}
 		c.describe(err)
@@ -77,7 +77,7 @@ func (s *Session) send(ctx context.Context, c *call) error {
 	}
 	counted := c.req.Op != frame.OpPrepare
 	if counted {
-		s.counters.of(c).requests.Add(1)
+		s.counters.of(c.stripe).requests.Add(1)
 	}
 	var err error
 	if c.policies.speculative != nil && c.idempotent {
@@ -98,7 +98,7 @@ func (s *Session) send(ctx context.Context, c *call) error {
 // executeAlone executes a call that has one execution. Its first attempt needs neither a plan nor an execution. Most
 // requests need no second attempt: while they wait, little is on their stacks, and the stacks of many requests fit into
 // the processor's cache.
-func (s *Session) executeAlone(ctx context.Context, c *call) error {
+func (s *sender) executeAlone(ctx context.Context, c *call) error {
 	n, shard, conn := s.firstNode(c)
 	if conn == nil {
 		return s.executeAgain(ctx, c, nil)
@@ -114,7 +114,7 @@ func (s *Session) executeAlone(ctx context.Context, c *call) error {
 // if another node may have one.
 //
 //go:noinline
-func (s *Session) firstNode(c *call) (n *node, shard int32, open *conn.Conn) {
+func (s *sender) firstNode(c *call) (n *node, shard int32, open *conn.Conn) {
 	s.newPlan(c)
 	if s.picks() { // the HostPicker is called once for each plan
 		return nil, -1, nil
@@ -141,7 +141,7 @@ type attempted struct {
 // executeAgain continues executeAlone after its attempt has failed. failed is nil if there was none.
 //
 //go:noinline
-func (s *Session) executeAgain(ctx context.Context, c *call, failed *attempted) error {
+func (s *sender) executeAgain(ctx context.Context, c *call, failed *attempted) error {
 	var plan sharedPlan
 	s.startPlan(ctx, &plan.plan, c)
 	if failed != nil {
@@ -167,7 +167,7 @@ type execution struct {
 
 // execute executes a call along plan, after a failed attempt; nil means that there was none. It restores the body of
 // the call at the end.
-func (s *Session) execute(ctx context.Context, c *call, plan *sharedPlan, failed *attempted) error {
+func (s *sender) execute(ctx context.Context, c *call, plan *sharedPlan, failed *attempted) error {
 	var x execution
 	x.failure.Err = ErrNoConnections
 	x.consistency, x.callBody, x.timeout = c.params.Consistency, c.req.Body, c.req.Timeout
@@ -181,7 +181,7 @@ func (s *Session) execute(ctx context.Context, c *call, plan *sharedPlan, failed
 
 // tryHosts sends a call to the nodes of plan until an attempt succeeds or no retry follows a failure. failed is the
 // last attempt, nil if there was none.
-func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *execution, failed *attempted) error {
+func (s *sender) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *execution, failed *attempted) error {
 	var at candidate
 	if failed == nil {
 		at = plan.next()
@@ -218,7 +218,7 @@ func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *ex
 }
 
 // markHost passes the outcome of an attempt to the HostPicker.
-func (s *Session) markHost(mark func(error), err error) {
+func (s *sender) markHost(mark func(error), err error) {
 	defer s.caught("HostPicker")
 	mark(err)
 }

@@ -36,7 +36,7 @@ func (b *sharedBody) drop() {
 
 // speculation is the state of a request with speculative execution.
 type speculation struct {
-	session  *Session
+	session  *sender
 	ctx      context.Context // canceled at the first answer
 	cancel   context.CancelFunc
 	plan     sharedPlan
@@ -89,7 +89,7 @@ func (b *raceBudget) enter() bool {
 func (b *raceBudget) won() { b.spent.Add(-requestsPerLoss) }
 
 // speculate is executeAlone with speculative executions.
-func (s *Session) speculate(ctx context.Context, c *call) error {
+func (s *sender) speculate(ctx context.Context, c *call) error {
 	attempts, delay, err := askSpeculativePolicy(c.policies.speculative)
 	if err != nil {
 		return &RequestFailure{Err: errtext.Errorf("speculative execution policy: %w", err)}
@@ -122,7 +122,7 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 	err = x.finish(ctx, c, err)
 	if c.observer != nil {
 		for _, seen := range x.takeRecords() {
-			c.observer.record(ctx, s, seen)
+			c.observer.record(ctx, s.core, seen)
 		}
 	}
 	return err
@@ -280,7 +280,7 @@ func (x *speculation) takeRecords() []attemptRecord {
 }
 
 // endTasks prevents further executions and waits for the running ones, whose calls ended with the connections.
-func (s *Session) endTasks(ctx context.Context) error {
+func (s *sender) endTasks(ctx context.Context) error {
 	s.tasks.End()
 	return background.Await(ctx, s.tasks.Done()) // bounded, since a policy of the program may block
 }

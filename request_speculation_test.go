@@ -189,7 +189,7 @@ func TestNoFurtherExecution(t *testing.T) {
 			"none is left":   {&speculation{}, false},
 			"over, and none": {&speculation{over: true}, false},
 		} {
-			m.x.session, m.x.call.shared = s, &sharedBody{}
+			m.x.session, m.x.call.shared = &s.sender, &sharedBody{}
 			require.Equal(t, m.want, m.x.enter(), name)
 			require.Equal(t, m.want, m.x.running == 1, name)
 		}

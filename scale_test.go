@@ -76,7 +76,8 @@ func BenchmarkScaleView(b *testing.B) {
 	} {
 		name := fmt.Sprintf("nodes=%d/tokens=%d/tables=%d/tablets=%d", c.nodes, c.tokens, c.tables, c.tables*c.tabletsEach)
 		b.Run(name, func(b *testing.B) {
-			s := &Session{log: quietlog.New(slog.New(slog.DiscardHandler), "node")}
+			s := bareSession()
+			s.log = quietlog.New(slog.New(slog.DiscardHandler), "node")
 			s.topo.Store(&topology{routing: &s.routing})
 			s.ctx, s.cancel = b.Context(), func() {}
 			before := scaleHeap()

@@ -22,7 +22,7 @@ import (
 func TestTabletStoredWhileItsNodeLeaves(t *testing.T) {
 	payload := map[string][]byte{payloadTabletsV1: goodTablet().bytes()}
 	c := &call{callState: callState{keyspace: "ks", table: "t", token: 5, hasToken: true}}
-	s := &Session{}
+	s := bareSession()
 	view := func(ids ...byte) (*clusterView, []*node) {
 		v := &clusterView{partitioner: "Murmur3Partitioner", keyspaces: map[string]placement.Strategy{"ks": {Class: "SimpleStrategy"}}}
 		var nodes []*node
@@ -82,7 +82,7 @@ func TestSharedPlanIsGuarded(t *testing.T) {
 
 // TestTabletsOfATable requires the tablets that were learned, in the order of their tokens, without shared memory.
 func TestTabletsOfATable(t *testing.T) {
-	s := &Session{}
+	s := bareSession()
 	require.Empty(t, s.Tablets("ks", "t"))
 	for _, first := range []int64{100, -100} {
 		s.routing.tablets.Add("ks", "t", &tablet.Tablet{

@@ -21,7 +21,7 @@ import (
 // session must strictly increase, and follow the clock again once it has caught up.
 func TestFault32ClockStepsBack(t *testing.T) {
 	t.Run("one caller", func(t *testing.T) {
-		s := &Session{}
+		s := bareSession()
 		now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 		last := s.nextTimestamp(now)
 		require.Equal(t, now.UnixMicro(), last)
@@ -35,7 +35,7 @@ func TestFault32ClockStepsBack(t *testing.T) {
 		require.Equal(t, now.UnixMicro(), s.nextTimestamp(now), "the timestamp follows the clock")
 	})
 	t.Run("many callers", func(t *testing.T) {
-		s := &Session{}
+		s := bareSession()
 		began := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 		var wg sync.WaitGroup
 		given := make([][]int64, 8)

@@ -55,7 +55,7 @@ type topology struct {
 	routing   *routing
 }
 
-// placing computes the replicas of keyspaces on the ring of a snapshot. Session.mu guards placing: a placement.Ring
+// placing computes the replicas of keyspaces on the ring of a snapshot. cluster.mu guards placing: a placement.Ring
 // belongs to one goroutine.
 type placing struct {
 	ring   *placement.Ring
@@ -114,7 +114,7 @@ func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
 }
 
 // withKeyspace returns a copy of t in which the keyspace has the replicas of strategy; nil means that the keyspace was
-// dropped. Callers hold Session.mu.
+// dropped. Callers hold cluster.mu.
 func (t *topology) withKeyspace(name string, strategy *placement.Strategy) *topology {
 	if t.placing == nil {
 		return t

@@ -202,7 +202,7 @@ func TestHostsOfRepeatedRows(t *testing.T) {
 
 // TestOtherAddress: the row of a node without a connection gives way if the node was not reached at its address.
 func TestOtherAddress(t *testing.T) {
-	s := &Session{}
+	s := bareSession()
 	known, err := hostsOf(peerRow(1), []systemRow{peerRow(2)}, netip.MustParseAddrPort("10.0.0.1:9042"), nil, nil)
 	require.NoError(t, err)
 	s.topo.Store(testTopology(t, nil, []*node{{info: known[0]}, {info: known[1]}}, nil))
@@ -275,7 +275,7 @@ func TestWholeHosts(t *testing.T) {
 
 // TestIsUp requires that a node is up while a connection of its pool takes requests, and down when it has left.
 func TestIsUp(t *testing.T) {
-	s := &Session{}
+	s := bareSession()
 	n := testNode(1, "a", "r")
 	s.topo.Store(testTopology(t, nil, []*node{n}, nil))
 	require.False(t, s.IsUp(n.info))

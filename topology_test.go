@@ -354,7 +354,7 @@ func TestNodeByIDReadsFewIDs(t *testing.T) {
 // TestHostAtAllocatesOnce: the search by address compares parsed addresses. With as many texts as nodes, dialing all
 // nodes of a cluster would be quadratic work.
 func TestHostAtAllocatesOnce(t *testing.T) {
-	s := &Session{}
+	s := bareSession()
 	top := &topology{nodes: scaleView(1000, 0).nodes}
 	s.topo.Store(top)
 	for _, h := range []*cql.Host{top.nodes[0].info, top.nodes[999].info, {Address: netip.MustParseAddrPort("[2001:db8::1]:9042")}} {

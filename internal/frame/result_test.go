@@ -13,7 +13,7 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// Tests of RESULT bodies. Those with wrong counts are in fault_protocol_test.go.
+// Tests of RESULT bodies. Those with wrong counts are in internal/conn/fault_protocol_test.go.
 
 // readCells reads the cells of a page; a truncated cell is a *ProtocolError.
 func readCells(rows RowsBody) ([][]byte, error) {

@@ -26,15 +26,15 @@ const startGrace = time.Second
 
 // awaitNodes starts the pools. It returns after one attempt to connect to every node, or startGrace after the first
 // node was reached.
-func (s *Session) awaitNodes(ctx context.Context) error {
-	nodes := s.topo.Load().nodes
+func (k *cluster) awaitNodes(ctx context.Context) error {
+	nodes := k.topo.Load().nodes
 	triedNodes := make(chan *node, len(nodes))
 	for _, n := range nodes {
 		n.pool.refill()
-		s.wg.Go(func() {
+		k.wg.Go(func() {
 			select {
 			case <-n.pool.firstDone:
-			case <-s.ctx.Done():
+			case <-k.ctx.Done():
 			}
 			triedNodes <- n
 		})
@@ -83,97 +83,97 @@ func (e keyspaceStartError) Error() string   { return e.err.Error() }
 func (e keyspaceStartError) Unwrap() []error { return []error{e.err, ErrNoConnectionsStarted} }
 
 // newPool returns the pool of a node. The caller starts it.
-func (s *Session) newPool(h *cql.Host) *pool {
-	return newPool(s.ctx, h.Address.String(), poolConfig{
-		size: s.cfg.NumConns, shardPort: s.shardPort, policy: s.cfg.ReconnectionPolicy, drainTimeout: s.cfg.Timeout,
-		changed: s.nodesChanged, log: s.log.With("host_id", h.ID),
+func (k *cluster) newPool(h *cql.Host) *pool {
+	return newPool(k.ctx, h.Address.String(), poolConfig{
+		size: k.cfg.NumConns, shardPort: k.shardPort, policy: k.cfg.ReconnectionPolicy, drainTimeout: k.cfg.Timeout,
+		changed: k.nodesChanged, log: k.log.With("host_id", h.ID),
 		dial: func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
-			return s.dialNode(ctx, h.ID, to, hooks)
+			return k.dialNode(ctx, h.ID, to, hooks)
 		},
 	})
 }
 
 // dialControl opens a connection to any node of the cluster and registers it for events.
-func (s *Session) dialControl(ctx context.Context, addr string, onEvent func(any),
+func (k *cluster) dialControl(ctx context.Context, addr string, onEvent func(any),
 	closed func(*conn.Conn, error),
 ) (*conn.Conn, error) {
 	to := dialTarget{addr: addr}
-	cfg := s.connConfig(to, s.hostAt(addr))
+	cfg := k.connConfig(to, k.hostAt(addr))
 	cfg.OnEvent, cfg.OnClose = onEvent, closed
 	var initial func(context.Context, *conn.Conn) error
-	if events := s.cfg.Events.names(); len(events) > 0 {
+	if events := k.cfg.Events.names(); len(events) > 0 {
 		initial = func(ctx context.Context, c *conn.Conn) error { return conn.Register(ctx, c, events) }
 	}
-	return s.dialVerified(ctx, cfg, to.addr, cql.UUID{}, initial)
+	return k.dialVerified(ctx, cfg, to.addr, cql.UUID{}, initial)
 }
 
 // dialNode opens a connection to the node with that id and sets the session's keyspace on it.
-func (s *Session) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
-	cfg := s.connConfig(to, s.hostByID(id, to.addr))
+func (k *cluster) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
+	cfg := k.connConfig(to, k.hostByID(id, to.addr))
 	cfg.Hooks = hooks
 	var initial func(context.Context, *conn.Conn) error
-	if s.cfg.Keyspace != "" {
-		initial = s.useKeyspace
+	if k.cfg.Keyspace != "" {
+		initial = k.useKeyspace
 	}
-	c, err := s.dialVerified(ctx, cfg, to.addr, id, initial)
+	c, err := k.dialVerified(ctx, cfg, to.addr, id, initial)
 	if err == nil {
-		s.noteFeatures(&c.Features)
+		k.noteFeatures(&c.Features)
 	}
 	return c, err
 }
 
 // useKeyspace sets the session's keyspace on a connection.
-func (s *Session) useKeyspace(ctx context.Context, c *conn.Conn) error {
-	if _, err := systemQuery(ctx, c, `USE `+cqltext.QuoteIdentifier(s.cfg.Keyspace)); err != nil {
+func (k *cluster) useKeyspace(ctx context.Context, c *conn.Conn) error {
+	if _, err := systemQuery(ctx, c, `USE `+cqltext.QuoteIdentifier(k.cfg.Keyspace)); err != nil {
 		if errors.Is(err, cql.CodeInvalid) {
-			return errtext.Errorf("%w: ClusterConfig.Keyspace is %q: %w", ErrKeyspaceDoesNotExist, s.cfg.Keyspace, err)
+			return errtext.Errorf("%w: ClusterConfig.Keyspace is %q: %w", ErrKeyspaceDoesNotExist, k.cfg.Keyspace, err)
 		}
-		return errtext.Errorf("use keyspace %q: %w", s.cfg.Keyspace, err)
+		return errtext.Errorf("use keyspace %q: %w", k.cfg.Keyspace, err)
 	}
 	return nil
 }
 
 // hostByID returns the node with that id, or what is known of the node at addr after it has left the cluster.
-func (s *Session) hostByID(id cql.UUID, addr string) *cql.Host {
-	if n := s.topo.Load().nodeByID(id); n != nil {
+func (k *cluster) hostByID(id cql.UUID, addr string) *cql.Host {
+	if n := k.topo.Load().nodeByID(id); n != nil {
 		return n.info
 	}
-	return s.hostAt(addr)
+	return k.hostAt(addr)
 }
 
 // connConfig returns the configuration of a connection to a node.
-func (s *Session) connConfig(to dialTarget, host *cql.Host) *conn.Config {
+func (k *cluster) connConfig(to dialTarget, host *cql.Host) *conn.Config {
 	options := map[string]string{
-		"CQL_VERSION": s.cfg.CQLVersion, "DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion, "SESSION_ID": s.id.String(),
+		"CQL_VERSION": k.cfg.CQLVersion, "DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion, "SESSION_ID": k.id.String(),
 	}
-	s.cfg.ApplicationInfo.startup(options)
-	dialer := s.cfg.dialerOf(host)
+	k.cfg.ApplicationInfo.startup(options)
+	dialer := k.cfg.dialerOf(host)
 	var authFor func() (cql.Authenticator, error)
-	if s.cfg.AuthProvider != nil {
-		authFor = func() (cql.Authenticator, error) { return s.cfg.AuthProvider(host) }
+	if k.cfg.AuthProvider != nil {
+		authFor = func() (cql.Authenticator, error) { return k.cfg.AuthProvider(host) }
 	}
 	return &conn.Config{
-		Dial:      func(ctx context.Context, addr string) (net.Conn, error) { return s.dialSocket(ctx, dialer, to) },
-		TLS:       s.tlsConfig(to.addr),
-		DialerTLS: s.cfg.HostDialer != nil,
-		Version:   s.version, Compressor: s.cfg.Compressor, Auth: s.cfg.Authenticator, AuthFor: authFor,
-		NoTablets: s.cfg.DisableInitialHostLookup,
-		TabletsV2: s.cfg.ExperimentalTabletsRoutingV2, Options: options, Timeout: s.cfg.Timeout,
-		ConnectTimeout: s.cfg.ConnectTimeout, Heartbeat: max(s.cfg.HeartbeatInterval, 0),
-		BeatTimeout: s.cfg.HeartbeatTimeout, Logger: s.log, MaxStreams: s.cfg.MaxRequestsPerConn,
-		Memory: s.memory,
+		Dial:      func(ctx context.Context, addr string) (net.Conn, error) { return k.dialSocket(ctx, dialer, to) },
+		TLS:       k.tlsConfig(to.addr),
+		DialerTLS: k.cfg.HostDialer != nil,
+		Version:   k.version, Compressor: k.cfg.Compressor, Auth: k.cfg.Authenticator, AuthFor: authFor,
+		NoTablets: k.cfg.DisableInitialHostLookup,
+		TabletsV2: k.cfg.ExperimentalTabletsRoutingV2, Options: options, Timeout: k.cfg.Timeout,
+		ConnectTimeout: k.cfg.ConnectTimeout, Heartbeat: max(k.cfg.HeartbeatInterval, 0),
+		BeatTimeout: k.cfg.HeartbeatTimeout, Logger: k.log, MaxStreams: k.cfg.MaxRequestsPerConn,
+		Memory: k.memory,
 	}
 }
 
 // dialObserved is conn.Dial. It counts the attempt and reports it to the ConnectObserver.
-func (s *Session) dialObserved(ctx context.Context, cfg *conn.Config, addr string) (*conn.Conn, error) {
+func (k *cluster) dialObserved(ctx context.Context, cfg *conn.Config, addr string) (*conn.Conn, error) {
 	closed := cfg.OnClose
 	var decided atomic.Bool // whether the connection opened or ended, the first of both
 	cfg.OnClose = func(c *conn.Conn, err error) {
 		if opened := !decided.CompareAndSwap(false, true); opened {
-			s.counters.ended[conn.EndCauseOf(err)].Add(1)
+			k.counters.ended[conn.EndCauseOf(err)].Add(1)
 			if !errors.Is(err, conn.ErrDrained) {
-				s.counters.lost.Add(1)
+				k.counters.lost.Add(1)
 			}
 		}
 		closed(c, err)
@@ -185,18 +185,18 @@ func (s *Session) dialObserved(ctx context.Context, cfg *conn.Config, addr strin
 	}
 	switch {
 	case err == nil:
-		s.counters.opened.Add(1)
+		k.counters.opened.Add(1)
 	case !errors.Is(err, context.Canceled): // which means that the session was closed
-		s.counters.connectFailures.Add(1)
+		k.counters.connectFailures.Add(1)
 	}
-	if s.cfg.ConnectObserver != nil {
-		s.observeConnect(ObservedConnect{Host: s.hostAt(addr), Start: began, End: time.Now(), Err: err})
+	if k.cfg.ConnectObserver != nil {
+		k.observeConnect(ObservedConnect{Host: k.hostAt(addr), Start: began, End: time.Now(), Err: err})
 	}
 	return c, err
 }
 
 // dialSocket opens a TCP connection, to the shard-aware port if to names one.
-func (s *Session) dialSocket(ctx context.Context, d Dialer, to dialTarget) (net.Conn, error) {
+func (k *cluster) dialSocket(ctx context.Context, d Dialer, to dialTarget) (net.Conn, error) {
 	if to.port == 0 {
 		return d.DialContext(ctx, "tcp", to.addr)
 	}
@@ -205,7 +205,7 @@ func (s *Session) dialSocket(ctx context.Context, d Dialer, to dialTarget) (net.
 		return nil, err
 	}
 	addr := net.JoinHostPort(host, strconv.Itoa(int(to.port)))
-	ports := portRange{s.cfg.ShardAwareLocalPorts[0], s.cfg.ShardAwareLocalPorts[1]}
+	ports := portRange{k.cfg.ShardAwareLocalPorts[0], k.cfg.ShardAwareLocalPorts[1]}
 	return dialShard(ctx, ports, to.shard, to.shards, func(ctx context.Context, port int) (net.Conn, error) {
 		return dialFromPort(ctx, d, addr, port)
 	})
@@ -213,9 +213,9 @@ func (s *Session) dialSocket(ctx context.Context, d Dialer, to dialTarget) (net.
 
 // shardPort returns the shard-aware port of the node of a connection. 0 means that there is none or that it cannot be
 // used.
-func (s *Session) shardPort(c *conn.Conn) uint16 {
+func (k *cluster) shardPort(c *conn.Conn) uint16 {
 	switch {
-	case s.cfg.DisableShardAwarePort || !choosesPorts(s.cfg.dialerOf(nil)):
+	case k.cfg.DisableShardAwarePort || !choosesPorts(k.cfg.dialerOf(nil)):
 		return 0
 	case conn.IsTLS(c.Sock):
 		return c.Features.ShardAwarePortSSL

@@ -17,12 +17,12 @@ import (
 // contact points.
 
 // readView reads nodes and keyspaces through a connection to any node.
-func (s *Session) readView(ctx context.Context, conn *conn.Conn) (view clusterView, err error) {
-	changes := s.replication.count.Load()
-	if s.cfg.DisableInitialHostLookup {
-		view, err = s.contactView(ctx, conn)
+func (k *cluster) readView(ctx context.Context, conn *conn.Conn) (view clusterView, err error) {
+	changes := k.replication.count.Load()
+	if k.cfg.DisableInitialHostLookup {
+		view, err = k.contactView(ctx, conn)
 	} else {
-		view, err = readCluster(ctx, conn, s.reach, s.otherAddress)
+		view, err = readCluster(ctx, conn, k.reach, k.otherAddress)
 	}
 	view.changes = changes
 	return view, err
@@ -30,8 +30,8 @@ func (s *Session) readView(ctx context.Context, conn *conn.Conn) (view clusterVi
 
 // otherAddress reports whether the address of another row of a node replaces that of the first one: the address of a
 // connected node stays, and that of a node without a connection gives way.
-func (s *Session) otherAddress(first, other *cql.Host) bool {
-	n := s.topo.Load().nodeByID(first.ID)
+func (k *cluster) otherAddress(first, other *cql.Host) bool {
+	n := k.topo.Load().nodeByID(first.ID)
 	if n == nil {
 		return false
 	}
@@ -44,14 +44,14 @@ func (s *Session) otherAddress(first, other *cql.Host) bool {
 // contactView returns a view whose nodes are the contact points. A view without partitioner and keyspaces has no
 // replicas. A connected node stays even if no name has its address any more, because some name servers return another
 // part of the addresses each time.
-func (s *Session) contactView(ctx context.Context, conn *conn.Conn) (view clusterView, err error) {
+func (k *cluster) contactView(ctx context.Context, conn *conn.Conn) (view clusterView, err error) {
 	local, err := readLocal(ctx, conn)
 	if err != nil {
 		return view, err
 	}
 	view.clusterName, view.schema = get[string](local, "cluster_name"), get[cql.UUID](local, "schema_version")
-	addrs, err := s.contactPoints(ctx)
-	for _, n := range s.topo.Load().nodes {
+	addrs, err := k.contactPoints(ctx)
+	for _, n := range k.topo.Load().nodes {
 		if err != nil || n.pool.isUp() { // a name that is not resolved for a moment removes no node
 			addrs = append(addrs, n.info.Address.String())
 		}
@@ -82,21 +82,21 @@ func contactID(addr netip.AddrPort) (id cql.UUID) {
 }
 
 // readVersions returns the distinct schema versions of the nodes that are up.
-func (s *Session) readVersions(ctx context.Context, conn *conn.Conn) ([]cql.UUID, error) {
-	if s.cfg.DisableInitialHostLookup {
-		return s.contactVersions(ctx, conn)
+func (k *cluster) readVersions(ctx context.Context, conn *conn.Conn) ([]cql.UUID, error) {
+	if k.cfg.DisableInitialHostLookup {
+		return k.contactVersions(ctx, conn)
 	}
 	return schemaVersions(ctx, conn, func(id cql.UUID) bool {
-		n := s.topo.Load().nodeByID(id)
+		n := k.topo.Load().nodeByID(id)
 		return n != nil && n.pool.isUp()
 	})
 }
 
 // contactVersions asks the node of a connection and each contact point for its schema version. It leaves out contact
 // points without a connection, and silent ones.
-func (s *Session) contactVersions(ctx context.Context, one *conn.Conn) ([]cql.UUID, error) {
+func (k *cluster) contactVersions(ctx context.Context, one *conn.Conn) ([]cql.UUID, error) {
 	conns := []*conn.Conn{one}
-	for _, n := range s.topo.Load().nodes {
+	for _, n := range k.topo.Load().nodes {
 		if c := n.pool.pick(); c != nil && !c.Silent.Load() {
 			conns = append(conns, c)
 		}

@@ -3,38 +3,11 @@
 package vecql
 
 import (
-	"sync/atomic"
-
 	"github.com/vecql/vecql/stats"
 )
 
 // Counters of a session. Counters that every request increments are striped, so that processors do not contend for one
 // cache line. Counters of rare events are not striped.
-
-// stripes is the number of stripes: a power of 2, about the number of processors of a busy machine.
-const stripes = 16
-
-// stripe is one copy of the striped counters. It fills two cache lines, since processors fetch them in pairs.
-type stripe struct {
-	requests, preparedHits, bytesOut, bytesIn atomic.Uint64
-	_                                         [128 - 4*8]byte
-}
-
-var nextStripe atomic.Uint32
-
-// counters count what Stats returns. Those that every request updates are striped; sums are taken when they are read.
-type counters struct {
-	stripes [stripes]stripe
-	errors  [stats.ClassServer + 1]atomic.Uint64
-
-	failed, retries, moved, speculations, speculationWins atomic.Uint64
-	prepares, preparesAgain                               atomic.Uint64
-	opened, lost, connectFailures, wrongPeers             atomic.Uint64
-	ended                                                 [stats.EndProtocol + 1]atomic.Uint64
-}
-
-// of returns the stripe of a call.
-func (k *counters) of(c *call) *stripe { return &k.stripes[c.stripe%stripes] }
 
 // Stats returns the session's counters and a snapshot of its nodes, which belongs to the caller. A call copies the
 // latencies of each connection. It delays no request.

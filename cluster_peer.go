@@ -80,16 +80,16 @@ func (p *peers) firstUnverified() bool {
 
 // dialVerified opens a connection to the node of that id, zero means any node of the cluster, and calls initial on it,
 // which may be nil. A server that is definitely another one is refused with a *PeerError.
-func (s *Session) dialVerified(ctx context.Context, cfg *conn.Config, addr string, id cql.UUID,
+func (k *cluster) dialVerified(ctx context.Context, cfg *conn.Config, addr string, id cql.UUID,
 	initial func(context.Context, *conn.Conn) error,
 ) (*conn.Conn, error) {
-	want := Peer{ClusterName: s.peers.expected(), HostID: id}
-	if s.cfg.LoadBalanced || s.cfg.DisableInitialHostLookup {
+	want := Peer{ClusterName: k.peers.expected(), HostID: id}
+	if k.cfg.LoadBalanced || k.cfg.DisableInitialHostLookup {
 		want.HostID = cql.UUID{}
 	}
 	cfg.Prepare = func(ctx context.Context, c *conn.Conn) error {
 		if initial == nil && !c.Features.Graceful {
-			return s.verify(ctx, c, want)
+			return k.verify(ctx, c, want)
 		}
 		var failure, unregistered error
 		var wg sync.WaitGroup
@@ -99,27 +99,27 @@ func (s *Session) dialVerified(ctx context.Context, cfg *conn.Config, addr strin
 		if c.Features.Graceful {
 			wg.Go(func() { unregistered = conn.RegisterShutdown(ctx, c) })
 		}
-		err := s.verify(ctx, c, want)
+		err := k.verify(ctx, c, want)
 		wg.Wait()
 		return cmp.Or(err, failure, unregistered) // the first is the cause of the others
 	}
-	c, err := s.dialObserved(ctx, cfg, addr)
+	c, err := k.dialObserved(ctx, cfg, addr)
 	var wrong *PeerError
 	switch {
 	case err == nil:
-		s.peers.accept(addr)
+		k.peers.accept(addr)
 	case errors.As(err, &wrong):
-		s.counters.wrongPeers.Add(1)
-		if s.peers.refuse(wrong) {
-			s.log.Warn("peer refused", "node", addr, "err", wrong)
-			s.control.refreshSoon() // the known addresses may be stale
+		k.counters.wrongPeers.Add(1)
+		if k.peers.refuse(wrong) {
+			k.log.Warn("peer refused", "node", addr, "err", wrong)
+			k.control.refreshSoon() // the known addresses may be stale
 		}
 	}
 	return c, err
 }
 
 // verify returns a *PeerError if the server of c is definitely not the wanted one.
-func (s *Session) verify(ctx context.Context, c *conn.Conn, want Peer) error {
+func (k *cluster) verify(ctx context.Context, c *conn.Conn, want Peer) error {
 	if want == (Peer{}) || want.HostID != (cql.UUID{}) && want.HostID == c.Features.HostID {
 		return nil
 	}
@@ -136,8 +136,8 @@ func (s *Session) verify(ctx context.Context, c *conn.Conn, want Peer) error {
 	}
 	compared := want.ClusterName != "" && got.ClusterName != "" ||
 		want.HostID != (cql.UUID{}) && got.HostID != (cql.UUID{})
-	if !compared && s.peers.firstUnverified() {
-		s.log.Warn("peer not verified: the server reports neither its cluster nor its host id", "node", c.Addr(), "err", err)
+	if !compared && k.peers.firstUnverified() {
+		k.log.Warn("peer not verified: the server reports neither its cluster nor its host id", "node", c.Addr(), "err", err)
 	}
 	return nil
 }

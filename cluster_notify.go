@@ -24,7 +24,7 @@ import (
 
 // A notifier calls the functions of the program. The methods of a nil notifier do nothing.
 type notifier struct {
-	s         *Session
+	s         *cluster
 	wake      chan struct{}
 	schemaDue atomic.Bool // the schema may have changed
 	done      chan struct{}
@@ -44,7 +44,7 @@ type reportedHost struct {
 	up   bool
 }
 
-func newNotifier(s *Session) *notifier {
+func newNotifier(s *cluster) *notifier {
 	if s.cfg.OnNodeChange == nil && s.cfg.OnSchemaChange == nil {
 		return nil
 	}
@@ -235,11 +235,11 @@ func reportOthers[T any](n *notifier, d *schema.Difference[T]) {
 func (n *notifier) reportObject(c SchemaChange) { n.call(func() { n.s.cfg.OnSchemaChange(c) }) }
 
 // anyConn returns a connection for the session's own statements. nil means that there is none.
-func (s *Session) anyConn() *conn.Conn { return s.answeringConn(s.control.current()) }
+func (k *cluster) anyConn() *conn.Conn { return k.answeringConn(k.control.current()) }
 
 // answeringConn returns best if it can take requests and is not silent, else another connection of the session, a
 // silent one only if all are. nil means that there is none.
-func (s *Session) answeringConn(best *conn.Conn) *conn.Conn {
+func (k *cluster) answeringConn(best *conn.Conn) *conn.Conn {
 	var silent *conn.Conn
 	answers := func(c *conn.Conn) bool {
 		if c != nil && !c.Refuses() && c.Silent.Load() {
@@ -250,10 +250,10 @@ func (s *Session) answeringConn(best *conn.Conn) *conn.Conn {
 	if answers(best) {
 		return best
 	}
-	if c := s.control.current(); answers(c) {
+	if c := k.control.current(); answers(c) {
 		return c
 	}
-	for _, n := range s.topo.Load().nodes {
+	for _, n := range k.topo.Load().nodes {
 		if c := n.pool.pick(); answers(c) {
 			return c
 		}
@@ -262,25 +262,25 @@ func (s *Session) answeringConn(best *conn.Conn) *conn.Conn {
 }
 
 // schemaChanged invalidates the cached schema and tablets that an event affects.
-func (s *Session) schemaChanged(e frame.SchemaEvent) {
-	s.schema.changed(e)
-	s.routing.forgetTablets(e)
-	s.forgetStatements(e)
+func (k *cluster) schemaChanged(e frame.SchemaEvent) {
+	k.schema.changed(e)
+	k.routing.forgetTablets(e)
+	k.forgetStatements(e)
 }
 
 // forgetStatements drops the statements that a change concerns. A node may have prepared such a statement for another
 // client since, so that it accepts values encoded for the old types. Requests with such values that wait are encoded
 // again.
-func (s *Session) forgetStatements(e frame.SchemaEvent) {
+func (k *cluster) forgetStatements(e frame.SchemaEvent) {
 	switch {
 	case e.Change == "UPDATED" && e.Target == "": // of any kind, see control.gotView
-		s.statements.DropWhere(func(stmt *statement) bool {
+		k.statements.DropWhere(func(stmt *statement) bool {
 			stmt.outdated.Store(true)
 			return true
 		})
 	case e.Change == "CREATED", e.Change == "UPDATED" && e.Target == "KEYSPACE": // the latter changes the replication only
 	case e.Target == "KEYSPACE", e.Target == "TABLE", e.Target == "TYPE":
-		s.statements.DropWhere(func(stmt *statement) bool {
+		k.statements.DropWhere(func(stmt *statement) bool {
 			concerned := stmt.concerns(&e)
 			if concerned {
 				stmt.outdated.Store(true)
@@ -291,4 +291,4 @@ func (s *Session) forgetStatements(e frame.SchemaEvent) {
 }
 
 // schemaSettled is called when schema events have ceased for a moment.
-func (s *Session) schemaSettled() { s.notify.schema() }
+func (k *cluster) schemaSettled() { k.notify.schema() }

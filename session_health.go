@@ -4,7 +4,6 @@ package vecql
 
 import (
 	"context"
-	"sync"
 
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/stats"
@@ -107,30 +106,4 @@ func notServingError(nodes []*node) error {
 		}
 	}
 	return errtext.Join(errs...)
-}
-
-// broadcast wakes any number of goroutines.
-type broadcast struct {
-	mu   sync.Mutex
-	done chan struct{} // closed by the next notify; nil means that no goroutine waits
-}
-
-// next returns a channel that the next notify closes.
-func (b *broadcast) next() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.done == nil {
-		b.done = make(chan struct{})
-	}
-	return b.done
-}
-
-// notify wakes the goroutines that wait.
-func (b *broadcast) notify() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.done != nil {
-		close(b.done)
-		b.done = nil
-	}
 }

@@ -65,7 +65,9 @@ func TestSessionShardPort(t *testing.T) {
 			m.change(cfg)
 			full, err := cfg.withDefaults()
 			require.NoError(t, err)
-			require.Equal(t, m.want, (&Session{cfg: full}).shardPort(&conn.Conn{Features: f, Sock: m.sock}))
+			s := bareSession()
+			s.cfg = full
+			require.Equal(t, m.want, s.shardPort(&conn.Conn{Features: f, Sock: m.sock}))
 		})
 	}
 	for _, ports := range [][2]uint16{{0, 5}, {6, 5}} {

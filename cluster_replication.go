@@ -19,7 +19,7 @@ import (
 // replication holds the changes of replication that the session made itself and that no view may have yet.
 type replication struct {
 	count atomic.Uint64                // of changes
-	later map[string]replicationChange // by keyspace: those after the last view was begun; Session.mu guards it
+	later map[string]replicationChange // by keyspace: those after the last view was begun; cluster.mu guards it
 }
 
 // replicationChange is the last change of one keyspace.
@@ -28,7 +28,7 @@ type replicationChange struct {
 	strategy *placement.Strategy // nil means that the keyspace was dropped
 }
 
-// carryOver applies to a view the changes that the view may lack, and forgets the others. Callers hold Session.mu.
+// carryOver applies to a view the changes that the view may lack, and forgets the others. Callers hold cluster.mu.
 func (r *replication) carryOver(view *clusterView) {
 	maps.DeleteFunc(r.later, func(_ string, c replicationChange) bool { return c.number <= view.changes })
 	if view.keyspaces == nil {
@@ -46,32 +46,32 @@ func (r *replication) carryOver(view *clusterView) {
 // placeKeyspace reads the replication of a keyspace that the session has changed from the node that made the change,
 // and installs a snapshot with it: the view that follows the event is a second away, and until then requests would not
 // find their replicas. After an error a view is read.
-func (s *Session) placeKeyspace(ctx context.Context, e frame.SchemaEvent, from *node) {
-	if e.Target != "KEYSPACE" || s.topo.Load().placing == nil {
+func (k *cluster) placeKeyspace(ctx context.Context, e frame.SchemaEvent, from *node) {
+	if e.Target != "KEYSPACE" || k.topo.Load().placing == nil {
 		return
 	}
 	var strategy *placement.Strategy
 	if e.Change != "DROPPED" {
-		ctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
+		ctx, cancel := context.WithTimeout(ctx, k.cfg.ConnectTimeout)
 		defer cancel()
-		defer context.AfterFunc(s.ctx, cancel)()
+		defer context.AfterFunc(k.ctx, cancel)()
 		var err error
-		if strategy, err = readReplication(ctx, s.answeringConn(from.pool.pick()), e.Keyspace); err != nil {
-			s.log.Warn("replication not read, reading the cluster", "keyspace", e.Keyspace, "err", err)
-			s.control.refreshSoon()
+		if strategy, err = readReplication(ctx, k.answeringConn(from.pool.pick()), e.Keyspace); err != nil {
+			k.log.Warn("replication not read, reading the cluster", "keyspace", e.Keyspace, "err", err)
+			k.control.refreshSoon()
 			return
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed.Load() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed.Load() {
 		return
 	}
-	if s.replication.later == nil {
-		s.replication.later = map[string]replicationChange{}
+	if k.replication.later == nil {
+		k.replication.later = map[string]replicationChange{}
 	}
-	s.replication.later[e.Keyspace] = replicationChange{s.replication.count.Add(1), strategy}
-	s.topo.Store(s.topo.Load().withKeyspace(e.Keyspace, strategy))
+	k.replication.later[e.Keyspace] = replicationChange{k.replication.count.Add(1), strategy}
+	k.topo.Store(k.topo.Load().withKeyspace(e.Keyspace, strategy))
 }
 
 // readReplication reads the replication of a keyspace, nil if there is no such keyspace.
