@@ -5,6 +5,7 @@ package vecql
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net"
@@ -22,7 +23,7 @@ import (
 	"github.com/vecql/vecql/internal/stream"
 )
 
-// Configuration of a session.
+// The configuration of a session, and profiles of requests.
 
 // A ClusterConfig configures sessions. A zero field means the field's default; Hosts alone is a complete config.
 // NewSession copies the config.
@@ -353,4 +354,29 @@ func (c *ClusterConfig) contactPoints(ctx context.Context) ([]contactPoint, erro
 		}
 	}
 	return points, errtext.Join(errs...)
+}
+
+// A Profile is a named set of settings for queries and batches (ClusterConfig.Profiles). A zero field leaves the
+// setting unchanged: a profile can set neither consistency Any nor Idempotent to false. Set these on the query.
+type Profile struct {
+	Consistency                cql.Consistency
+	SerialConsistency          cql.Consistency // Serial or LocalSerial
+	RetryPolicy                RetryPolicy
+	SpeculativeExecutionPolicy SpeculativeExecutionPolicy
+	RequestTimeout             time.Duration // see Query.RequestTimeout
+	PageSize                   int           // rows; negative means no paging. Queries only.
+	Idempotent                 bool          // true marks the statements idempotent
+}
+
+// check describes the first invalid field of the profile. Empty means that the profile is valid.
+func (p *Profile) check() string {
+	switch {
+	case p.Consistency > cql.LocalOne:
+		return fmt.Sprintf("Consistency is %v, not a consistency level", p.Consistency)
+	case p.SerialConsistency != 0 && !p.SerialConsistency.IsSerial():
+		return fmt.Sprintf("SerialConsistency is %v, must be SERIAL or LOCAL_SERIAL", p.SerialConsistency)
+	case p.RequestTimeout < 0:
+		return fmt.Sprintf("RequestTimeout is %v, must not be negative", p.RequestTimeout)
+	}
+	return ""
 }

@@ -95,7 +95,9 @@ type stripe struct {
 	_                                         [128 - 4*8]byte
 }
 
-// stripes is the number of stripes: a power of 2, about the number of processors of a busy machine.
+// stripes is the number of stripes: a power of 2, about the number of processors of a busy machine. Counters that every
+// request increments are striped, so that processors do not contend for one cache line; counters of rare events are
+// not.
 const stripes = 16
 
 var nextStripe atomic.Uint32

@@ -6,16 +6,20 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/hooks"
+	"github.com/vecql/vecql/internal/queue"
 )
 
 // Sending a call to the hosts of its query plan, with retries where they are safe. The steps are
 //
-//	send -> executeAlone or speculate -> tryHosts -> attempt -> exchange -> transmit -> conn.call
+//	send -> executeAlone or speculate -> tryHosts -> attempt -> exchange -> transmit -> Conn.Call
 //
 // executeAlone makes the first attempt, and calls tryHosts after a failure; speculate calls it for each execution.
 // tryHosts advances along the plan, attempt reports the attempt and prepares a statement that the node has evicted,
@@ -230,4 +234,28 @@ func (c *call) shardOf(at candidate) int32 {
 		return at.shard
 	}
 	return at.node.pool.shardOf(c.token)
+}
+
+// sender sends requests to the nodes of a cluster.
+type sender struct {
+	*core
+	preparing       sync.Map         // flight.Key to call.asked of its PREPARE
+	start           atomic.Uint32    // where the next request's query plan begins
+	timestamp       atomic.Int64     // the last write timestamp used, in microseconds
+	defaultPolicies *policies        // of requests that do not set their own
+	throttle        *queue.Queue     // nil means none
+	hook            hooks.Exchange   // nil means none
+	tasks           background.Group // speculative executions, and PREPAREs in the background
+	races           raceBudget
+}
+
+// nextTimestamp returns now in microseconds, or the previous timestamp plus 1 if that is later.
+func (s *sender) nextTimestamp(now time.Time) int64 {
+	for {
+		last := s.timestamp.Load()
+		next := max(now.UnixMicro(), last+1)
+		if s.timestamp.CompareAndSwap(last, next) {
+			return next
+		}
+	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// The token ranges of a table, from the ring or from ScyllaDB's tablets.
+// The token ranges of a table, from the ring or from ScyllaDB's tablets, and its tablets.
 
 // TokenRanges returns the token ranges of a table or a materialized view in the order of their tokens, for programs
 // that read a whole table in parts (package tablescan does). Every token is in exactly one range, even while the
@@ -97,4 +97,31 @@ func (s *Session) keepTablets(topo *topology, keyspace, table string, tablets []
 // hasShards reports whether a node has announced shards, which only ScyllaDB does.
 func (t *topology) hasShards() bool {
 	return slices.ContainsFunc(t.nodes, func(n *node) bool { return n.pool.shardOf(0) >= 0 })
+}
+
+// A Tablet is a range of tokens of a table, with its replicas.
+type Tablet struct {
+	FirstToken int64 // not part of the range
+	LastToken  int64
+	Replicas   []TabletReplica
+}
+
+// A TabletReplica is a shard of a node.
+type TabletReplica struct {
+	HostID string
+	Shard  int
+}
+
+// Tablets returns the tablets of a table that the session has received, in the order of their tokens. The session
+// receives a tablet in the response of a node that is not a replica: the result may lack tablets, or be empty.
+func (s *Session) Tablets(keyspace, table string) []Tablet {
+	var out []Tablet
+	for t := range s.routing.tablets.All(keyspace, table) {
+		known := Tablet{FirstToken: t.First, LastToken: t.Last, Replicas: make([]TabletReplica, len(t.Replicas))}
+		for i, r := range t.Replicas {
+			known.Replicas[i] = TabletReplica{HostID: cql.UUID(r.Host).String(), Shard: int(r.Shard)}
+		}
+		out = append(out, known)
+	}
+	return out
 }

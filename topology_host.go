@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // The rows of the system tables that describe nodes. A row may be half-written, stale, or NULL in parts. parseHost
@@ -99,4 +101,27 @@ func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, transla
 		}
 	}
 	return slices.Clip(hosts), nil
+}
+
+// translateFunc is ClusterConfig.AddressTranslator, whose panics are errors. An invalid result means that the node
+// cannot be reached.
+type translateFunc func(netip.AddrPort) (netip.AddrPort, error)
+
+// translator returns t as a translateFunc, nil for nil.
+func translator(t func(netip.AddrPort) netip.AddrPort) translateFunc {
+	if t == nil {
+		return nil
+	}
+	return func(a netip.AddrPort) (to netip.AddrPort, err error) {
+		defer func() {
+			if err != nil {
+				err = errtext.Errorf("AddressTranslator: %v: %w", a, err)
+			}
+		}()
+		defer background.Recover(&err)
+		if to = t(a); !to.IsValid() || to.Port() == 0 {
+			return netip.AddrPort{}, nil
+		}
+		return netip.AddrPortFrom(to.Addr().Unmap(), to.Port()), nil
+	}
 }
