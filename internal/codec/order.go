@@ -15,7 +15,8 @@ import (
 // The order of Cassandra's values, by which servers sort the elements of sets and the keys of maps
 // (org.apache.cassandra.db.marshal, compareCustom of each type).
 
-// A comparison compares two cells of one type. Cells that are malformed have some order.
+// A comparison compares two cells of one type. It is a total order, in which cells that are malformed come after the
+// others: sorting a sorted cell again changes nothing.
 type comparison func(a, b []byte) int
 
 // comparisonOf returns the order of values of type info.
@@ -86,6 +87,11 @@ func compareIntegers(a, b []byte) int {
 	return bytes.Compare(a[1:], b[1:])
 }
 
+// compareSizes compares cells of which one at least has not the size of its type.
+func compareSizes(a, b []byte) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a, b))
+}
+
 // integerOf returns a number in two's complement.
 func integerOf(b []byte) *big.Int {
 	n := new(big.Int).SetBytes(b)
@@ -106,7 +112,7 @@ func compareVarints(a, b []byte) int {
 // of their first digit, because a difference of scales may be as large as 2^32.
 func compareDecimals(a, b []byte) int {
 	if len(a) < 5 || len(b) < 5 {
-		return cmp.Compare(len(a), len(b))
+		return compareSizes(a, b)
 	}
 	x, y := integerOf(a[4:]), integerOf(b[4:])
 	if order := cmp.Compare(x.Sign(), y.Sign()); order != 0 || x.Sign() == 0 {
@@ -135,7 +141,7 @@ func trimZeros(digits string) string {
 func compareFloats(size int, value func([]byte) float64) comparison {
 	return func(a, b []byte) int {
 		if len(a) != size || len(b) != size {
-			return cmp.Compare(len(a), len(b))
+			return compareSizes(a, b)
 		}
 		x, y := value(a), value(b)
 		switch {
@@ -157,7 +163,7 @@ func uuidTime(u []byte) uint64 {
 // compareUUIDs compares versions, then, in version 1, times, then the bytes.
 func compareUUIDs(a, b []byte) int {
 	if len(a) != 16 || len(b) != 16 {
-		return cmp.Compare(len(a), len(b))
+		return compareSizes(a, b)
 	}
 	version := a[6] >> 4
 	if order := cmp.Compare(version, b[6]>>4); order != 0 {
@@ -174,7 +180,7 @@ func compareUUIDs(a, b []byte) int {
 // compareTimeUUIDs compares times, then the other bytes as signed numbers.
 func compareTimeUUIDs(a, b []byte) int {
 	if len(a) != 16 || len(b) != 16 {
-		return cmp.Compare(len(a), len(b))
+		return compareSizes(a, b)
 	}
 	if order := cmp.Compare(uuidTime(a), uuidTime(b)); order != 0 {
 		return order
@@ -192,7 +198,7 @@ func compareTimeUUIDs(a, b []byte) int {
 func compareSequences(header int, cut func([]byte) (value, rest []byte, err error), orders ...comparison) comparison {
 	return func(a, b []byte) int {
 		if len(a) < header || len(b) < header {
-			return cmp.Compare(len(a), len(b))
+			return compareSizes(a, b)
 		}
 		counts := bytes.Compare(a[:header], b[:header])
 		a, b = a[header:], b[header:]
@@ -200,15 +206,26 @@ func compareSequences(header int, cut func([]byte) (value, rest []byte, err erro
 			x, restA, errA := cut(a)
 			y, restB, errB := cut(b)
 			if errA != nil || errB != nil {
-				return bytes.Compare(a, b)
+				return compareMalformed(a, b, errA, errB)
 			}
 			if order := orders[i%len(orders)](x, y); order != 0 {
 				return order
 			}
 			a, b = restA, restB
 		}
-		return counts
+		return cmp.Or(cmp.Compare(len(a), len(b)), counts) // at least one has ended
 	}
+}
+
+// compareMalformed compares the rests of two cells, one of which at least is malformed: the greater one.
+func compareMalformed(a, b []byte, errA, errB error) int {
+	switch {
+	case errB == nil:
+		return 1
+	case errA == nil:
+		return -1
+	}
+	return bytes.Compare(a, b)
 }
 
 // compareFields returns the order of tuples and user-defined types: by the first field that differs. NULL is less than
@@ -224,7 +241,7 @@ func compareFields(types []cql.TypeInfo) comparison {
 			y, restB, errB := cutField(b)
 			switch {
 			case errA != nil || errB != nil:
-				return bytes.Compare(a, b)
+				return compareMalformed(a, b, errA, errB)
 			case x == nil || y == nil:
 				if x != nil {
 					return 1
@@ -239,7 +256,7 @@ func compareFields(types []cql.TypeInfo) comparison {
 			}
 			a, b = restA, restB
 		}
-		return 0
+		return bytes.Compare(a, b) // bytes after the last field
 	}
 }
 

@@ -115,6 +115,36 @@ func TestSetsWithoutAPlanAreSorted(t *testing.T) {
 	}
 }
 
+// TestMalformedElementsAreSorted requires one order of elements of which some are malformed.
+func TestMalformedElementsAreSorted(t *testing.T) {
+	vectors := cql.NewSetType(cql.VectorType{SubType: native(cql.TypeText), Dimensions: 2})
+	tuples := cql.NewSetType(cql.TupleTypeInfo{Elems: []cql.TypeInfo{cqlInt}})
+	lists := cql.NewSetType(cql.NewListType(cqlInt))
+	for _, c := range []struct {
+		info cql.TypeInfo
+		want []string // in order
+	}{
+		{vectors, []string{"", "\x01a", "\x01a\x01a", "\x01a\x01b", "\x01a\x05", "\x20", "\x30"}},
+		{tuples, []string{"", "\x00\x00\x00\x04\xff\xff\xff\xff", "\x00\x00\x00\x04\x00\x00\x00\x01", "\x00\x00\x00\x04\x00\x00\x00\x01x", "\x00", "\x00\x00\x00\x09"}},
+		{lists, []string{"", "\x00", "\x01", "\x00\x00\x00\x00", "\x00\x00\x00\x01", "\x00\x00\x00\x01\x00\x00\x00\x04\xff\xff\xff\xff", "\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x01", "\x00\x00\x00\x01\x00"}},
+	} {
+		cell := func(elements []string) []byte {
+			content := wire.AppendInt(nil, int32(len(elements)))
+			for _, e := range elements {
+				content = append(wire.AppendInt(content, int32(len(e))), e...)
+			}
+			return content
+		}
+		want := cell(c.want)
+		require.Equal(t, want, sortedCell(c.info, want), "%v", c.info)
+		for seed := range uint64(20) {
+			mixed := slices.Clone(c.want)
+			rand.New(rand.NewPCG(seed, 1)).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+			require.Equal(t, want, sortedCell(c.info, cell(mixed)), "%v: %q", c.info, mixed)
+		}
+	}
+}
+
 // FuzzSorter sorts random cells: a cell that is malformed stays as it is, and a sorted cell is not changed again.
 func FuzzSorter(f *testing.F) {
 	var infos []cql.TypeInfo
