@@ -93,7 +93,7 @@ func (k *cluster) contacts(ctx context.Context) ([]string, error) {
 	return addrs, nil
 }
 
-// setView installs the snapshot of a view, starts the pools of new nodes and drains those of removed nodes. Nodes are
+// setView installs the snapshot of a view, starts the pools of new nodes, drains the pools of removed nodes. Nodes are
 // identified by host id; a pool survives a change of address. Calls do not overlap.
 func (k *cluster) setView(view clusterView) {
 	k.peers.expect(view.clusterName)

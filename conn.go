@@ -106,7 +106,7 @@ func (c concealed) Success(data []byte) error { return c().Success(data) }
 type ApplicationInfo struct {
 	ApplicationName    string
 	ApplicationVersion string
-	ClientID           string // of this process among those of the program
+	ClientID           string // of this process; a program may have several
 }
 
 // startup adds the values that are set to the options of STARTUP.

@@ -180,7 +180,7 @@ func TestFault04StalledWrites(t *testing.T) {
 	})
 }
 
-// TestFault05RetryAfterTornWrite is fault 5 in a session: a request of which no byte was written is retried on another
+// TestFault05RetryAfterTornWrite is fault 5 in a session: a request that has no byte written is retried on another
 // node although it is not idempotent; a request written in part is not.
 func TestFault05RetryAfterTornWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -114,7 +114,7 @@ func checkedKey(schema *arrow.Schema, key string) (string, error) {
 	return out.String(), nil
 }
 
-// fieldType returns the CQL type of a field: the kind in its metadata, else the one that holds all values of its
+// fieldType returns the CQL type of a field: the kind in its metadata, else the type that holds all values of its
 // kind.
 func fieldType(f arrow.Field, c column.Field) (string, error) {
 	text, ok := f.Metadata.GetValue(metadataType)

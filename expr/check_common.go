@@ -76,7 +76,7 @@ func (c *checker) literals(t *term, args []*term) error {
 	return nil
 }
 
-// ownType returns the type of a term. A literal has the one that it has alone.
+// ownType returns the type of a term. A literal has the type that it has outside of any expression.
 func (t *term) ownType() column.Type {
 	if t.untyped() {
 		return literalType(t.value)

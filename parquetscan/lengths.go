@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Lengths of texts in place of the texts: those of plain texts are found within their page, and no text is copied.
+// Lengths of texts in place of the texts: lengths of plain texts are found within their page, and no text is copied.
 
 // addLengths marks the columns of Options.Lengths.
 func (s *Scan) addLengths() error {

@@ -19,7 +19,7 @@ var errNotHere = errors.New("gocql: not available: vecql has no connections that
 // A Conn is a connection. No function returns one: vecql has no connections that programs use.
 type Conn struct{ _ uncomparable }
 
-// uncomparable makes the structs of which it is a field incomparable, as the API's structs are.
+// uncomparable makes a struct that has it as a field incomparable, as the API's structs are.
 type uncomparable [0]func()
 
 // Write returns an error.

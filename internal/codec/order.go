@@ -87,7 +87,7 @@ func compareIntegers(a, b []byte) int {
 	return bytes.Compare(a[1:], b[1:])
 }
 
-// compareSizes compares cells of which one at least has not the size of its type.
+// compareSizes compares two cells if at least one has another size than its type.
 func compareSizes(a, b []byte) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a, b))
 }
@@ -217,7 +217,7 @@ func compareSequences(header int, cut func([]byte) (value, rest []byte, err erro
 	}
 }
 
-// compareMalformed compares the rests of two cells, one of which at least is malformed: the greater one.
+// compareMalformed compares the rests of two cells if at least one is malformed: a malformed one is the greater.
 func compareMalformed(a, b []byte, errA, errB error) int {
 	switch {
 	case errB == nil:

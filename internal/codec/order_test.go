@@ -115,7 +115,7 @@ func TestSetsWithoutAPlanAreSorted(t *testing.T) {
 	}
 }
 
-// TestMalformedElementsAreSorted requires one order of elements of which some are malformed.
+// TestMalformedElementsAreSorted requires one order of elements, malformed ones included.
 func TestMalformedElementsAreSorted(t *testing.T) {
 	vectors := cql.NewSetType(cql.VectorType{SubType: native(cql.TypeText), Dimensions: 2})
 	tuples := cql.NewSetType(cql.TupleTypeInfo{Elems: []cql.TypeInfo{cqlInt}})

@@ -92,7 +92,7 @@ const adbcLegend = `Medians. An operation is one row, read into a data frame of 
 Polars. The clock runs from before the connection to the finished frame or the last written row; imports are not counted. Client CPU is the
 processor time of the process, peak its largest resident memory, imports of Python included; each measurement is a process of its own. The Arrow
 data of 1,000,000 vectors has 1,480 MiB, of which pandas makes a copy. The peers may have fewer rows (PEER_ROWS), and smaller peaks for it.
-The server and the client have one core each: rows per second are those of the slower one, client CPU is the
+The server and the client have one core each: the slower one bounds rows per second, client CPU is the
 program's. All cells of each measurement are compared with the rows that were generated. vectors are (uuid, vector<float, 384>), small are ten
 columns of numbers, texts and a boolean.
 vecql is adbcvecql through adbc_driver_manager, adbc-cassandra is adbc-drivers/cassandra likewise. cassandra-driver makes Arrow data of each

@@ -55,7 +55,7 @@ type Cursor struct {
 	*Settings
 	node   *footer.Node
 	chunks []*chunk
-	row    int64         // the next row of the chunks; it is less than that of the Reader after rows that nothing needed
+	row    int64         // the next row of the chunks; less than the next row of the Reader after rows that nothing needed
 	extra  column.Column // of columns that are no output as they are read
 
 	file  *footer.File
@@ -171,7 +171,7 @@ type appender interface {
 	appendRows(dst *buffer.Column, n int) error
 }
 
-// readRows reads rows run by run if there are few runs, otherwise all rows, of which it removes the others. Each run
+// readRows reads rows run by run if there are few runs, otherwise all rows, and removes the others. Each run
 // costs as much as a few rows.
 func (c *Cursor) readRows(a appender, dst *buffer.Column, r Rows, few int) error {
 	if r.Selected == r.N || buffer.CountRuns(r.Sel) > r.N/few {

@@ -10,7 +10,7 @@ import (
 	"github.com/vecql/vecql/parquetscan/internal/decode"
 )
 
-// Lengths of texts in place of the texts: those of plain texts are found within their page, and no text is copied.
+// Lengths of texts in place of the texts: lengths of plain texts are found within their page, and no text is copied.
 
 // A lengths reads columns of text as the lengths of the texts.
 type lengths struct{ texts }

@@ -23,7 +23,7 @@ type nested struct{ *Cursor }
 // Ready implements Task.
 func (c nested) Ready(row int64, n int) (int, error) { return c.ready(row, n) }
 
-// Read implements Task: all rows, of which it removes the others.
+// Read implements Task: all rows, and removes the others.
 func (c nested) Read(dst *column.Column, r Rows) error {
 	c.reset(dst, false)
 	return c.readAll(c, (*buffer.Column)(dst), r)
