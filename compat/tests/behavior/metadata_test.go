@@ -94,6 +94,14 @@ func TestMetadataOfAKeyspace(t *testing.T) {
 	for name, failing := range map[string]string{"a missing keyspace": "none_such", "no keyspace": ""} {
 		scenarios = append(scenarios, scenario{name, func() string {
 			none, err := s.KeyspaceMetadata(failing)
+			// The fork reads the parts of a keyspace at the same time, and returns the error that comes first. The others
+			// return the same error each time.
+			for range 100 {
+				if err == nil || !strings.Contains(err.Error(), "error querying keyspace schema") {
+					break
+				}
+				none, err = s.KeyspaceMetadata(failing)
+			}
 			return fmt.Sprint(none == nil, text(err))
 		}})
 	}
