@@ -22,7 +22,7 @@ func (b *Batch) SerialConsistency(c cql.Consistency) *Batch { b.serialConsistenc
 func (b *Batch) Idempotent(v bool) *Batch { b.idempotent = v; return b }
 
 // ServerTimestamps sets whether the coordinator rather than the client sets the write time
-// (ClusterConfig.ServerTimestamps).
+// (Profile.ServerTimestamps).
 func (b *Batch) ServerTimestamps(v bool) *Batch { b.serverTimestamps = v; return b }
 
 // Timestamp sets the write time, in microseconds since the epoch.

@@ -42,14 +42,14 @@ type cluster struct {
 // nodes.
 func (k *cluster) connect(ctx context.Context) error {
 	k.version = frame.V5
-	if k.cfg.ProtoVersion != 0 {
-		k.version = byte(k.cfg.ProtoVersion)
+	if k.cfg.Protocol.Version != 0 {
+		k.version = byte(k.cfg.Protocol.Version)
 	} else if _, ok := k.cfg.Compressor.(SnappyCompressor); ok {
 		k.version = frame.V4 // v5 has no Snappy
 	}
 	err := k.control.connect(ctx)
 	var refused *conn.VersionError
-	if k.cfg.ProtoVersion == 0 && k.version > frame.V4 && errors.As(err, &refused) {
+	if k.cfg.Protocol.Version == 0 && k.version > frame.V4 && errors.As(err, &refused) {
 		k.version = frame.V4
 		err = k.control.connect(ctx)
 	}
@@ -171,7 +171,7 @@ func (k *cluster) event(e any) {
 }
 
 func (k *cluster) awaitSchemaAgreement(ctx context.Context, pick func() *conn.Conn) error {
-	ctx, cancel := context.WithTimeout(ctx, k.cfg.MaxWaitSchemaAgreement)
+	ctx, cancel := context.WithTimeout(ctx, k.cfg.Schema.MaxWaitAgreement)
 	defer cancel()
 	defer context.AfterFunc(k.ctx, cancel)()
 	err := k.control.awaitSchemaAgreement(ctx, func() *conn.Conn { return k.answeringConn(pick()) })
@@ -199,10 +199,10 @@ func (k *cluster) contactPoints(ctx context.Context) ([]string, error) {
 
 // admit applies the program's filter and policy to the nodes of a view.
 func (k *cluster) admit(view *clusterView) error {
-	if err := k.routing.rules.filterNodes(view.nodes, k.cfg.HostFilter); err != nil {
+	if err := k.routing.rules.filterNodes(view.nodes, k.cfg.Nodes.HostFilter); err != nil {
 		return err
 	}
-	if k.cfg.ProtoVersion == 0 && k.version > frame.V4 && len(k.topo.Load().nodes) == 0 {
+	if k.cfg.Protocol.Version == 0 && k.version > frame.V4 && len(k.topo.Load().nodes) == 0 {
 		return commonVersion(view.nodes)
 	}
 	return nil

@@ -85,7 +85,7 @@ func (e keyspaceStartError) Unwrap() []error { return []error{e.err, ErrNoConnec
 // newPool returns the pool of a node. The caller starts it.
 func (k *cluster) newPool(h *cql.Host) *pool {
 	return newPool(k.ctx, h.Address.String(), poolConfig{
-		size: k.cfg.NumConns, shardPort: k.shardPort, policy: k.cfg.ReconnectionPolicy, drainTimeout: k.cfg.Timeout,
+		size: k.cfg.Pool.NumConns, shardPort: k.shardPort, policy: k.cfg.Pool.ReconnectionPolicy, drainTimeout: k.cfg.Timeout,
 		changed: k.nodesChanged, log: k.log.With("host_id", h.ID),
 		dial: func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
 			return k.dialNode(ctx, h.ID, to, hooks)
@@ -101,7 +101,7 @@ func (k *cluster) dialControl(ctx context.Context, addr string, onEvent func(any
 	cfg := k.connConfig(to, k.hostAt(addr))
 	cfg.OnEvent, cfg.OnClose = onEvent, closed
 	var initial func(context.Context, *conn.Conn) error
-	if events := k.cfg.Events.names(); len(events) > 0 {
+	if events := k.cfg.Protocol.Events.names(); len(events) > 0 {
 		initial = func(ctx context.Context, c *conn.Conn) error { return conn.Register(ctx, c, events) }
 	}
 	return k.dialVerified(ctx, cfg, to.addr, cql.UUID{}, initial)
@@ -144,9 +144,10 @@ func (k *cluster) hostByID(id cql.UUID, addr string) *cql.Host {
 // connConfig returns the configuration of a connection to a node.
 func (k *cluster) connConfig(to dialTarget, host *cql.Host) *conn.Config {
 	options := map[string]string{
-		"CQL_VERSION": k.cfg.CQLVersion, "DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion, "SESSION_ID": k.id.String(),
+		"CQL_VERSION": k.cfg.Protocol.CQLVersion, "SESSION_ID": k.id.String(),
+		"DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion,
 	}
-	k.cfg.ApplicationInfo.startup(options)
+	k.cfg.Protocol.ApplicationInfo.startup(options)
 	dialer := k.cfg.dialerOf(host)
 	var authFor func() (cql.Authenticator, error)
 	if k.cfg.AuthProvider != nil {
@@ -155,12 +156,12 @@ func (k *cluster) connConfig(to dialTarget, host *cql.Host) *conn.Config {
 	return &conn.Config{
 		Dial:      func(ctx context.Context, addr string) (net.Conn, error) { return k.dialSocket(ctx, dialer, to) },
 		TLS:       k.tlsConfig(to.addr),
-		DialerTLS: k.cfg.HostDialer != nil,
+		DialerTLS: k.cfg.Pool.HostDialer != nil,
 		Version:   k.version, Compressor: k.cfg.Compressor, Auth: k.cfg.Authenticator, AuthFor: authFor,
-		NoTablets: k.cfg.DisableInitialHostLookup,
-		TabletsV2: k.cfg.ExperimentalTabletsRoutingV2, Options: options, Timeout: k.cfg.Timeout,
-		ConnectTimeout: k.cfg.ConnectTimeout, Heartbeat: max(k.cfg.HeartbeatInterval, 0),
-		BeatTimeout: k.cfg.HeartbeatTimeout, Logger: k.log, MaxStreams: k.cfg.MaxRequestsPerConn,
+		NoTablets: k.cfg.Nodes.DisableInitialHostLookup,
+		TabletsV2: k.cfg.Protocol.ExperimentalTabletsRoutingV2, Options: options, Timeout: k.cfg.Timeout,
+		ConnectTimeout: k.cfg.ConnectTimeout, Heartbeat: max(k.cfg.Pool.HeartbeatInterval, 0),
+		BeatTimeout: k.cfg.Pool.HeartbeatTimeout, Logger: k.log, MaxStreams: k.cfg.Pool.MaxRequestsPerConn,
 		Memory: k.memory,
 	}
 }
@@ -189,7 +190,7 @@ func (k *cluster) dialObserved(ctx context.Context, cfg *conn.Config, addr strin
 	case !errors.Is(err, context.Canceled): // which means that the session was closed
 		k.counters.connectFailures.Add(1)
 	}
-	if k.cfg.ConnectObserver != nil {
+	if k.cfg.Pool.ConnectObserver != nil {
 		k.observeConnect(ObservedConnect{Host: k.hostAt(addr), Start: began, End: time.Now(), Err: err})
 	}
 	return c, err
@@ -205,7 +206,7 @@ func (k *cluster) dialSocket(ctx context.Context, d Dialer, to dialTarget) (net.
 		return nil, err
 	}
 	addr := net.JoinHostPort(host, strconv.Itoa(int(to.port)))
-	ports := portRange{k.cfg.ShardAwareLocalPorts[0], k.cfg.ShardAwareLocalPorts[1]}
+	ports := portRange{k.cfg.Pool.ShardAwareLocalPorts[0], k.cfg.Pool.ShardAwareLocalPorts[1]}
 	return dialShard(ctx, ports, to.shard, to.shards, func(ctx context.Context, port int) (net.Conn, error) {
 		return dialFromPort(ctx, d, addr, port)
 	})
@@ -215,7 +216,7 @@ func (k *cluster) dialSocket(ctx context.Context, d Dialer, to dialTarget) (net.
 // used.
 func (k *cluster) shardPort(c *conn.Conn) uint16 {
 	switch {
-	case k.cfg.DisableShardAwarePort || !choosesPorts(k.cfg.dialerOf(nil)):
+	case k.cfg.Pool.DisableShardAwarePort || !choosesPorts(k.cfg.dialerOf(nil)):
 		return 0
 	case conn.IsTLS(c.Sock):
 		return c.Features.ShardAwarePortSSL

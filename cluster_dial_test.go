@@ -26,7 +26,7 @@ func TestSessionStartupOptions(t *testing.T) {
 		return false
 	})
 	s := sessionOn(m, func(cfg *ClusterConfig) {
-		cfg.ApplicationInfo = ApplicationInfo{ApplicationName: "loader", ClientID: "7"}
+		cfg.Protocol.ApplicationInfo = ApplicationInfo{ApplicationName: "loader", ClientID: "7"}
 	})
 	require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 	m.Mu.Lock()
@@ -52,13 +52,13 @@ func TestSessionShardPort(t *testing.T) {
 	}{
 		{"plain", func(*ClusterConfig) {}, 19042, nil},
 		{"TLS", func(cfg *ClusterConfig) { cfg.TLS = &tls.Config{} }, 19142, &tls.Conn{}},
-		{"not wanted", func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true }, 0, nil},
-		{"custom dialer", func(cfg *ClusterConfig) { cfg.Dialer = dialerFunc(nil) }, 0, nil},
-		{"dialer with a port", func(cfg *ClusterConfig) { cfg.Dialer = &net.Dialer{LocalAddr: &net.TCPAddr{Port: 9}} }, 0, nil},
-		{"dialer that chooses ports", func(cfg *ClusterConfig) { cfg.Dialer = &fakecql.Cluster{} }, 19042, nil},
-		{"host dialer", func(cfg *ClusterConfig) { cfg.HostDialer = &hostDials{} }, 0, nil},
-		{"host dialer that chooses ports", func(cfg *ClusterConfig) { cfg.HostDialer = &hostPortDials{} }, 19042, nil},
-		{"host dialer with TLS", func(cfg *ClusterConfig) { cfg.HostDialer = &hostPortDials{} }, 19142, &tls.Conn{}},
+		{"not wanted", func(cfg *ClusterConfig) { cfg.Pool.DisableShardAwarePort = true }, 0, nil},
+		{"custom dialer", func(cfg *ClusterConfig) { cfg.Pool.Dialer = dialerFunc(nil) }, 0, nil},
+		{"dialer with a port", func(cfg *ClusterConfig) { cfg.Pool.Dialer = &net.Dialer{LocalAddr: &net.TCPAddr{Port: 9}} }, 0, nil},
+		{"dialer that chooses ports", func(cfg *ClusterConfig) { cfg.Pool.Dialer = &fakecql.Cluster{} }, 19042, nil},
+		{"host dialer", func(cfg *ClusterConfig) { cfg.Pool.HostDialer = &hostDials{} }, 0, nil},
+		{"host dialer that chooses ports", func(cfg *ClusterConfig) { cfg.Pool.HostDialer = &hostPortDials{} }, 19042, nil},
+		{"host dialer with TLS", func(cfg *ClusterConfig) { cfg.Pool.HostDialer = &hostPortDials{} }, 19142, &tls.Conn{}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			cfg := &ClusterConfig{Hosts: []string{"10.0.0.1"}}
@@ -72,7 +72,7 @@ func TestSessionShardPort(t *testing.T) {
 	}
 	for _, ports := range [][2]uint16{{0, 5}, {6, 5}} {
 		cfg := &ClusterConfig{Hosts: []string{"10.0.0.1"}}
-		cfg.ShardAwareLocalPorts = ports
+		cfg.Pool.ShardAwareLocalPorts = ports
 		_, err := cfg.withDefaults()
 		require.ErrorContains(t, err, "ShardAwareLocalPorts")
 	}

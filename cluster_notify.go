@@ -18,7 +18,7 @@ import (
 	"github.com/vecql/vecql/internal/schema"
 )
 
-// The goroutine that calls OnNodeChange and OnSchemaChange. It has no queue: it stores the state last reported,
+// The goroutine that calls Nodes.OnChange and Schema.OnChange. It has no queue: it stores the state last reported,
 // compares it with the current state when something may have changed, and reports the difference. Its memory does not
 // depend on the number of changes.
 
@@ -45,7 +45,7 @@ type reportedHost struct {
 }
 
 func newNotifier(s *cluster) *notifier {
-	if s.cfg.OnNodeChange == nil && s.cfg.OnSchemaChange == nil {
+	if s.cfg.Nodes.OnChange == nil && s.cfg.Schema.OnChange == nil {
 		return nil
 	}
 	return &notifier{
@@ -62,10 +62,10 @@ func (n *notifier) start(ctx context.Context) error {
 	for _, node := range n.s.topo.Load().nodes {
 		n.reported[node.info.ID] = reportedHost{info: node.info, up: true}
 	}
-	if n.s.cfg.OnSchemaChange != nil {
+	if n.s.cfg.Schema.OnChange != nil {
 		var err error
 		if n.schemas, err = n.s.schema.all(ctx); err != nil {
-			return errtext.Errorf("read the schema for OnSchemaChange: %w", err)
+			return errtext.Errorf("read the schema for Schema.OnChange: %w", err)
 		}
 	}
 	n.mu.Lock()
@@ -104,7 +104,7 @@ func (n *notifier) hosts() {
 
 // schema wakes the goroutine to report changes of the schema. It does not block.
 func (n *notifier) schema() {
-	if n != nil && n.s.cfg.OnSchemaChange != nil {
+	if n != nil && n.s.cfg.Schema.OnChange != nil {
 		n.schemaDue.Store(true)
 		n.hosts()
 	}
@@ -130,7 +130,7 @@ func (n *notifier) run(ctx context.Context) {
 		now, err := n.s.schema.all(ctx)
 		if err != nil {
 			if ctx.Err() == nil && wait == reconnectMin { // one record, not one for each attempt
-				n.s.log.Warn("reading the schema for OnSchemaChange, retrying", "err", err)
+				n.s.log.Warn("reading the schema for Schema.OnChange, retrying", "err", err)
 			}
 			n.schemaDue.Store(true)
 			again.Reset(background.Jitter(wait))
@@ -155,7 +155,7 @@ func (n *notifier) call(f func()) {
 	n.mu.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
-			n.s.log.Error("panic in OnNodeChange or OnSchemaChange", "panic", r, "stack", string(debug.Stack()))
+			n.s.log.Error("panic in Nodes.OnChange or Schema.OnChange", "panic", r, "stack", string(debug.Stack()))
 		}
 		n.mu.Lock()
 		n.busy = false
@@ -195,7 +195,7 @@ func (n *notifier) reportHosts() {
 
 // reportHost reports a change of a node.
 func (n *notifier) reportHost(kind NodeChangeKind, info *cql.Host) {
-	if f := n.s.cfg.OnNodeChange; f != nil {
+	if f := n.s.cfg.Nodes.OnChange; f != nil {
 		n.call(func() { f(NodeChange{Kind: kind, Host: info}) })
 	}
 }
@@ -232,7 +232,7 @@ func reportOthers[T any](n *notifier, d *schema.Difference[T]) {
 	}
 }
 
-func (n *notifier) reportObject(c SchemaChange) { n.call(func() { n.s.cfg.OnSchemaChange(c) }) }
+func (n *notifier) reportObject(c SchemaChange) { n.call(func() { n.s.cfg.Schema.OnChange(c) }) }
 
 // anyConn returns a connection for the session's own statements. nil means that there is none.
 func (k *cluster) anyConn() *conn.Conn { return k.answeringConn(k.control.current()) }

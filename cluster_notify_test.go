@@ -104,7 +104,7 @@ func difference(c SchemaChange) string {
 
 // listen makes r receive all changes.
 func (r *listenerLog) listen(cfg *ClusterConfig) {
-	cfg.OnNodeChange, cfg.OnSchemaChange = r.node, r.schema
+	cfg.Nodes.OnChange, cfg.Schema.OnChange = r.node, r.schema
 }
 
 // after sleeps for d and waits until all goroutines are idle.
@@ -165,7 +165,7 @@ func TestListenersOfHosts(t *testing.T) {
 		c.Peers = c.Nodes[:3]
 		c.Nodes[2].Stop()
 		var r listenerLog
-		sessionOn(c, r.listen, func(cfg *ClusterConfig) { cfg.OnSchemaChange = nil })
+		sessionOn(c, r.listen, func(cfg *ClusterConfig) { cfg.Schema.OnChange = nil })
 		after(time.Second)
 		require.Equal(t, "down 127.0.0.3", r.take())
 		c.Nodes[2].Start()
@@ -247,8 +247,8 @@ func TestListenersMisbehave(t *testing.T) {
 func TestSchemaChangesNeedACache(t *testing.T) {
 	var r listenerLog
 	for want, cfg := range map[string]ClusterConfig{
-		"OnSchemaChange needs a cache": {Metadata: MetadataNone, OnSchemaChange: r.schema},
-		"Metadata is 7, must be":       {Metadata: 7},
+		"Schema.OnChange needs a cache": {Schema: SchemaConfig{Metadata: MetadataNone, OnChange: r.schema}},
+		"Metadata is 7, must be":        {Schema: SchemaConfig{Metadata: 7}},
 	} {
 		cfg.Hosts = []string{"127.0.0.1"}
 		_, err := NewSession(t.Context(), cfg)
@@ -262,7 +262,7 @@ func TestListenersOfKeyspacesOnly(t *testing.T) {
 		c.On(f.Answer)
 		var r listenerLog
 		sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.Metadata, cfg.OnSchemaChange = MetadataKeyspaces, r.schema
+			cfg.Schema.Metadata, cfg.Schema.OnChange = MetadataKeyspaces, r.schema
 		})
 		f.Keyspace("new", "SimpleStrategy", nil)
 		c.Event(frame.EventSchema, "CREATED", "KEYSPACE", "new")
@@ -442,7 +442,7 @@ func TestControlRetriesWithJitter(t *testing.T) {
 // reading, the session has a control connection again.
 func TestControlConnectionIsTriedAgain(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ReconnectInterval = time.Hour })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Nodes.ReconnectInterval = time.Hour })
 		c.Nodes[0].Stop()
 		after(10 * time.Second)
 		require.Nil(t, s.control.current())
@@ -490,7 +490,7 @@ func TestEventsAreDisabled(t *testing.T) {
 				}
 				return false
 			})
-			sessionOn(c, func(cfg *ClusterConfig) { cfg.Events = m.cfg })
+			sessionOn(c, func(cfg *ClusterConfig) { cfg.Protocol.Events = m.cfg })
 			if m.want == "" {
 				require.Nil(t, got.Load())
 			} else {

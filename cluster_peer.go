@@ -84,7 +84,7 @@ func (k *cluster) dialVerified(ctx context.Context, cfg *conn.Config, addr strin
 	initial func(context.Context, *conn.Conn) error,
 ) (*conn.Conn, error) {
 	want := Peer{ClusterName: k.peers.expected(), HostID: id}
-	if k.cfg.LoadBalanced || k.cfg.DisableInitialHostLookup {
+	if k.cfg.Nodes.LoadBalanced || k.cfg.Nodes.DisableInitialHostLookup {
 		want.HostID = cql.UUID{}
 	}
 	cfg.Prepare = func(ctx context.Context, c *conn.Conn) error {

@@ -23,7 +23,7 @@ func keyspaceCluster(t *testing.T) (*cqltest.Cluster, *Session, *cqltest.Rule) {
 	cluster := cqltest.New(t, cqltest.Config{})
 	cluster.MuteEvents(true)
 	cfg := &ClusterConfig{Hosts: cluster.Hosts()}
-	cfg.ReconnectInterval, cfg.Logger = time.Hour, slog.New(slog.DiscardHandler)
+	cfg.Nodes.ReconnectInterval, cfg.Logger = time.Hour, slog.New(slog.DiscardHandler)
 	s, err := NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)

@@ -19,7 +19,7 @@ import (
 // readView reads nodes and keyspaces through a connection to any node.
 func (k *cluster) readView(ctx context.Context, conn *conn.Conn) (view clusterView, err error) {
 	changes := k.replication.count.Load()
-	if k.cfg.DisableInitialHostLookup {
+	if k.cfg.Nodes.DisableInitialHostLookup {
 		view, err = k.contactView(ctx, conn)
 	} else {
 		view, err = readCluster(ctx, conn, k.reach, k.otherAddress)
@@ -83,7 +83,7 @@ func contactID(addr netip.AddrPort) (id cql.UUID) {
 
 // readVersions returns the distinct schema versions of the nodes that are up.
 func (k *cluster) readVersions(ctx context.Context, conn *conn.Conn) ([]cql.UUID, error) {
-	if k.cfg.DisableInitialHostLookup {
+	if k.cfg.Nodes.DisableInitialHostLookup {
 		return k.contactVersions(ctx, conn)
 	}
 	return schemaVersions(ctx, conn, func(id cql.UUID) bool {

@@ -54,7 +54,7 @@ func TestContactPointsOnly(t *testing.T) {
 			return false
 		})
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.DisableInitialHostLookup = true
+			cfg.Nodes.DisableInitialHostLookup = true
 			cfg.Hosts = []string{c.Nodes[0].Addr(), c.Nodes[1].Addr(), c.Nodes[1].Addr()}
 		})
 		check := func() {
@@ -97,10 +97,10 @@ func TestContactPointsOnly(t *testing.T) {
 func TestContactPointsOnlyAgreement(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.DisableInitialHostLookup = true
+			cfg.Nodes.DisableInitialHostLookup = true
 			cfg.Hosts = []string{c.Nodes[0].Addr(), c.Nodes[1].Addr()}
-			cfg.MaxWaitSchemaAgreement = time.Second
-			cfg.ReconnectInterval = time.Hour
+			cfg.Schema.MaxWaitAgreement = time.Second
+			cfg.Nodes.ReconnectInterval = time.Hour
 		})
 		require.NoError(t, s.Ready(t.Context()))
 		c.Nodes[2].Change(func(n *fakecql.Node) { n.Schema = [16]byte{9} })
@@ -134,7 +134,7 @@ func TestContactPointsOnlyBehindProxy(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		other := newFakeCluster(t, frame.V5, 1)
 		other.Name = "other"
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.DisableInitialHostLookup = true })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Nodes.DisableInitialHostLookup = true })
 		at := func(n *fakecql.Node) {
 			c.Mu.Lock()
 			c.Hosts[c.Nodes[0].IP] = n
@@ -159,12 +159,12 @@ func TestContactPointsOnlyBehindProxy(t *testing.T) {
 func TestContactPointsOnlyFilters(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
-		cfg.DisableInitialHostLookup = true
-		cfg.HostFilter = func(h *cql.Host) bool { return h.DataCenter == "dc1" }
+		cfg.Nodes.DisableInitialHostLookup = true
+		cfg.Nodes.HostFilter = func(h *cql.Host) bool { return h.DataCenter == "dc1" }
 		_, err := NewSession(t.Context(), *cfg)
 		require.ErrorIs(t, err, ErrNoHosts)
-		cfg.HostFilter = nil
-		cfg.PoolConfig.HostSelectionPolicy = TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}
+		cfg.Nodes.HostFilter = nil
+		cfg.HostSelectionPolicy = TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}
 		require.NoError(t, openSession(t, cfg).Query("INSERT").Exec(t.Context()))
 	})
 }
@@ -174,7 +174,7 @@ func TestContactPointsOnlyFilters(t *testing.T) {
 func TestContactPointsMove(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.DisableInitialHostLookup, cfg.ReconnectInterval = true, time.Hour
+			cfg.Nodes.DisableInitialHostLookup, cfg.Nodes.ReconnectInterval = true, time.Hour
 			cfg.Hosts = []string{c.Nodes[0].Addr(), c.Nodes[1].Addr()}
 		})
 		resolve := func(hosts ...string) []string {
@@ -209,7 +209,7 @@ func TestContactPointsOnlyOnData(t *testing.T) {
 				cfg.Nodes, cfg.Network = 3, cqltest.InMemory
 				c := cqltest.New(t, cfg)
 				own := &ClusterConfig{Hosts: c.Hosts()[:2]}
-				own.Dialer, own.Logger, own.DisableInitialHostLookup = c.Dialer(), slog.New(slog.DiscardHandler), true
+				own.Pool.Dialer, own.Logger, own.Nodes.DisableInitialHostLookup = c.Dialer(), slog.New(slog.DiscardHandler), true
 				s := openSession(t, own)
 				require.Len(t, s.GetHosts(), 2)
 				for _, stmt := range []string{

@@ -26,7 +26,7 @@ import (
 // The configuration of a session, and profiles of requests.
 
 // A ClusterConfig configures sessions. A zero field means the field's default; Hosts alone is a complete config.
-// NewSession copies the config.
+// NewSession copies the config. The fields that most programs set come first, the others follow in groups.
 type ClusterConfig struct {
 	// Hosts are the contact points: "host" or "host:port", names or addresses. One reachable contact point is enough:
 	// the session reads all other nodes from its system tables.
@@ -34,6 +34,49 @@ type ClusterConfig struct {
 	// Port is the port of contact points without a port, and of nodes whose port is not in the system tables. Default
 	// 9042.
 	Port int
+	// Keyspace is the keyspace of every connection: statements need not qualify its tables. Default none.
+	Keyspace string
+	// TLS enables TLS. Unless ServerName is set, certificates are verified against the name of the contact point, or
+	// against the address of a node read from the system tables. Default nil, which means plain TCP.
+	TLS *tls.Config
+	// Authenticator answers the server's authentication, e.g. PasswordAuthenticator. Default none.
+	Authenticator cql.Authenticator
+	// AuthProvider returns the Authenticator of one connection to a node, in place of Authenticator. It is called for
+	// each connection whose server requires authentication, on the goroutine that dials; several calls may run at once.
+	// A contact point that is not known as a node has the address only. An error fails the connection as a refused login
+	// does. Default none.
+	AuthProvider func(host *cql.Host) (cql.Authenticator, error)
+	// Compressor compresses frames (v4) or segments (v5, LZ4 only). Vectors of floats barely compress. Default none.
+	Compressor cql.Compressor
+	// Timeout bounds each attempt of a request that has neither a RequestTimeout nor a deadline in its context. A timeout
+	// fails the request only; the connection stays open. The attempts of an idempotent request that leaves a silent node
+	// for the next one share the timeout. Default 11 s.
+	Timeout time.Duration
+	// ConnectTimeout bounds the dialing, the handshake and the verification of one connection. Default 11 s.
+	ConnectTimeout time.Duration
+	// HostSelectionPolicy selects the nodes of each request. Default TokenAwarePolicy{}: replicas first, without a
+	// preference for a data center. With several data centers, name the local one:
+	// TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}.
+	HostSelectionPolicy HostSelectionPolicy
+	// Defaults are the settings of requests that do not set their own. The zero value means consistency Quorum, pages of
+	// 5000 rows and DefaultRetryPolicy.
+	Defaults Profile
+	// Profiles are further sets of settings, by name: see Query.Profile. Default none.
+	Profiles map[string]Profile
+	// Logger receives one record per change of state, never one per request. The attribute "node" is the address,
+	// host:port, of a node. Of equal records (level, message, node) Logger receives one in 30 seconds; the attribute
+	// "repeated" of the next one is the number of records dropped. Default slog.Default.
+	Logger *slog.Logger
+
+	Nodes    NodesConfig    // the nodes of the session
+	Pool     PoolConfig     // the connections to each node
+	Schema   SchemaConfig   // the cache of the schema
+	Limits   LimitsConfig   // bounds of requests and of memory
+	Protocol ProtocolConfig // the native protocol
+}
+
+// NodesConfig configures which nodes a session has.
+type NodesConfig struct {
 	// ClusterName is the name of the cluster. A server of another cluster is refused with a *PeerError. Default the name
 	// that the first contact point reports, which is therefore believed.
 	ClusterName string
@@ -48,51 +91,6 @@ type ClusterConfig struct {
 	// Names of contact points are resolved again every ReconnectInterval; a node leaves once it has no connection and no
 	// contact point has its address. Default false.
 	DisableInitialHostLookup bool
-	// Keyspace is the keyspace of every connection: statements need not qualify its tables. Default none.
-	Keyspace string
-	// ProtoVersion is the native protocol version, 4 or 5. Default 0, which means the highest that the cluster
-	// supports.
-	ProtoVersion int
-	// CQLVersion is sent in STARTUP. Default "3.0.0".
-	CQLVersion string
-
-	// TLS enables TLS. Unless ServerName is set, certificates are verified against the name of the contact point, or
-	// against the address of a node read from the system tables. Default nil, which means plain TCP.
-	TLS *tls.Config
-	// Authenticator answers the server's authentication, e.g. PasswordAuthenticator. Default none.
-	Authenticator cql.Authenticator
-	// AuthProvider returns the Authenticator of one connection to a node, in place of Authenticator. It is called for
-	// each connection whose server requires authentication, on the goroutine that dials; several calls may run at once.
-	// A contact point that is not known as a node has the address only. An error fails the connection as a refused login
-	// does. Default none.
-	AuthProvider func(host *cql.Host) (cql.Authenticator, error)
-	// Compressor compresses frames (v4) or segments (v5, LZ4 only). Vectors of floats barely compress. Default none.
-	Compressor cql.Compressor
-	// Dialer opens connections. Default a net.Dialer with TCP keep-alive.
-	Dialer Dialer
-	// HostDialer opens connections in place of Dialer, and receives the node of each. Default none.
-	HostDialer HostDialer
-
-	// Timeout bounds each attempt of a request whose context has no deadline (see Query.RequestTimeout). A timeout
-	// fails the request only; the connection stays open. The attempts of an idempotent request that leaves a silent node
-	// for the next one share the timeout. Default 11 s.
-	Timeout time.Duration
-	// ConnectTimeout bounds the dialing, the handshake and the verification of one connection. Default 11 s.
-	ConnectTimeout time.Duration
-	// HeartbeatInterval is how long a connection may be idle before the session sends a heartbeat. Default 30 s;
-	// negative means no heartbeats.
-	HeartbeatInterval time.Duration
-	// HeartbeatTimeout is how long the response to a heartbeat may take before the session replaces the connection.
-	// Default 5 s.
-	HeartbeatTimeout time.Duration
-	// ReconnectInterval is how often the session reads the nodes from the system tables without an event. Default 60 s.
-	ReconnectInterval time.Duration
-	// MaxWaitSchemaAgreement bounds the wait for schema agreement after a schema change. Default 60 s.
-	MaxWaitSchemaAgreement time.Duration
-
-	// PoolConfig chooses the nodes of each request. The default tries the replicas of the request's partition, then all
-	// other nodes.
-	PoolConfig PoolConfig
 	// HostFilter reports whether the session connects to a node. The session sends no request to a node that is not
 	// accepted and opens no connection to it, except for a control connection to a contact point. Default all nodes.
 	// The driver calls HostFilter each time it has read the system tables, and holds no lock during the call; several
@@ -104,10 +102,36 @@ type ClusterConfig struct {
 	// the node cannot be reached; the session leaves the node out. Default no translation. A panic is an error of
 	// NewSession, and later a line in the log.
 	AddressTranslator func(netip.AddrPort) netip.AddrPort
+	// ReconnectInterval is how often the session reads the nodes from the system tables without an event. Default 60 s.
+	ReconnectInterval time.Duration
+	// OnChange is called after changes of nodes. Default none.
+	//
+	// One goroutine of the session makes all calls of it and of SchemaConfig.OnChange, one at a time, in the order of the
+	// changes. A function may block, use the session, and close it; a panic in it is logged. While it runs, changes are
+	// merged, not queued: the next call reports the difference to the last reported state. A node that went down and came
+	// up in between is not reported. Nodes known at the start count as up; NodeDown is reported for each that was not
+	// reached. There is no call after Close has returned, but one that was running then may still run.
+	OnChange func(NodeChange)
+}
 
+// PoolConfig configures the connections to each node.
+type PoolConfig struct {
 	// NumConns is the number of connections to each node. On a ScyllaDB node every shard has the same number of
 	// connections, at least one, and the node at least NumConns. Default 2.
 	NumConns int
+	// MaxRequestsPerConn is the number of requests in flight on one connection. Further requests wait until their
+	// context or timeout ends, then fail with ErrNoStreams. Default 32768, the maximum of the protocol.
+	MaxRequestsPerConn int
+	// Dialer opens connections. Default a net.Dialer with TCP keep-alive.
+	Dialer Dialer
+	// HostDialer opens connections in place of Dialer, and receives the node of each. Default none.
+	HostDialer HostDialer
+	// HeartbeatInterval is how long a connection may be idle before the session sends a heartbeat. Default 30 s;
+	// negative means no heartbeats.
+	HeartbeatInterval time.Duration
+	// HeartbeatTimeout is how long the response to a heartbeat may take before the session replaces the connection.
+	// Default 5 s.
+	HeartbeatTimeout time.Duration
 	// ReconnectionPolicy sets the delays between attempts to reach a node. Default ExponentialReconnectionPolicy{}:
 	// exponential backoff from 100 ms to 5 s, without end.
 	ReconnectionPolicy ReconnectionPolicy
@@ -118,44 +142,27 @@ type ClusterConfig struct {
 	// ShardAwareLocalPorts are the first and the last local port for connections to ScyllaDB's shard-aware port.
 	// Default 49152 to 65535.
 	ShardAwareLocalPorts [2]uint16
-	// ExperimentalTabletsRoutingV2 uses ScyllaDB's extension TABLETS_ROUTING_V2_EXPERIMENTAL on nodes that support it.
-	// The format of the extension may still change. Default false.
-	ExperimentalTabletsRoutingV2 bool
-	// ApplicationInfo is the name, version and client id of the program, sent in STARTUP. Default none.
-	ApplicationInfo ApplicationInfo
-	// MaxPreparedStmts is the size of the cache of prepared statements. Default 1000.
-	MaxPreparedStmts int
+	// ConnectObserver is called after every attempt to connect, on the goroutine that dialed. Default none.
+	ConnectObserver func(ObservedConnect)
+}
 
-	// Consistency is the consistency of requests that do not set one. The zero value means the default, Quorum. Any has
-	// the number 0 and can therefore be set only by Query.Consistency and Batch.Consistency.
-	Consistency cql.Consistency
-	// SerialConsistency is the serial consistency of conditional requests that do not set one: Serial or LocalSerial.
-	// Default 0, which means the server's default, Serial.
-	SerialConsistency cql.Consistency
-	// PageSize is the number of rows in a page. Default 5000; negative means no paging.
-	PageSize int
-	// NextPagePrefetch is the share of the current page, 0 to 1, that is left when the session requests the next page.
-	// Default 0.25; negative means at the end of the page.
-	NextPagePrefetch float64
-	// ServerTimestamps leaves the timestamps of writes to the coordinators. Default false, which means that requests
-	// carry the client's clock; the timestamps of a session strictly increase.
-	ServerTimestamps bool
-	// DefaultIdempotence marks every statement idempotent: it may be executed twice. Default false.
-	DefaultIdempotence bool
-	// DisableSelectIdempotence makes a SELECT idempotent only if it is marked so, like every other statement. Default
-	// false: a SELECT is idempotent unless Query.Idempotent(false) is set, because executing it again writes
-	// nothing.
-	DisableSelectIdempotence bool
+// SchemaConfig configures what a session knows of the schema.
+type SchemaConfig struct {
+	// Metadata sets how much of the schema the session caches. Default MetadataFull: each keyspace that was requested.
+	Metadata MetadataMode
+	// MaxWaitAgreement bounds the wait for schema agreement after a schema change. Default 60 s.
+	MaxWaitAgreement time.Duration
+	// OnChange is called after changes of the schema, as NodesConfig.OnChange is after changes of nodes. A table that was
+	// created and dropped during a call is not reported. Default none.
+	//
+	// With OnChange the session reads the whole schema at its start, and the changed parts after changes. The objects of
+	// a created or dropped keyspace are reported too: created after the keyspace, dropped before it. Metadata must not be
+	// MetadataNone; with MetadataKeyspaces only changes of keyspaces are reported.
+	OnChange func(SchemaChange)
+}
 
-	// RetryPolicy decides whether a failed request is sent again. Default DefaultRetryPolicy.
-	RetryPolicy RetryPolicy
-	// SpeculativeExecutionPolicy sends a slow idempotent request to another node as well. Default none.
-	SpeculativeExecutionPolicy SpeculativeExecutionPolicy
-	// Profiles are named sets of settings: see Query.Profile. Default none.
-	Profiles map[string]Profile
-	// MaxRequestsPerConn is the number of requests in flight on one connection. Further requests wait until their
-	// context or timeout ends, then fail with ErrNoStreams. Default 32768, the maximum of the protocol.
-	MaxRequestsPerConn int
+// LimitsConfig bounds the requests and the memory of a session.
+type LimitsConfig struct {
 	// Throttle bounds the requests in flight on all connections together. Default no bound.
 	Throttle Throttle
 	// MemoryBudget bounds the memory, in bytes, of requests in flight, of their answers, and of the pages that open rows
@@ -166,33 +173,23 @@ type ClusterConfig struct {
 	// or counted, because a bound makes programs wait that hold many pages, and only the program knows how much memory it
 	// has.
 	MemoryBudget int64
+	// MaxPreparedStmts is the size of the cache of prepared statements. Default 1000.
+	MaxPreparedStmts int
+}
 
-	// Observer is called after every attempt of a request, ConnectObserver after every attempt to connect, on the
-	// goroutine that dialed. Default none.
-	Observer        Observer
-	ConnectObserver func(ObservedConnect)
+// ProtocolConfig configures what a session and a server agree on.
+type ProtocolConfig struct {
+	// Version is the native protocol version, 4 or 5. Default 0, which means the highest that the cluster supports.
+	Version int
+	// CQLVersion is sent in STARTUP. Default "3.0.0".
+	CQLVersion string
+	// ApplicationInfo is the name, version and client id of the program, sent in STARTUP. Default none.
+	ApplicationInfo ApplicationInfo
 	// Events disables events of the server. Default none disabled.
 	Events EventsConfig
-	// Metadata sets how much of the schema the session caches. Default MetadataFull: each keyspace that was requested.
-	Metadata MetadataMode
-	// OnNodeChange and OnSchemaChange are called after changes of nodes and of the schema. Default none.
-	//
-	// One goroutine of the session makes all calls, one at a time, in the order of the changes. A function may block, use
-	// the session, and close it; a panic in it is logged. While it runs, changes are merged, not queued: the next call
-	// reports the difference to the last reported state. A node that went down and came up in between, or a table that
-	// was created and dropped, is not reported. Nodes known at the start count as up; NodeDown is reported for each that
-	// was not reached. There is no call after Close has returned, but one that was running then may still run.
-	//
-	// With OnSchemaChange the session reads the whole schema at its start, and the changed parts after changes. The
-	// objects of a created or dropped keyspace are reported too: created after the keyspace, dropped before it. Metadata
-	// must not be MetadataNone; with MetadataKeyspaces only changes of keyspaces are reported.
-	OnNodeChange   func(NodeChange)
-	OnSchemaChange func(SchemaChange)
-
-	// Logger receives one record per change of state, never one per request. The attribute "node" is the address,
-	// host:port, of a node. Of equal records (level, message, node) Logger receives one in 30 seconds; the attribute
-	// "repeated" of the next one is the number of records dropped. Default slog.Default.
-	Logger *slog.Logger
+	// ExperimentalTabletsRoutingV2 uses ScyllaDB's extension TABLETS_ROUTING_V2_EXPERIMENTAL on nodes that support it.
+	// The format of the extension may still change. Default false.
+	ExperimentalTabletsRoutingV2 bool
 }
 
 // A Throttle bounds the requests in flight of a session. The zero value bounds nothing and costs nothing. An attempt
@@ -237,31 +234,35 @@ func (c *EventsConfig) names() []string {
 // withDefaults returns c with defaults in place of zero fields.
 func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	setDefault(&c.Port, 9042)
-	setDefault(&c.CQLVersion, "3.0.0")
 	setDefault(&c.Timeout, 11*time.Second)
 	setDefault(&c.ConnectTimeout, 11*time.Second)
-	setDefault(&c.HeartbeatInterval, 30*time.Second)
-	setDefault(&c.HeartbeatTimeout, conn.DefaultBeatTimeout)
-	setDefault(&c.ReconnectInterval, time.Minute)
-	setDefault(&c.MaxWaitSchemaAgreement, time.Minute)
-	setDefault(&c.NumConns, 2)
-	setDefault(&c.MaxPreparedStmts, 1000)
-	setDefault(&c.Consistency, cql.Quorum)
-	setDefault(&c.PageSize, 5000)
-	setDefault(&c.NextPagePrefetch, 0.25)
-	setDefault(&c.MaxRequestsPerConn, stream.MaxStreams)
-	setDefault(&c.ShardAwareLocalPorts, [2]uint16{49152, 65535})
+	setDefault(&c.Defaults.Consistency, cql.Quorum)
+	setDefault(&c.Defaults.PageSize, 5000)
+	setDefault(&c.Defaults.Prefetch, 0.25)
+	setDefault(&c.Nodes.ReconnectInterval, time.Minute)
+	setDefault(&c.Schema.MaxWaitAgreement, time.Minute)
+	setDefault(&c.Limits.MaxPreparedStmts, 1000)
+	setDefault(&c.Protocol.CQLVersion, "3.0.0")
+	c.Pool.setDefaults()
 	c.Profiles = maps.Clone(c.Profiles)
-	if c.ReconnectionPolicy == nil {
-		c.ReconnectionPolicy = ExponentialReconnectionPolicy{}
-	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	if c.Dialer == nil && c.HostDialer == nil {
-		c.Dialer = &net.Dialer{KeepAlive: 15 * time.Second}
-	}
 	return c, c.validate()
+}
+
+func (p *PoolConfig) setDefaults() {
+	setDefault(&p.NumConns, 2)
+	setDefault(&p.MaxRequestsPerConn, stream.MaxStreams)
+	setDefault(&p.HeartbeatInterval, 30*time.Second)
+	setDefault(&p.HeartbeatTimeout, conn.DefaultBeatTimeout)
+	setDefault(&p.ShardAwareLocalPorts, [2]uint16{49152, 65535})
+	if p.ReconnectionPolicy == nil {
+		p.ReconnectionPolicy = ExponentialReconnectionPolicy{}
+	}
+	if p.Dialer == nil && p.HostDialer == nil {
+		p.Dialer = &net.Dialer{KeepAlive: 15 * time.Second}
+	}
 }
 
 // validate returns an error that joins all invalid fields. Zero fields have their defaults.
@@ -272,44 +273,46 @@ func (c *ClusterConfig) validate() error {
 			errs = append(errs, errtext.Errorf("ClusterConfig: "+format, args...))
 		}
 	}
+	negative := func(v int64, name string, value any) { fault(v < 0, "%s is %v, must not be negative", name, value) }
 	if len(c.Hosts) == 0 {
 		errs = append(errs, errtext.Errorf("ClusterConfig: Hosts is empty: %w", ErrNoHosts))
 	}
-	fault(c.Dialer != nil && c.HostDialer != nil, "Dialer and HostDialer are both set")
 	fault(c.Authenticator != nil && c.AuthProvider != nil, "Authenticator and AuthProvider are both set")
 	fault(c.Port < 0 || c.Port > 0xFFFF, "Port is %d, must be at most 65535", c.Port)
-	fault(c.ProtoVersion != 0 && c.ProtoVersion != 4 && c.ProtoVersion != 5,
-		"ProtoVersion is %d, must be 4, 5 or 0 for the highest", c.ProtoVersion)
-	fault(c.NumConns < 0, "NumConns is %d, must not be negative", c.NumConns)
-	ports := c.ShardAwareLocalPorts
-	fault(ports[0] == 0 || ports[0] > ports[1], "ShardAwareLocalPorts are %d to %d, want the first and the last port",
-		ports[0], ports[1])
-	fault(c.MaxPreparedStmts < 0, "MaxPreparedStmts is %d, must not be negative", c.MaxPreparedStmts)
-	fault(c.Timeout < 0, "Timeout is %v, must not be negative", c.Timeout)
-	fault(c.ConnectTimeout < 0, "ConnectTimeout is %v, must not be negative", c.ConnectTimeout)
-	fault(c.HeartbeatTimeout < 0, "HeartbeatTimeout is %v, must not be negative", c.HeartbeatTimeout)
-	fault(c.ReconnectInterval < 0, "ReconnectInterval is %v, must not be negative", c.ReconnectInterval)
-	fault(c.MaxWaitSchemaAgreement < 0, "MaxWaitSchemaAgreement is %v, must not be negative", c.MaxWaitSchemaAgreement)
-	fault(c.Consistency > cql.LocalOne, "Consistency is %v, not a consistency level", c.Consistency)
-	fault(c.SerialConsistency != 0 && !c.SerialConsistency.IsSerial(),
-		"SerialConsistency is %v, must be SERIAL or LOCAL_SERIAL", c.SerialConsistency)
-	fault(!(c.NextPagePrefetch <= 1), "NextPagePrefetch is %v, must be at most 1", c.NextPagePrefetch)
-	fault(c.MaxRequestsPerConn < 0 || c.MaxRequestsPerConn > stream.MaxStreams,
-		"MaxRequestsPerConn is %d, must be 0 to %d", c.MaxRequestsPerConn, stream.MaxStreams)
-	fault(c.Throttle.MaxRequests < 0, "Throttle.MaxRequests is %d, must not be negative", c.Throttle.MaxRequests)
-	fault(c.MemoryBudget < 0, "MemoryBudget is %d, must not be negative", c.MemoryBudget)
+	negative(int64(c.Timeout), "Timeout", c.Timeout)
+	negative(int64(c.ConnectTimeout), "ConnectTimeout", c.ConnectTimeout)
+	if wrong := c.Defaults.check(); wrong != "" {
+		fault(true, "Defaults.%s", wrong)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
 		p := c.Profiles[name]
 		wrong := p.check()
 		fault(wrong != "", "Profiles[%q]: %s", name, wrong)
 	}
-	fault(c.Metadata > MetadataNone, "Metadata is %d, must be MetadataFull, MetadataKeyspaces or MetadataNone", c.Metadata)
-	fault(c.Metadata == MetadataNone && c.OnSchemaChange != nil, "Metadata is MetadataNone, OnSchemaChange needs a cache")
-	errs = append(errs, validatePolicy(c.PoolConfig.HostSelectionPolicy))
+	negative(int64(c.Nodes.ReconnectInterval), "Nodes.ReconnectInterval", c.Nodes.ReconnectInterval)
+	pool, ports := &c.Pool, c.Pool.ShardAwareLocalPorts
+	fault(pool.Dialer != nil && pool.HostDialer != nil, "Pool.Dialer and Pool.HostDialer are both set")
+	negative(int64(pool.NumConns), "Pool.NumConns", pool.NumConns)
+	negative(int64(pool.HeartbeatTimeout), "Pool.HeartbeatTimeout", pool.HeartbeatTimeout)
+	fault(ports[0] == 0 || ports[0] > ports[1], "Pool.ShardAwareLocalPorts are %d to %d, want the first and the last port",
+		ports[0], ports[1])
+	fault(pool.MaxRequestsPerConn < 0 || pool.MaxRequestsPerConn > stream.MaxStreams,
+		"Pool.MaxRequestsPerConn is %d, must be 0 to %d", pool.MaxRequestsPerConn, stream.MaxStreams)
+	schema := &c.Schema
+	negative(int64(schema.MaxWaitAgreement), "Schema.MaxWaitAgreement", schema.MaxWaitAgreement)
+	fault(schema.Metadata > MetadataNone, "Schema.Metadata is %d, must be MetadataFull, MetadataKeyspaces or MetadataNone",
+		schema.Metadata)
+	fault(schema.Metadata == MetadataNone && schema.OnChange != nil,
+		"Schema.Metadata is MetadataNone, Schema.OnChange needs a cache")
+	negative(int64(c.Limits.Throttle.MaxRequests), "Limits.Throttle.MaxRequests", c.Limits.Throttle.MaxRequests)
+	negative(c.Limits.MemoryBudget, "Limits.MemoryBudget", c.Limits.MemoryBudget)
+	negative(int64(c.Limits.MaxPreparedStmts), "Limits.MaxPreparedStmts", c.Limits.MaxPreparedStmts)
+	version := c.Protocol.Version
+	fault(version != 0 && version != 4 && version != 5, "Protocol.Version is %d, must be 4, 5 or 0 for the highest", version)
 	_, snappy := c.Compressor.(SnappyCompressor)
-	fault(snappy && c.ProtoVersion == 5,
-		"Compressor is Snappy, which protocol v5 does not support: set LZ4 or ProtoVersion 4")
-	return errtext.Join(errs...)
+	fault(snappy && version == 5,
+		"Compressor is Snappy, which protocol v5 does not support: set LZ4 or Protocol.Version 4")
+	return errtext.Join(append(errs, validatePolicy(c.HostSelectionPolicy))...)
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -356,16 +359,37 @@ func (c *ClusterConfig) contactPoints(ctx context.Context) ([]contactPoint, erro
 	return points, errtext.Join(errs...)
 }
 
-// A Profile is a named set of settings for queries and batches (ClusterConfig.Profiles). A zero field leaves the
-// setting unchanged: a profile can set neither consistency Any nor Idempotent to false. Set these on the query.
+// A Profile is a set of settings of queries and batches: of all requests of a session (ClusterConfig.Defaults), or of
+// those that name it (ClusterConfig.Profiles, Query.Profile). Query and Batch have setters of the same names for one
+// request. A zero field leaves the setting unchanged: a profile can set neither consistency Any nor a flag to false.
 type Profile struct {
-	Consistency                cql.Consistency
-	SerialConsistency          cql.Consistency // Serial or LocalSerial
-	RetryPolicy                RetryPolicy
+	// Consistency is the consistency of requests. Default Quorum.
+	Consistency cql.Consistency
+	// SerialConsistency is the consistency of the Paxos phase of conditional requests: Serial or LocalSerial. Default the
+	// server's, Serial.
+	SerialConsistency cql.Consistency
+	// RequestTimeout bounds each attempt, whether or not the context has a deadline: see Query.RequestTimeout. Default
+	// none.
+	RequestTimeout time.Duration
+	// PageSize is the number of rows in a page of a query. Default 5000; negative means no paging.
+	PageSize int
+	// Prefetch is the share of the current page, 0 to 1, that is left when the session requests the next page. Default
+	// 0.25; negative means at the end of the page.
+	Prefetch float64
+	// Idempotent marks the statements idempotent: they may be executed twice. Default false, but see Query.Idempotent.
+	Idempotent bool
+	// DisableSelectIdempotence makes a SELECT idempotent only if it is marked so, like every other statement. Default
+	// false: a SELECT is idempotent unless Query.Idempotent(false) is set, because executing it again writes nothing.
+	DisableSelectIdempotence bool
+	// ServerTimestamps leaves the timestamps of writes to the coordinators. Default false, which means that requests
+	// carry the client's clock; the timestamps of a session strictly increase.
+	ServerTimestamps bool
+	// RetryPolicy decides whether a failed request is sent again. Default DefaultRetryPolicy.
+	RetryPolicy RetryPolicy
+	// SpeculativeExecutionPolicy sends a slow idempotent request to another node as well. Default none.
 	SpeculativeExecutionPolicy SpeculativeExecutionPolicy
-	RequestTimeout             time.Duration // see Query.RequestTimeout
-	PageSize                   int           // rows; negative means no paging. Queries only.
-	Idempotent                 bool          // true marks the statements idempotent
+	// Observer is called after every attempt of a request. Default none.
+	Observer Observer
 }
 
 // check describes the first invalid field of the profile. Empty means that the profile is valid.
@@ -377,6 +401,8 @@ func (p *Profile) check() string {
 		return fmt.Sprintf("SerialConsistency is %v, must be SERIAL or LOCAL_SERIAL", p.SerialConsistency)
 	case p.RequestTimeout < 0:
 		return fmt.Sprintf("RequestTimeout is %v, must not be negative", p.RequestTimeout)
+	case !(p.Prefetch <= 1):
+		return fmt.Sprintf("Prefetch is %v, must be at most 1", p.Prefetch)
 	}
 	return ""
 }

@@ -75,9 +75,9 @@ func (d hostPortDialer) DialContextLocalPort(ctx context.Context, _, addr string
 
 // dialerOf returns the Dialer of connections to a node.
 func (c *ClusterConfig) dialerOf(host *cql.Host) Dialer {
-	switch d := c.HostDialer.(type) {
+	switch d := c.Pool.HostDialer.(type) {
 	case nil:
-		return c.Dialer
+		return c.Pool.Dialer
 	case HostLocalPortDialer:
 		return hostPortDialer{d, host}
 	default:

@@ -4,6 +4,7 @@ package vecql
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -74,11 +75,45 @@ func TestProfile(t *testing.T) {
 	})
 }
 
+// TestSettingsOfRequestsAreOneVocabulary requires that a profile has the same effect as ClusterConfig.Defaults, as one
+// of Profiles, and by the setters of a query.
+func TestSettingsOfRequestsAreOneVocabulary(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		full := Profile{
+			Consistency: cql.LocalOne, SerialConsistency: cql.LocalSerial, RequestTimeout: time.Minute, PageSize: 17, Prefetch: 0.5,
+			Idempotent: true, DisableSelectIdempotence: true, ServerTimestamps: true, RetryPolicy: SimpleRetryPolicy{NumRetries: 7},
+			SpeculativeExecutionPolicy: &SimpleSpeculativeExecution{NumAttempts: 1}, Observer: func(context.Context, ObservedAttempt) {},
+		}
+		v := reflect.ValueOf(full)
+		for i := range v.NumField() {
+			require.False(t, v.Field(i).IsZero(), v.Type().Field(i).Name)
+		}
+		named, defaults := configOf(c), configOf(c)
+		named.Profiles, defaults.Defaults = map[string]Profile{"full": full}, full
+		s := openSession(t, named)
+		state := func(q *Query) Query {
+			require.NotNil(t, q.policies.observer)
+			p := *q.policies
+			p.observer, q.policies, q.session = nil, &p, nil // functions are never equal
+			return *q
+		}
+		want := state(s.Query(idempotentInsert).Profile("full"))
+		require.Equal(t, want, state(openSession(t, defaults).Query(idempotentInsert)))
+		require.Equal(t, want, state(s.Query(idempotentInsert).Idempotent(true).selects(false).
+			Consistency(full.Consistency).SerialConsistency(full.SerialConsistency).RequestTimeout(full.RequestTimeout).
+			PageSize(full.PageSize).Prefetch(full.Prefetch).ServerTimestamps(true).RetryPolicy(full.RetryPolicy).
+			SpeculativeExecutionPolicy(full.SpeculativeExecutionPolicy).Observer(full.Observer)))
+	})
+}
+
+// selects sets whether a SELECT is idempotent without a mark, for which no setter exists.
+func (q *Query) selects(v bool) *Query { q.selectsIdempotent = v; return q }
+
 func TestConfigOfPoliciesIsChecked(t *testing.T) {
 	cfg := &ClusterConfig{Hosts: []string{"127.0.0.1"}}
-	cfg.MaxRequestsPerConn = 40000
-	cfg.Throttle = Throttle{MaxRequests: -1}
-	cfg.MemoryBudget = -1
+	cfg.Pool.MaxRequestsPerConn = 40000
+	cfg.Limits.Throttle = Throttle{MaxRequests: -1}
+	cfg.Limits.MemoryBudget = -1
 	cfg.Profiles = map[string]Profile{"a": {Consistency: 99}, "b": {SerialConsistency: cql.One}, "c": {RequestTimeout: -1}, "d": {}}
 	_, err := NewSession(t.Context(), *cfg)
 	for _, want := range []string{"MaxRequestsPerConn", "Throttle.MaxRequests", "MemoryBudget", `Profiles["a"]: Consistency`, `Profiles["b"]: Serial`, `Profiles["c"]: RequestTimeout`} {

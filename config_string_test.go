@@ -104,16 +104,16 @@ func (dialerOfProgram) DialContext(context.Context, string, string) (net.Conn, e
 func TestConfigString(t *testing.T) {
 	cfg := ClusterConfig{
 		Hosts: []string{"a", "b:9043"}, Keyspace: "shop", Authenticator: PasswordAuthenticator{Username: "u", Password: "p"},
-		TLS:            &tls.Config{MinVersion: tls.VersionTLS13, ServerName: "db", InsecureSkipVerify: true}, //nolint:gosec // not used
-		RetryPolicy:    SimpleRetryPolicy{NumRetries: 3},
-		Dialer:         dialerOfProgram{secret},
-		PoolConfig:     PoolConfig{HostSelectionPolicy: DCAwarePolicy{DataCenter: "dc1"}},
-		Throttle:       Throttle{MaxRequests: 7},
-		Profiles:       map[string]Profile{"slow": {RequestTimeout: time.Minute, Consistency: cql.All}, "fast": {PageSize: 10}},
-		Port:           -1, // invalid
-		ConnectTimeout: 3 * time.Second,
+		TLS:                 &tls.Config{MinVersion: tls.VersionTLS13, ServerName: "db", InsecureSkipVerify: true}, //nolint:gosec // not used
+		Defaults:            Profile{RetryPolicy: SimpleRetryPolicy{NumRetries: 3}},
+		Pool:                PoolConfig{Dialer: dialerOfProgram{secret}},
+		HostSelectionPolicy: DCAwarePolicy{DataCenter: "dc1"},
+		Limits:              LimitsConfig{Throttle: Throttle{MaxRequests: 7}},
+		Profiles:            map[string]Profile{"slow": {RequestTimeout: time.Minute, Consistency: cql.All}, "fast": {PageSize: 10}},
+		Port:                -1, // invalid
+		ConnectTimeout:      3 * time.Second,
 	}
-	cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 50 * time.Millisecond}
+	cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 50 * time.Millisecond}
 	got := map[string]string{}
 	var names []string
 	for _, line := range strings.Split(strings.TrimSpace(cfg.String()), "\n") {
@@ -129,21 +129,21 @@ func TestConfigString(t *testing.T) {
 	require.Subset(t, append(names, "Profiles"), want, "each field has a line")
 	for name, value := range map[string]string{
 		"Hosts": "a, b:9043", "Keyspace": "shop", "Port": "-1", "Timeout": "11s", "ConnectTimeout": "3s",
-		"Authenticator":                  "vecql.PasswordAuthenticator{Username:u Password:*** AllowedAuthenticators:[]}",
-		"TLS":                            `verify=false roots=system name="db" client-certificates=0 min-version=TLS 1.3`,
-		"Consistency":                    "QUORUM",
-		"SerialConsistency":              "none",
-		"Compressor":                     "none",
-		"RetryPolicy":                    "vecql.SimpleRetryPolicy{NumRetries:3}",
-		"PoolConfig.HostSelectionPolicy": "vecql.DCAwarePolicy{DataCenter:dc1 NoFailover:false}",
-		"ReconnectionPolicy":             "vecql.ExponentialReconnectionPolicy" + fmt.Sprintf("%+v", ExponentialReconnectionPolicy{}),
-		"Dialer":                         "vecql.dialerOfProgram",
-		"Logger":                         "*slog.Logger",
-		"Metadata":                       settingText(MetadataFull),
-		"Throttle.MaxRequests":           "7", `Profiles["slow"].RequestTimeout`: "1m0s", `Profiles["slow"].Consistency`: "ALL",
-		`Profiles["fast"].PageSize`:  "10",
-		"SpeculativeExecutionPolicy": "*vecql.SimpleSpeculativeExecution{NumAttempts:1 TimeoutDelay:50ms}",
-		"ShardAwareLocalPorts":       "[49152 65535]",
+		"Authenticator":               "vecql.PasswordAuthenticator{Username:u Password:*** AllowedAuthenticators:[]}",
+		"TLS":                         `verify=false roots=system name="db" client-certificates=0 min-version=TLS 1.3`,
+		"Defaults.Consistency":        "QUORUM",
+		"Defaults.SerialConsistency":  "none",
+		"Compressor":                  "none",
+		"Defaults.RetryPolicy":        "vecql.SimpleRetryPolicy{NumRetries:3}",
+		"HostSelectionPolicy":         "vecql.DCAwarePolicy{DataCenter:dc1 NoFailover:false}",
+		"Pool.ReconnectionPolicy":     "vecql.ExponentialReconnectionPolicy" + fmt.Sprintf("%+v", ExponentialReconnectionPolicy{}),
+		"Pool.Dialer":                 "vecql.dialerOfProgram",
+		"Logger":                      "*slog.Logger",
+		"Schema.Metadata":             settingText(MetadataFull),
+		"Limits.Throttle.MaxRequests": "7", `Profiles["slow"].RequestTimeout`: "1m0s", `Profiles["slow"].Consistency`: "ALL",
+		`Profiles["fast"].PageSize`:           "10",
+		"Defaults.SpeculativeExecutionPolicy": "*vecql.SimpleSpeculativeExecution{NumAttempts:1 TimeoutDelay:50ms}",
+		"Pool.ShardAwareLocalPorts":           "[49152 65535]",
 	} {
 		require.Equal(t, value, got[name], name)
 	}

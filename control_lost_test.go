@@ -20,7 +20,7 @@ import (
 func TestControlLostAtOnce(t *testing.T) {
 	c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
 	cfg := &ClusterConfig{Hosts: c.Hosts()}
-	cfg.Dialer, cfg.Logger = c.Dialer(), slog.New(slog.DiscardHandler)
+	cfg.Pool.Dialer, cfg.Logger = c.Dialer(), slog.New(slog.DiscardHandler)
 	s, err := NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()

@@ -72,7 +72,7 @@ func (k *core) hasMetadataID() bool { return k.metadataIDs.Load() }
 
 func (k *core) observeConnect(o ObservedConnect) {
 	defer k.caught("observer")
-	k.cfg.ConnectObserver(o)
+	k.cfg.Pool.ConnectObserver(o)
 }
 
 // counters count what Stats returns. Those that every request updates are striped; sums are taken when they are read.

@@ -105,9 +105,9 @@
 // # Errors and retries
 //
 // A request goes to a replica of its partition, on ScyllaDB to the shard that owns the partition, and to another node
-// when that node cannot be reached. In a cluster with several data centers, set ClusterConfig.PoolConfig to a policy
-// that names the local one: see [DCAwarePolicy]. Nodes are identified by host id and may change their
-// addresses. The session reconnects to a node for as long as the node belongs to the cluster.
+// when that node cannot be reached. In a cluster with several data centers, set ClusterConfig.HostSelectionPolicy to a
+// policy that names the local one: see [DCAwarePolicy]. Nodes are identified by host id and may change their addresses.
+// The session reconnects to a node for as long as the node belongs to the cluster.
 //
 // A statement that may have been executed is sent again only if it is idempotent, under every [RetryPolicy]: a SELECT,
 // or a statement that is marked so ([Query.Idempotent]). [MayHaveApplied] reports whether a request that failed may
@@ -117,9 +117,9 @@
 // docs/errors.md lists all errors with their causes and remedies.
 //
 // A [SpeculativeExecutionPolicy] sends slow idempotent requests to a second node. A [Throttle] bounds the requests in
-// flight, ClusterConfig.MemoryBudget the memory of requests and pages. A [Profile] names a set of such settings.
-// [Session.Stats], observers ([Observer]), a [NodeChange] and a [SchemaChange] report what a
-// session does, [Session.Health] which nodes serve. Package cqltest has a cluster for tests that needs no installation.
+// flight, ClusterConfig.Limits.MemoryBudget the memory of requests and pages. A [Profile] is a set of settings of
+// requests. [Session.Stats], observers ([Observer]), a [NodeChange] and a [SchemaChange] report what a session does,
+// [Session.Health] which nodes serve. Package cqltest has a cluster for tests that needs no installation.
 //
 // # What goroutines may share
 //

@@ -45,8 +45,8 @@ var (
 	// ErrNodeBusy means that a node is so far behind with its answers that the request would have timed out. The request
 	// was not sent to it.
 	ErrNodeBusy = conn.ErrNodeBusy
-	// ErrThrottled means that a request waited for ClusterConfig.Throttle until its context or timeout ended, or that
-	// the queue was full. The request was not sent.
+	// ErrThrottled means that a request waited for ClusterConfig.Limits.Throttle until its context or timeout ended, or
+	// that the queue was full. The request was not sent.
 	ErrThrottled = errors.New("vecql: too many requests in flight")
 	// ErrNoProfile means that the profile of a query or batch is not in ClusterConfig.Profiles.
 	ErrNoProfile = errors.New("vecql: no such profile in ClusterConfig.Profiles")
@@ -56,8 +56,8 @@ var (
 	ErrKeyspaceDoesNotExist = errors.New("vecql: keyspace does not exist")
 	// ErrNoTable means that the keyspace has no table of that name.
 	ErrNoTable = errors.New("vecql: table does not exist")
-	// ErrNoMetadata means that the session does not cache the metadata (ClusterConfig.Metadata), or that no node returned
-	// it.
+	// ErrNoMetadata means that the session does not cache the metadata (ClusterConfig.Schema.Metadata), or that no node
+	// returned it.
 	ErrNoMetadata = errors.New("vecql: no metadata available")
 	// ErrUseStmt means that a query is a USE statement, which would change one connection of many. Set
 	// ClusterConfig.Keyspace or Query.Keyspace.
@@ -114,11 +114,12 @@ func (e *PeerError) Error() string {
 			"(a renamed cluster needs a new session)", e.Address, e.Got.HostID, e.Got.ClusterName, e.Want.ClusterName)
 	}
 	return fmt.Sprintf("vecql: connection to %s refused: node %v of cluster %q answers at the address of node %v "+
-		"(behind a load balancer set ClusterConfig.LoadBalanced)", e.Address, e.Got.HostID, e.Got.ClusterName, e.Want.HostID)
+		"(behind a load balancer set ClusterConfig.Nodes.LoadBalanced)", e.Address, e.Got.HostID, e.Got.ClusterName, e.Want.HostID)
 }
 
-// A MemoryBudgetError means that a request waited for ClusterConfig.MemoryBudget until its context or timeout ended.
-// The request was not sent. Sizes are in bytes; InFlight and Held are as in [stats.Memory], at the end of the wait.
+// A MemoryBudgetError means that a request waited for ClusterConfig.Limits.MemoryBudget until its context or timeout
+// ended. The request was not sent. Sizes are in bytes; InFlight and Held are as in [stats.Memory], at the end of the
+// wait.
 type MemoryBudgetError struct {
 	Budget         int64
 	Size           int64 // of the request and the answer to expect

@@ -49,7 +49,7 @@ func ExampleObserver() {
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
 	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Keyspace = "shop"
-	config.Observer = printAttempt
+	config.Defaults.Observer = printAttempt
 	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)

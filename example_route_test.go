@@ -66,7 +66,7 @@ func ExampleHostPicker() {
 	defer cluster.Close()
 	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
 	config.Keyspace = "shop"
-	config.PoolConfig.HostSelectionPolicy = &fewFailures{HostSelectionPolicy: vecql.RoundRobinPolicy{}}
+	config.HostSelectionPolicy = &fewFailures{HostSelectionPolicy: vecql.RoundRobinPolicy{}}
 	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)

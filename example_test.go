@@ -100,9 +100,9 @@ func ExampleClusterConfig() {
 		Keyspace:      "shop",
 		TLS:           &tls.Config{MinVersion: tls.VersionTLS13}, // certificates are verified against the names above
 		Authenticator: vecql.PasswordAuthenticator{Username: "shop", Password: "secret"},
-		Consistency:   cql.LocalQuorum,
+		Defaults:      vecql.Profile{Consistency: cql.LocalQuorum},
 	}
-	config.PoolConfig.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: vecql.DCAwarePolicy{DataCenter: "eu-west"}}
+	config.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: vecql.DCAwarePolicy{DataCenter: "eu-west"}}
 	session, err := vecql.NewSession(context.Background(), config)
 	if err != nil {
 		log.Fatal(err)

@@ -176,7 +176,7 @@ func ExampleRetryPolicy() {
 	cluster := startShop()
 	defer cluster.Close()
 	config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
-	config.RetryPolicy = patience{}
+	config.Defaults.RetryPolicy = patience{}
 	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)

@@ -45,12 +45,12 @@ func bubble(t *testing.T, n int, f func(t *testing.T, c *fakecql.Cluster)) {
 func configOf(c *fakecql.Cluster) *ClusterConfig {
 	cfg := &ClusterConfig{Hosts: []string{c.Nodes[0].Addr()}}
 	cfg.Port = c.Port
-	cfg.NumConns = 1
+	cfg.Pool.NumConns = 1
 	cfg.Timeout = 5 * time.Second
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	cfg.HeartbeatInterval = -1
+	cfg.Pool.HeartbeatInterval = -1
 	if c.InMemory() {
-		cfg.Dialer = c
+		cfg.Pool.Dialer = c
 	}
 	return cfg
 }

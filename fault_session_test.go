@@ -84,7 +84,7 @@ func TestFault15OtherVersions(t *testing.T) {
 	for _, m := range []struct {
 		name   string
 		speaks byte // version of the server; 0 means none that the driver supports
-		asked  int  // ClusterConfig.ProtoVersion
+		asked  int  // ClusterConfig.Protocol.Version
 		refuse func(p *fakecql.Conn, h wire.Header)
 		want   string // of the error; empty means success
 	}{
@@ -109,7 +109,7 @@ func TestFault15OtherVersions(t *testing.T) {
 				}
 				c.Nodes[0].Server.Refuse = m.refuse
 				cfg := configOf(c)
-				cfg.ProtoVersion = m.asked
+				cfg.Protocol.Version = m.asked
 				began := time.Now()
 				s, err := NewSession(t.Context(), *cfg)
 				require.Less(t, time.Since(began), time.Second)
@@ -144,7 +144,7 @@ func TestFault04StalledWrites(t *testing.T) {
 			}
 			return end
 		}
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HeartbeatInterval, cfg.Timeout = 10*time.Second, time.Minute })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Pool.HeartbeatInterval, cfg.Timeout = 10*time.Second, time.Minute })
 		other := s.Query("INSERT x").HostID(c.Nodes[0].ID.String())
 		stalled := s.Query("INSERT x").HostID(c.Nodes[1].ID.String())
 		require.NoError(t, stalled.Exec(t.Context()))

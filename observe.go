@@ -58,7 +58,7 @@ type Tracer interface {
 
 // Changes of nodes and of the schema, as functions of the program receive them. cluster_notify.go calls the functions.
 
-// A NodeChange is a change of a node. See ClusterConfig.OnNodeChange.
+// A NodeChange is a change of a node. See ClusterConfig.Nodes.OnChange.
 type NodeChange struct {
 	Kind NodeChangeKind
 	Host *cql.Host
@@ -91,7 +91,7 @@ func (k NodeChangeKind) String() string {
 }
 
 // A SchemaChange is a change of one object of the schema: of a keyspace itself, a table with its columns, options and
-// indexes, a type, a function or an aggregate. See ClusterConfig.OnSchemaChange.
+// indexes, a type, a function or an aggregate. See ClusterConfig.Schema.OnChange.
 type SchemaChange struct {
 	// Old and New are the metadata before and after the change: both a *cql.KeyspaceMetadata, *cql.TableMetadata,
 	// *cql.UserTypeMetadata, *cql.FunctionMetadata or *cql.AggregateMetadata. Old is nil if the object was created, New

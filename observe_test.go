@@ -27,8 +27,8 @@ func TestObservers(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		seen := &attemptRecorder{}
-		cfg.Observer, cfg.ConnectObserver = seen.observe, seen.connected
-		cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
+		cfg.Defaults.Observer, cfg.Pool.ConnectObserver = seen.observe, seen.connected
+		cfg.Defaults.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
 		cfg.Keyspace = "ks"
 		const insert = "INSERT INTO ks.t (name) VALUES (?)"
 		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("name text")})
@@ -145,7 +145,7 @@ func TestConnectObserverSeesFailures(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		seen := &attemptRecorder{}
-		cfg.ConnectObserver = seen.connected
+		cfg.Pool.ConnectObserver = seen.connected
 		cfg.Hosts = []string{"127.0.0.9", c.Nodes[0].Addr()}
 		s := openSession(t, cfg)
 		require.Len(t, seen.connects, 3)

@@ -74,14 +74,6 @@ type RouteInfo struct {
 	Replicas        []*cql.Host // of the partition, the nearest first; empty when unknown
 }
 
-// PoolConfig configures the selection of nodes.
-type PoolConfig struct {
-	// HostSelectionPolicy selects the nodes of each request. Default TokenAwarePolicy{}: replicas first, without a
-	// preference for a data center. With several data centers, name the local one:
-	// TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}.
-	HostSelectionPolicy HostSelectionPolicy
-}
-
 // RoundRobinPolicy is a HostSelectionPolicy that spreads requests evenly over all nodes.
 type RoundRobinPolicy struct{}
 
@@ -94,7 +86,7 @@ func (RoundRobinPolicy) Tier(*cql.Host) int { return 0 }
 type DCAwarePolicy struct {
 	DataCenter string // the local data center; must not be empty
 	// NoFailover excludes the nodes of other data centers: a request that no local node takes fails. The session still
-	// connects to remote nodes, unless ClusterConfig.HostFilter excludes them.
+	// connects to remote nodes, unless ClusterConfig.Nodes.HostFilter excludes them.
 	NoFailover bool
 }
 

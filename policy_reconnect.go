@@ -19,8 +19,8 @@ import (
 type ReconnectionPolicy interface {
 	// GetInterval returns the wait before retry number currentRetry, counted from 0. Less than 10 ms counts as 10 ms.
 	GetInterval(currentRetry int) time.Duration
-	// GetMaxRetries returns the number of retries. After the last one the session does not dial the node until an event
-	// or the next reading of the system tables (ClusterConfig.ReconnectInterval) names the node; then the count starts
+	// GetMaxRetries returns the number of retries. After the last one the session does not dial the node until an event or
+	// the next reading of the system tables (ClusterConfig.Nodes.ReconnectInterval) names the node; then the count starts
 	// over. 0 means no limit, a negative number no retry.
 	GetMaxRetries() int
 }

@@ -27,7 +27,7 @@ func TestThrottleOff(t *testing.T) {
 func TestSessionThrottles(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
-		cfg.Throttle = Throttle{MaxRequests: 4, MaxWaiting: 100}
+		cfg.Limits.Throttle = Throttle{MaxRequests: 4, MaxWaiting: 100}
 		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		var under, most atomic.Int32
@@ -65,7 +65,7 @@ func TestSessionThrottles(t *testing.T) {
 func TestMaxRequestsPerConn(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
-		cfg.MaxRequestsPerConn = 2
+		cfg.Pool.MaxRequestsPerConn = 2
 		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, _ int) {

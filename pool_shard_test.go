@@ -91,7 +91,7 @@ func TestPoolConnectionsPerShard(t *testing.T) {
 		t.Run(fmt.Sprintf("%d over %d", m.size, m.shards), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				net := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(m.shards))
-				s := sessionOn(net, func(cfg *ClusterConfig) { cfg.NumConns = m.size })
+				s := sessionOn(net, func(cfg *ClusterConfig) { cfg.Pool.NumConns = m.size })
 				synctest.Wait()
 				p := poolOf(s, net.Nodes[0])
 				require.Equal(t, repeat(m.shards, m.want), p.shardCounts())
@@ -108,16 +108,16 @@ func TestPoolPlainPort(t *testing.T) {
 		name   string
 		change func(cfg *ClusterConfig, n *fakecql.Node)
 	}{
-		{"port is disabled", func(cfg *ClusterConfig, _ *fakecql.Node) { cfg.DisableShardAwarePort = true }},
+		{"port is disabled", func(cfg *ClusterConfig, _ *fakecql.Node) { cfg.Pool.DisableShardAwarePort = true }},
 		{"port refuses", func(_ *ClusterConfig, n *fakecql.Node) { n.NoPort = true }},
 		{"port is not announced", func(_ *ClusterConfig, n *fakecql.Node) { n.Extra = map[string][]string{conn.KeyShardAwarePort: nil} }},
 		{"dialer cannot choose ports", func(cfg *ClusterConfig, n *fakecql.Node) {
-			cfg.Dialer = dialerFunc(n.Cluster.DialContext)
+			cfg.Pool.Dialer = dialerFunc(n.Cluster.DialContext)
 		}},
 		{"translated ports", func(_ *ClusterConfig, n *fakecql.Node) { n.PortShift = 3 }},
 		{"no local port is free", func(_ *ClusterConfig, n *fakecql.Node) { n.Cluster.Taken = func(int) bool { return true } }},
 		{"node chooses at random", func(cfg *ClusterConfig, n *fakecql.Node) {
-			cfg.DisableShardAwarePort = true
+			cfg.Pool.DisableShardAwarePort = true
 			n.Assign = func() int { return random.IntN(8) }
 		}},
 	} {
@@ -146,7 +146,7 @@ func TestPoolPlainPortBoundedRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(8))
 		m.Nodes[0].Assign = func() int { return 5 }
-		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
+		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.Pool.DisableShardAwarePort = true })
 		began := time.Now()
 		time.Sleep(10 * time.Minute)
 		dials := m.DialsSince(began, "")
@@ -163,7 +163,7 @@ func TestFault24Resharding(t *testing.T) {
 		t.Run(fmt.Sprintf("plain port %v", plain), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := newFakeCluster(t, frame.V4, 2, fakecql.Sharded(8))
-				s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = plain })
+				s := sessionOn(m, func(cfg *ClusterConfig) { cfg.Pool.DisableShardAwarePort = plain })
 				time.Sleep(time.Second)
 				n := m.Nodes[1]
 				p := poolOf(s, n)
@@ -196,7 +196,7 @@ func TestFault25SurplusCloses(t *testing.T) {
 		next := 0
 		order := []int{0 /* control */, 2, 2, 2, 0, 2, 1, 2, 3}
 		n.Assign = func() int { next++; return order[min(next, len(order))-1] }
-		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
+		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.Pool.DisableShardAwarePort = true })
 		p := poolOf(s, n)
 		first := p.pickShard(2)
 		time.Sleep(10 * time.Second)
@@ -216,7 +216,7 @@ func TestFault25SurplusServes(t *testing.T) {
 		n := m.Nodes[0]
 		n.Assign = func() int { return 2 }
 		n.Delay = 10 * time.Millisecond
-		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
+		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.Pool.DisableShardAwarePort = true })
 		p := poolOf(s, n)
 		require.Equal(t, []int{0, 0, 1, 0}, p.shardCounts())
 		p.mu.Lock()

@@ -65,7 +65,7 @@ func TestStatsOfConnections(t *testing.T) {
 func TestStatsOfPoolStates(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.ReconnectionPolicy = ConstantReconnectionPolicy{Interval: 10 * time.Second, MaxRetries: 1}
+			cfg.Pool.ReconnectionPolicy = ConstantReconnectionPolicy{Interval: 10 * time.Second, MaxRetries: 1}
 		})
 		node := func() stats.Node { return s.Stats().Nodes[1] }
 		synctest.Wait() // until the pool has noted that its dial ended
@@ -181,7 +181,7 @@ func TestStatsOfEndedConnections(t *testing.T) {
 
 func TestStatsOfControlConnection(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ReconnectInterval = time.Minute })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Nodes.ReconnectInterval = time.Minute })
 		st := s.Stats().Control
 		require.Equal(t, c.Nodes[0].Addr(), st.Node)
 		require.NoError(t, st.Err)

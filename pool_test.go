@@ -92,7 +92,7 @@ func TestPoolLogsWithoutLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newFakeCluster(t, frame.V4, 2, fakecql.Sharded(4))
 		logged, logger := fakecql.NewLogCounter()
-		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.Logger, cfg.ReconnectInterval = logger, time.Second })
+		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.Logger, cfg.Nodes.ReconnectInterval = logger, time.Second })
 		n := m.Nodes[1]
 		p := poolOf(s, n)
 		logged.Call(func() {
@@ -165,7 +165,7 @@ func TestPoolPickAllocates(t *testing.T) {
 func TestPoolNodeDropsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newFakeCluster(t, frame.V4, 2)
-		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.NumConns = 4 })
+		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.Pool.NumConns = 4 })
 		n := m.Nodes[1]
 		began := time.Now()
 		for range 6000 {
@@ -247,7 +247,7 @@ func TestPoolGivesUp(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				net := newFakeCluster(t, frame.V4, 2)
-				s := sessionOn(net, func(cfg *ClusterConfig) { cfg.ReconnectionPolicy = m.policy })
+				s := sessionOn(net, func(cfg *ClusterConfig) { cfg.Pool.ReconnectionPolicy = m.policy })
 				time.Sleep(10 * time.Second)
 				n := net.Nodes[1]
 				p := poolOf(s, n)
@@ -294,7 +294,7 @@ func TestSessionStartGrace(t *testing.T) {
 // second serves until the successor of the first is open, and is replaced only when it asks again.
 func TestPoolReplacesOneConnection(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.NumConns = 2 })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Pool.NumConns = 2 })
 		time.Sleep(time.Second)
 		p := s.topo.Load().nodes[0].pool
 		worn := func() *conn.Conn {

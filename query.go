@@ -41,9 +41,9 @@ type Query struct {
 
 func (s *Session) defaultOptions() options {
 	return options{
-		consistency: s.cfg.Consistency, serialConsistency: s.cfg.SerialConsistency,
-		idempotent: s.cfg.DefaultIdempotence, selectsIdempotent: !s.cfg.DisableSelectIdempotence,
-		serverTimestamps: s.cfg.ServerTimestamps, policies: s.defaultPolicies,
+		consistency: s.cfg.Defaults.Consistency, serialConsistency: s.cfg.Defaults.SerialConsistency,
+		idempotent: s.cfg.Defaults.Idempotent, selectsIdempotent: !s.cfg.Defaults.DisableSelectIdempotence,
+		serverTimestamps: s.cfg.Defaults.ServerTimestamps, policies: s.defaultPolicies,
 	}
 }
 
@@ -51,7 +51,7 @@ func (s *Session) defaultOptions() options {
 func (s *Session) Query(stmt string, values ...any) *Query {
 	return &Query{
 		session: s, stmt: stmt, values: values, options: s.defaultOptions(),
-		pageSize: s.cfg.PageSize, prefetch: s.cfg.NextPagePrefetch, skipMetadata: true,
+		pageSize: s.cfg.Defaults.PageSize, prefetch: s.cfg.Defaults.Prefetch, skipMetadata: true,
 	}
 }
 

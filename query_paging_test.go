@@ -71,7 +71,7 @@ func TestPageSizeAndState(t *testing.T) {
 			require.Equal(t, len(m.want), rows)
 			require.Equal(t, m.want, asked)
 		}
-		none := sessionOn(c, func(cfg *ClusterConfig) { cfg.PageSize = -1 })
+		none := sessionOn(c, func(cfg *ClusterConfig) { cfg.Defaults.PageSize = -1 })
 		asked = nil
 		require.NoError(t, none.Query(read).PageState(nil).Exec(t.Context()))
 		require.Equal(t, []page{{0, ""}}, asked)

@@ -31,8 +31,8 @@ func TestRoute(t *testing.T) {
 		for _, policy := range []HostSelectionPolicy{nil, RoundRobinPolicy{}, pickAll{}} {
 			observed := 0
 			s := sessionOn(c, func(cfg *ClusterConfig) {
-				cfg.PoolConfig.HostSelectionPolicy = policy
-				cfg.Observer = func(context.Context, ObservedAttempt) { observed++ }
+				cfg.HostSelectionPolicy = policy
+				cfg.Defaults.Observer = func(context.Context, ObservedAttempt) { observed++ }
 			})
 			got, err := s.Query(one, 7).Route(t.Context())
 			require.NoError(t, err)

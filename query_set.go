@@ -19,7 +19,7 @@ func (q *Query) Consistency(c cql.Consistency) *Query { q.consistency = c; retur
 func (q *Query) SerialConsistency(c cql.Consistency) *Query { q.serialConsistency = c; return q }
 
 // Idempotent sets whether the statement is safe to execute twice. The session then retries it even if its outcome is
-// unknown. The default is true for a SELECT and false for other statements (ClusterConfig.DefaultIdempotence and
+// unknown. The default is true for a SELECT and false for other statements (Profile.Idempotent and
 // DisableSelectIdempotence change it).
 func (q *Query) Idempotent(v bool) *Query {
 	q.idempotent, q.selectsIdempotent = v, v
@@ -27,7 +27,7 @@ func (q *Query) Idempotent(v bool) *Query {
 }
 
 // ServerTimestamps sets whether the coordinator rather than the client sets the write time
-// (ClusterConfig.ServerTimestamps).
+// (Profile.ServerTimestamps).
 func (q *Query) ServerTimestamps(v bool) *Query { q.serverTimestamps = v; return q }
 
 // Timestamp sets the write time, in microseconds since the epoch.
@@ -108,8 +108,12 @@ func (q *Query) GetIdempotent() bool {
 // Profile applies the settings of ClusterConfig.Profiles[name] to the query. Later setters override them. If there is
 // no such profile, running the query returns ErrNoProfile.
 func (q *Query) Profile(name string) *Query {
-	if p := q.apply(&q.session.cfg, name); p.PageSize != 0 {
+	p := q.apply(&q.session.cfg, name)
+	if p.PageSize != 0 {
 		q.pageSize = p.PageSize
+	}
+	if p.Prefetch != 0 {
+		q.prefetch = p.Prefetch
 	}
 	return q
 }

@@ -24,7 +24,7 @@ func TestTargets(t *testing.T) {
 			require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2};
 				CREATE TABLE shop.items (id bigint PRIMARY KEY, name text)`))
 			config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
-			config.Logger, config.Consistency = slog.New(slog.DiscardHandler), cql.One
+			config.Logger, config.Defaults.Consistency = slog.New(slog.DiscardHandler), cql.One
 			session, err := vecql.NewSession(t.Context(), *config)
 			require.NoError(t, err)
 			defer session.Close()
@@ -91,7 +91,7 @@ func TestEncodedRows(t *testing.T) {
 			require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1};
 				CREATE TABLE shop.logs (id bigint, n int, v text, PRIMARY KEY (id, n))`))
 			config := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
-			config.Logger, config.Consistency = slog.New(slog.DiscardHandler), cql.One
+			config.Logger, config.Defaults.Consistency = slog.New(slog.DiscardHandler), cql.One
 			session, err := vecql.NewSession(t.Context(), *config)
 			require.NoError(t, err)
 			defer session.Close()

@@ -79,7 +79,7 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 				for _, stmt := range []string{insert, insert + " IF NOT EXISTS", several, "SELECT v FROM ks.t WHERE id = ?"} {
 					c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 				}
-				cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
+				cfg.Defaults.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
 				s := openSession(t, cfg)
 				sent := 0
 				c.Answer(func(r *fakecql.Request, _ int) {
@@ -109,8 +109,8 @@ func TestSpeculativeExecutionInFlightMayHaveApplied(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 				cfg := configOf(c)
-				cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
-				cfg.RetryPolicy = SimpleRetryPolicy{}
+				cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
+				cfg.Defaults.RetryPolicy = SimpleRetryPolicy{}
 				s := openSession(t, cfg)
 				c.Answer(func(r *fakecql.Request, nth int) {
 					if nth == 1 {
@@ -140,8 +140,8 @@ func TestSpeculativeExecutionsDisagreeMayHaveApplied(t *testing.T) {
 	for _, last := range []int{0, 1} {
 		bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 			s := sessionOn(c, func(cfg *ClusterConfig) {
-				cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
-				cfg.RetryPolicy = SimpleRetryPolicy{}
+				cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
+				cfg.Defaults.RetryPolicy = SimpleRetryPolicy{}
 			})
 			c.Answer(func(r *fakecql.Request, nth int) {
 				time.Sleep(200 * time.Millisecond)
@@ -174,8 +174,8 @@ func TestEarlierAttemptMayHaveApplied(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 				s := sessionOn(c, func(cfg *ClusterConfig) {
-					cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
-					cfg.MaxRequestsPerConn = 1
+					cfg.Defaults.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
+					cfg.Pool.MaxRequestsPerConn = 1
 				})
 				for _, stmt := range []string{blocking, idempotentInsert} {
 					_, err := s.prepare(t.Context(), s.defaultPolicies, "", stmt)

@@ -174,7 +174,7 @@ func TestTabletsV2EndsExecute(t *testing.T) {
 				}
 				return false
 			})
-			s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ExperimentalTabletsRoutingV2 = want })
+			s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Protocol.ExperimentalTabletsRoutingV2 = want })
 			require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 			require.Equal(t, want, len(rest) == 1, "%x", rest)
 		})

@@ -156,8 +156,8 @@ func TestSpareBodyIsUsedOnce(t *testing.T) {
 func TestThrottledRequestHoldsNoMemory(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.MemoryBudget = 1 << 20
-			cfg.Throttle = Throttle{MaxRequests: 1}
+			cfg.Limits.MemoryBudget = 1 << 20
+			cfg.Limits.Throttle = Throttle{MaxRequests: 1}
 		})
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, _ int) {
@@ -181,7 +181,7 @@ func TestThrottledRequestHoldsNoMemory(t *testing.T) {
 func TestExpectedAnswers(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		const budget = 64 << 20
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.MemoryBudget = budget })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Limits.MemoryBudget = budget })
 		statementOf := func(columns int, size int64) *statement {
 			stmt := &statement{}
 			stmt.result.Store(newResultPlan(nil, frame.KnownColumns{Columns: make([]cql.ColumnInfo, columns)}))

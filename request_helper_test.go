@@ -379,7 +379,7 @@ func TestOutdatedValuesAreNotSent(t *testing.T) {
 			bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 				c.Prepare(insert, prepared("old", "int"))
 				c.Prepare("INSERT other", prepared("other", "int"))
-				s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Throttle = Throttle{MaxRequests: 1} })
+				s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Limits.Throttle = Throttle{MaxRequests: 1} })
 				require.NoError(t, exec(s))
 				asked, old := 0, 0
 				c.On(func(r *fakecql.Request) bool {

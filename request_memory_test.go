@@ -24,14 +24,14 @@ func TestExecAllocates(t *testing.T) {
 	for name, change := range map[string]func(*ClusterConfig){
 		"defaults": func(*ClusterConfig) {},
 		"with policies, a throttle, a memory budget and limits": func(cfg *ClusterConfig) {
-			cfg.RetryPolicy = ExponentialBackoffRetryPolicy{NumRetries: 3}
-			cfg.Throttle = Throttle{MaxRequests: 10}
-			cfg.MemoryBudget = 1 << 20
-			cfg.MaxRequestsPerConn = 64
-			cfg.SpeculativeExecutionPolicy = NonSpeculativeExecution{}
+			cfg.Defaults.RetryPolicy = ExponentialBackoffRetryPolicy{NumRetries: 3}
+			cfg.Limits.Throttle = Throttle{MaxRequests: 10}
+			cfg.Limits.MemoryBudget = 1 << 20
+			cfg.Pool.MaxRequestsPerConn = 64
+			cfg.Defaults.SpeculativeExecutionPolicy = NonSpeculativeExecution{}
 		},
 		"with speculation, but not idempotent": func(cfg *ClusterConfig) {
-			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 2}
+			cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 2}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,10 +59,13 @@ type policies struct {
 	fault       error                      // returned by the verb in place of running the request; nil means none
 }
 
-// newPolicies returns the policies of cfg.
+// newPolicies returns the policies of requests that do not set their own.
 func newPolicies(cfg *ClusterConfig) *policies {
-	p := &policies{retry: cfg.RetryPolicy, speculative: speculative(cfg.SpeculativeExecutionPolicy)}
-	p.observer = cfg.Observer
+	d := &cfg.Defaults
+	p := &policies{
+		retry: d.RetryPolicy, speculative: speculative(d.SpeculativeExecutionPolicy), observer: d.Observer,
+		timeout: d.RequestTimeout,
+	}
 	if p.retry == nil {
 		p.retry = DefaultRetryPolicy{}
 	}
@@ -97,6 +100,9 @@ func (o *options) apply(cfg *ClusterConfig, name string) *Profile {
 		if p.SpeculativeExecutionPolicy != nil {
 			set.speculative = speculative(p.SpeculativeExecutionPolicy)
 		}
+		if p.Observer != nil {
+			set.observer = p.Observer
+		}
 		if p.RequestTimeout != 0 {
 			set.timeout = p.RequestTimeout
 		}
@@ -108,6 +114,8 @@ func (o *options) apply(cfg *ClusterConfig, name string) *Profile {
 		o.serialConsistency = p.SerialConsistency
 	}
 	o.idempotent = o.idempotent || p.Idempotent
+	o.selectsIdempotent = o.selectsIdempotent && !p.DisableSelectIdempotence
+	o.serverTimestamps = o.serverTimestamps || p.ServerTimestamps
 	return &p
 }
 

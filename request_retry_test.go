@@ -26,7 +26,7 @@ const idempotentInsert = "INSERT INTO ks.t (id) VALUES (1)"
 func TestRetryOfRequestNotExecuted(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
-		cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 2}
+		cfg.Defaults.RetryPolicy = SimpleRetryPolicy{NumRetries: 2}
 		s := openSession(t, cfg)
 		c.Answer(func(r *fakecql.Request, nth int) {
 			if nth < 2 {
@@ -46,7 +46,7 @@ func TestRetryOfRequestNotExecuted(t *testing.T) {
 func TestRetryPolicyIsBounded(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
-		cfg.RetryPolicy = pushy{Retry, new(atomic.Int32)}
+		cfg.Defaults.RetryPolicy = pushy{Retry, new(atomic.Int32)}
 		s := openSession(t, cfg)
 		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeServer)) })
 		err := s.Query(idempotentInsert).Idempotent(true).Exec(t.Context())
@@ -365,7 +365,7 @@ func TestRetryWaits(t *testing.T) {
 // attempt.
 func TestRetryThatIsNotAdmitted(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Throttle = Throttle{MaxRequests: 1} })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Limits.Throttle = Throttle{MaxRequests: 1} })
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		c.Answer(func(r *fakecql.Request, nth int) {
 			if nth == 0 {

@@ -74,8 +74,8 @@ func TestSpeculativeOutcome(t *testing.T) {
 				c.Prepare(read, fakecql.Prepared{Result: ints})
 				var seen attemptRecorder
 				s := sessionOn(c, func(cfg *ClusterConfig) {
-					cfg.RetryPolicy = SimpleRetryPolicy{}
-					cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: m.attempts, TimeoutDelay: 100 * ms}
+					cfg.Defaults.RetryPolicy = SimpleRetryPolicy{}
+					cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: m.attempts, TimeoutDelay: 100 * ms}
 				})
 				requireAllUp(t, s)
 				_, err := s.StatementMetadata(t.Context(), read, "")
@@ -174,8 +174,8 @@ func TestRaceBudget(t *testing.T) {
 func TestNoFurtherExecution(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.Throttle = Throttle{MaxRequests: 2}
-			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
+			cfg.Limits.Throttle = Throttle{MaxRequests: 2}
+			cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
 		})
 		requireAllUp(t, s)
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
@@ -240,8 +240,8 @@ func TestPrepareIsNoSpeculation(t *testing.T) {
 func TestObserverRunsAfterTheOthersEnd(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
-			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
+			cfg.Defaults.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
+			cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
 		})
 		requireAllUp(t, s)
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
@@ -277,8 +277,8 @@ func TestCloseAwaitsFurtherExecutions(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		free := make(chan struct{})
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.RetryPolicy = retryFunc(func(Attempt) Decision { <-free; return Decision{} })
-			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
+			cfg.Defaults.RetryPolicy = retryFunc(func(Attempt) Decision { <-free; return Decision{} })
+			cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
 		})
 		requireAllUp(t, s)
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
@@ -316,7 +316,7 @@ func TestExecutionsShareThePlan(t *testing.T) {
 			return SelectedHost{Host: hosts[0]}
 		}
 	}}
-	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = picker })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HostSelectionPolicy = picker })
 	require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 	at := &SimpleSpeculativeExecution{NumAttempts: 8}
 	for range 20 {
@@ -344,7 +344,7 @@ func TestResponsesAtOnce(t *testing.T) {
 		ints := fakecql.Columns("v int")
 		c.Prepare(read, fakecql.Prepared{Result: ints})
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: time.Millisecond}
+			cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: time.Millisecond}
 		})
 		requireAllUp(t, s)
 		require.NoError(t, s.Query(read).Exec(t.Context()))

@@ -24,7 +24,7 @@ import (
 // A MetadataMode sets how much of the schema a session caches.
 type MetadataMode uint8
 
-// The modes. In every mode a session without OnSchemaChange reads nothing until metadata is requested.
+// The modes. In every mode a session without Schema.OnChange reads nothing until metadata is requested.
 const (
 	MetadataFull      MetadataMode = iota // keyspaces with all their objects
 	MetadataKeyspaces                     // keyspaces without tables, types, functions and aggregates

@@ -102,7 +102,7 @@ func TestSchemaOwnChange(t *testing.T) {
 		}
 		return f.Answer(r)
 	})
-	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Events.DisableSchemaEvents = true })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Protocol.Events.DisableSchemaEvents = true })
 	_, err := s.TableMetadata(t.Context(), "ks", "new")
 	require.ErrorIs(t, err, ErrNoTable)
 	require.NoError(t, s.Query("CREATE TABLE ks.new").Exec(t.Context()))
@@ -115,7 +115,7 @@ func TestSchemaNotCached(t *testing.T) {
 	f := richSchema()
 	c := newFakeCluster(t, frame.V4, 1)
 	c.On(f.Answer)
-	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata = MetadataNone })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Schema.Metadata = MetadataNone })
 	for range 2 {
 		ks, err := s.KeyspaceMetadata(t.Context(), "ks")
 		require.NoError(t, err)

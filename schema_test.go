@@ -136,7 +136,7 @@ func TestSystemQueryReadsAllPages(t *testing.T) {
 	f.Page = systemPageSize
 	c := newFakeCluster(t, frame.V4, 1)
 	c.On(f.Answer)
-	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata = MetadataKeyspaces })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Schema.Metadata = MetadataKeyspaces })
 	all, err := s.AllKeyspaceMetadata(t.Context())
 	require.NoError(t, err)
 	require.Len(t, all, n+1)

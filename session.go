@@ -46,26 +46,26 @@ func NewSession(ctx context.Context, cfg ClusterConfig) (*Session, error) {
 	}
 	s := &Session{done: make(chan struct{})}
 	s.core.cfg, s.core.id, s.core.log = cfg, id, quietlog.New(cfg.Logger, "node")
-	s.core.statements = flight.New[statement](cfg.MaxPreparedStmts)
+	s.core.statements = flight.New[statement](cfg.Limits.MaxPreparedStmts)
 	s.connectHalves()
-	s.peers.cluster, s.reach = cfg.ClusterName, translator(cfg.AddressTranslator)
+	s.peers.cluster, s.reach = cfg.Nodes.ClusterName, translator(cfg.Nodes.AddressTranslator)
 	s.hook = hooks.Of(ctx)
-	s.defaultPolicies, s.throttle = newPolicies(&s.cfg), newThrottle(cfg.Throttle)
+	s.defaultPolicies, s.throttle = newPolicies(&s.cfg), newThrottle(cfg.Limits.Throttle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if cfg.MemoryBudget > 0 {
-		s.memory = queue.NewBudget(cfg.MemoryBudget, s.ctx.Done())
+	if cfg.Limits.MemoryBudget > 0 {
+		s.memory = queue.NewBudget(cfg.Limits.MemoryBudget, s.ctx.Done())
 	}
 	s.drainCtx, s.forceClose = context.WithCancel(context.Background())
-	s.routing.rules = newPlanRules(cfg.PoolConfig.HostSelectionPolicy)
+	s.routing.rules = newPlanRules(cfg.HostSelectionPolicy)
 	s.topo.Store(&topology{routing: &s.routing})
 	s.control = &control{
 		dial: s.dialControl, contacts: s.contacts, onView: s.setView, onEvent: s.event, log: s.log,
 		readView: s.readView, readVersions: s.readVersions, admit: s.admit,
-		refresh: cfg.ReconnectInterval, timeout: cfg.ConnectTimeout,
+		refresh: cfg.Nodes.ReconnectInterval, timeout: cfg.ConnectTimeout,
 		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1),
 		onSchema: s.schemaChanged, settled: s.schemaSettled,
 	}
-	s.schema = newSchemaCache(s.ctx, cfg.Metadata, s.anyConn)
+	s.schema = newSchemaCache(s.ctx, cfg.Schema.Metadata, s.anyConn)
 	s.notify = newNotifier(&s.cluster)
 	err = s.connect(ctx)
 	if err == nil {
@@ -142,8 +142,8 @@ func (s *Session) IsUp(host *cql.Host) bool {
 }
 
 // AwaitSchemaAgreement blocks until all nodes that are up report the same schema version. It returns ErrSchemaAgreement
-// when ctx or ClusterConfig.MaxWaitSchemaAgreement ends first. The session itself waits for agreement after each of its
-// schema changes.
+// when ctx or ClusterConfig.Schema.MaxWaitAgreement ends first. The session itself waits for agreement after each of
+// its schema changes.
 func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
 	return s.awaitSchemaAgreement(ctx, s.control.current)
 }
@@ -173,14 +173,14 @@ func (s *Session) AllKeyspaceMetadata(ctx context.Context) (map[string]*cql.Keys
 }
 
 // TableMetadata returns the metadata of a table; see KeyspaceMetadata. Errors are those of KeyspaceMetadata,
-// ErrNoTable, and ErrNoMetadata if ClusterConfig.Metadata is MetadataKeyspaces.
+// ErrNoTable, and ErrNoMetadata if ClusterConfig.Schema.Metadata is MetadataKeyspaces.
 func (s *Session) TableMetadata(ctx context.Context, keyspace, table string) (*cql.TableMetadata, error) {
 	ks, err := s.KeyspaceMetadata(ctx, keyspace)
 	if err != nil {
 		return nil, err
 	}
-	if s.cfg.Metadata == MetadataKeyspaces {
-		return nil, errtext.Errorf("%w: table %q.%q: ClusterConfig.Metadata is MetadataKeyspaces", ErrNoMetadata, keyspace, table)
+	if s.cfg.Schema.Metadata == MetadataKeyspaces {
+		return nil, errtext.Errorf("%w: table %q.%q: ClusterConfig.Schema.Metadata is MetadataKeyspaces", ErrNoMetadata, keyspace, table)
 	}
 	if t := ks.Tables[table]; t != nil {
 		return t, nil

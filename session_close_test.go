@@ -35,7 +35,7 @@ func TestCloseWhileAnObserverBlocks(t *testing.T) {
 		cfg := configOf(c)
 		var blocks atomic.Bool
 		free := make(chan struct{})
-		cfg.ConnectObserver = func(ObservedConnect) {
+		cfg.Pool.ConnectObserver = func(ObservedConnect) {
 			if blocks.Load() {
 				<-free
 			}
@@ -60,7 +60,7 @@ func TestCloseWithinAnObserver(t *testing.T) {
 		cfg := configOf(c)
 		cfg.Timeout = time.Second
 		var session atomic.Pointer[Session]
-		cfg.ConnectObserver = func(ObservedConnect) {
+		cfg.Pool.ConnectObserver = func(ObservedConnect) {
 			if s := session.Load(); s != nil {
 				s.Close()
 			}
@@ -159,7 +159,7 @@ func TestControlConnectionLostAfterCheck(t *testing.T) {
 		cfg := configOf(c)
 		var session atomic.Pointer[Session]
 		var kill atomic.Bool
-		cfg.HostFilter = func(*cql.Host) bool {
+		cfg.Nodes.HostFilter = func(*cql.Host) bool {
 			if s := session.Load(); s != nil && kill.CompareAndSwap(true, false) {
 				for _, n := range c.Nodes {
 					n.HangUp()
@@ -227,7 +227,7 @@ func TestCloseWithinALogger(t *testing.T) {
 				cfg.Timeout = time.Second
 				cfg.Logger = slog.New(closingHandler{slog.DiscardHandler, &session})
 				if listeners {
-					cfg.OnSchemaChange = func(SchemaChange) {}
+					cfg.Schema.OnChange = func(SchemaChange) {}
 				}
 				s := openSession(t, cfg)
 				session.Store(s)

@@ -51,7 +51,7 @@ func TestReadyWaitsForLocalNodesOnly(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		c.Nodes[1].DC = "far"
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = DCAwarePolicy{DataCenter: "dc1"}
+			cfg.HostSelectionPolicy = DCAwarePolicy{DataCenter: "dc1"}
 		})
 		c.Nodes[1].Stop()
 		time.Sleep(time.Second)
@@ -83,7 +83,7 @@ func TestHealthOfSilentNodes(t *testing.T) {
 
 func TestHealthAsText(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ReconnectionPolicy = NoReconnectionPolicy{} })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Pool.ReconnectionPolicy = NoReconnectionPolicy{} })
 		require.Equal(t, "2 of 2 nodes serve, control connection: "+c.Nodes[0].Addr(), s.Health().String())
 		c.Nodes[1].Stop()
 		time.Sleep(time.Second)

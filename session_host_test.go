@@ -79,8 +79,8 @@ func TestHostDialer(t *testing.T) {
 			withPorts := &hostPortDials{hostDials{dial: inMemory(c)}}
 			d := &withPorts.hostDials
 			s := sessionOn(c, func(cfg *ClusterConfig) {
-				if cfg.Dialer, cfg.HostDialer = nil, d; choosesPorts {
-					cfg.HostDialer = withPorts
+				if cfg.Pool.Dialer, cfg.Pool.HostDialer = nil, d; choosesPorts {
+					cfg.Pool.HostDialer = withPorts
 				}
 			})
 			synctest.Wait()
@@ -140,7 +140,7 @@ func TestHostDialerTLS(t *testing.T) {
 					return sock, err
 				}}
 				s := sessionOn(c, func(cfg *ClusterConfig) {
-					cfg.Dialer, cfg.HostDialer = nil, d
+					cfg.Pool.Dialer, cfg.Pool.HostDialer = nil, d
 					if m.ofSession {
 						cfg.TLS = client
 					}
@@ -164,7 +164,7 @@ func TestDialerKeepsTLS(t *testing.T) {
 		})
 		s := sessionOn(c, func(cfg *ClusterConfig) {
 			cfg.TLS = client
-			cfg.Dialer = dialerFunc(func(ctx context.Context, network, addr string) (net.Conn, error) {
+			cfg.Pool.Dialer = dialerFunc(func(ctx context.Context, network, addr string) (net.Conn, error) {
 				sock, err := c.DialContext(ctx, network, addr)
 				if err != nil {
 					return nil, err
@@ -254,8 +254,8 @@ func TestAuthProviderNotCalled(t *testing.T) {
 
 func TestOneDialerAndOneAuthenticator(t *testing.T) {
 	for want, change := range map[string]func(*ClusterConfig){
-		"ClusterConfig: Dialer and HostDialer are both set": func(cfg *ClusterConfig) {
-			cfg.Dialer, cfg.HostDialer = &net.Dialer{}, &hostDials{}
+		"ClusterConfig: Pool.Dialer and Pool.HostDialer are both set": func(cfg *ClusterConfig) {
+			cfg.Pool.Dialer, cfg.Pool.HostDialer = &net.Dialer{}, &hostDials{}
 		},
 		"ClusterConfig: Authenticator and AuthProvider are both set": func(cfg *ClusterConfig) {
 			cfg.Authenticator = PasswordAuthenticator{}

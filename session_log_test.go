@@ -84,7 +84,7 @@ func TestCloseLogsNothing(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				return false
 			})
-			s := sessionOn(c, logTo(&b), func(cfg *ClusterConfig) { cfg.NumConns = 3 })
+			s := sessionOn(c, logTo(&b), func(cfg *ClusterConfig) { cfg.Pool.NumConns = 3 })
 			if wait%2 == 0 {
 				s.control.refreshSoon()
 				time.Sleep(eventDelay)

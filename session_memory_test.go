@@ -24,7 +24,7 @@ import (
 	"github.com/vecql/vecql/stats"
 )
 
-// Tests of ClusterConfig.MemoryBudget. Package queue tests the rules of the budget.
+// Tests of ClusterConfig.Limits.MemoryBudget. Package queue tests the rules of the budget.
 
 const (
 	selectPages = "SELECT v FROM ks.pages"
@@ -69,7 +69,7 @@ func pages(c *fakecql.Cluster, rows, size int, delay time.Duration) {
 
 // budgeted returns a session with a memory budget.
 func budgeted(c *fakecql.Cluster, budget int64, change ...func(*ClusterConfig)) *Session {
-	return sessionOn(c, append(change, func(cfg *ClusterConfig) { cfg.MemoryBudget = budget })...)
+	return sessionOn(c, append(change, func(cfg *ClusterConfig) { cfg.Limits.MemoryBudget = budget })...)
 }
 
 // requireUnused fails the test if the session counts memory.
@@ -346,9 +346,9 @@ func TestMemoryBudgetReturns(t *testing.T) {
 				return rng.IntN(n)
 			}
 			s := budgeted(c, 200<<10, func(cfg *ClusterConfig) {
-				cfg.Timeout, cfg.DefaultIdempotence = 300*time.Millisecond, true
-				cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 50 * time.Millisecond}
-				cfg.Throttle = Throttle{MaxRequests: 30}
+				cfg.Timeout, cfg.Defaults.Idempotent = 300*time.Millisecond, true
+				cfg.Defaults.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 50 * time.Millisecond}
+				cfg.Limits.Throttle = Throttle{MaxRequests: 30}
 				cfg.Compressor = compressor
 			})
 			c.Answer(func(r *fakecql.Request, _ int) {

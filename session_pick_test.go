@@ -73,7 +73,7 @@ func outcome(err error) string {
 func TestHostPickerDescription(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		p := &recorder{order: []int{0}}
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = p })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HostSelectionPolicy = p })
 		const read, insert = "SELECT v FROM ks.t WHERE k = ? AND l = ?", "INSERT INTO ks.t (k) VALUES (?) IF NOT EXISTS"
 		ints := fakecql.Columns("v int")
 		c.Prepare(read, fakecql.Prepared{Bind: fakecql.Columns("k int", "l text"), PK: []int{0, 1}, Result: ints})
@@ -126,7 +126,7 @@ func TestHostPickerDescription(t *testing.T) {
 func TestHostPickerMarks(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		p := &recorder{order: []int{2, 2, 0, 1}}
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = p })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HostSelectionPolicy = p })
 		requireAllUp(t, s)
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		_, _, _ = p.take()
@@ -159,7 +159,7 @@ func TestHostPickerMarkPanics(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		var host *cql.Host
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = nextPicker{next: func() NextHost {
+			cfg.HostSelectionPolicy = nextPicker{next: func() NextHost {
 				return func() SelectedHost { return SelectedHost{Host: host, Mark: func(error) { panic("mine") }} }
 			}}
 		})
@@ -173,7 +173,7 @@ func TestHostPickerMarkPanics(t *testing.T) {
 func TestHostPickerSpeculation(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		p := &recorder{order: []int{0, 1}}
-		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = p })
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HostSelectionPolicy = p })
 		requireAllUp(t, s)
 		require.NoError(t, s.Query(idempotentInsert).Exec(t.Context()))
 		_, _, _ = p.take()
@@ -221,8 +221,8 @@ func TestHostPickerWithChanges(t *testing.T) {
 		c.Nodes[2].Stop()
 		p := &ownHosts{hosts: map[string]*cql.Host{}}
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = p
-			cfg.OnNodeChange = p.changed
+			cfg.HostSelectionPolicy = p
+			cfg.Nodes.OnChange = p.changed
 		})
 		for _, h := range s.GetHosts() {
 			p.set(h, true)

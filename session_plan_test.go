@@ -50,7 +50,7 @@ func TestSessionHostFilter(t *testing.T) {
 	hits := hitsOf(c)
 	contactPoint := netip.MustParseAddr("127.0.0.1")
 	s := sessionOn(c, func(cfg *ClusterConfig) {
-		cfg.HostFilter = func(h *cql.Host) bool { return h.Address.Addr() != contactPoint }
+		cfg.Nodes.HostFilter = func(h *cql.Host) bool { return h.Address.Addr() != contactPoint }
 	})
 	requireAllUp(t, s)
 	require.Len(t, s.GetHosts(), 2)
@@ -80,7 +80,7 @@ func TestSessionPolicies(t *testing.T) {
 		{"the user's", pickerFunc(func(_ RouteInfo, hosts []*cql.Host) []*cql.Host { return hosts[1:2] }), 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = row.policy })
+			s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HostSelectionPolicy = row.policy })
 			defer s.Close()
 			requireAllUp(t, s)
 			hits()
@@ -109,20 +109,20 @@ func TestSessionPolicyFaults(t *testing.T) {
 		change func(*ClusterConfig)
 		want   string
 	}{
-		{"filter panics", func(cfg *ClusterConfig) { cfg.HostFilter = func(*cql.Host) bool { panic("mine") } }, "HostFilter: panic: mine"},
-		{"filter accepts none", func(cfg *ClusterConfig) { cfg.HostFilter = acceptNone }, "HostFilter accepts none"},
-		{"policy panics", func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = panicPolicy{} }, "HostSelectionPolicy: panic: mine"},
+		{"filter panics", func(cfg *ClusterConfig) { cfg.Nodes.HostFilter = func(*cql.Host) bool { panic("mine") } }, "HostFilter: panic: mine"},
+		{"filter accepts none", func(cfg *ClusterConfig) { cfg.Nodes.HostFilter = acceptNone }, "HostFilter accepts none"},
+		{"policy panics", func(cfg *ClusterConfig) { cfg.HostSelectionPolicy = panicPolicy{} }, "HostSelectionPolicy: panic: mine"},
 		{"translator panics", func(cfg *ClusterConfig) {
-			cfg.AddressTranslator = func(netip.AddrPort) netip.AddrPort { panic("mine") }
+			cfg.Nodes.AddressTranslator = func(netip.AddrPort) netip.AddrPort { panic("mine") }
 		}, "AddressTranslator: 127.0.0.2"},
 		{"no data center", func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: ""}}
+			cfg.HostSelectionPolicy = TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: ""}}
 		}, "the local data center is empty"},
 		{"no rack", func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = RackAwarePolicy{DataCenter: "a", Rack: ""}
+			cfg.HostSelectionPolicy = RackAwarePolicy{DataCenter: "a", Rack: ""}
 		}, "the local rack is empty"},
 		{"negative limit", func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = TokenAwarePolicy{MaxInFlight: -1}
+			cfg.HostSelectionPolicy = TokenAwarePolicy{MaxInFlight: -1}
 		}, "MaxInFlight is -1, must not be negative"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestSessionPolicyFaults(t *testing.T) {
 	t.Run("later", func(t *testing.T) {
 		var bad atomic.Bool
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.ReconnectInterval = 20 * time.Millisecond
-			cfg.HostFilter = func(*cql.Host) bool {
+			cfg.Nodes.ReconnectInterval = 20 * time.Millisecond
+			cfg.Nodes.HostFilter = func(*cql.Host) bool {
 				if bad.Load() {
 					panic("mine")
 				}
@@ -153,7 +153,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 	})
 	t.Run("picker panics", func(t *testing.T) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = pickerFunc(func(r RouteInfo, hosts []*cql.Host) []*cql.Host {
+			cfg.HostSelectionPolicy = pickerFunc(func(r RouteInfo, hosts []*cql.Host) []*cql.Host {
 				if !r.Prepare {
 					panic("mine")
 				}
@@ -169,7 +169,7 @@ func TestSessionTranslatesAddresses(t *testing.T) {
 	c := newFakeCluster(t, frame.V4, 2)
 	var inside atomic.Int32
 	s := sessionOn(c, func(cfg *ClusterConfig) {
-		cfg.AddressTranslator = func(a netip.AddrPort) netip.AddrPort {
+		cfg.Nodes.AddressTranslator = func(a netip.AddrPort) netip.AddrPort {
 			inside.Add(1)
 			return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, a.Addr().As4()[3]}), a.Port())
 		}
@@ -224,7 +224,7 @@ func TestHostPickerIsCalledOnce(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		calls := 0
 		s := sessionOn(c, func(cfg *ClusterConfig) {
-			cfg.PoolConfig.HostSelectionPolicy = pickerFunc(func(_ RouteInfo, hosts []*cql.Host) []*cql.Host {
+			cfg.HostSelectionPolicy = pickerFunc(func(_ RouteInfo, hosts []*cql.Host) []*cql.Host {
 				calls++
 				return hosts
 			})

@@ -47,7 +47,7 @@ func TestSessionStartFails(t *testing.T) {
 		want   string
 	}{
 		{"no host answers", nil, func(c *fakecql.Cluster, _ *ClusterConfig) { c.Nodes[0].Stop() }, "", "refused"},
-		{"unsupported version", nil, func(_ *fakecql.Cluster, cfg *ClusterConfig) { cfg.ProtoVersion = 5 }, "", "version"},
+		{"unsupported version", nil, func(_ *fakecql.Cluster, cfg *ClusterConfig) { cfg.Protocol.Version = 5 }, "", "version"},
 		{"no authenticator", nil, nil, "PasswordAuthenticator", "uthenticat"},
 		{"wrong password", func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpAuthResponse {
@@ -272,7 +272,7 @@ func TestSessionNodeComesBack(t *testing.T) {
 
 func TestSessionNodeRemoved(t *testing.T) {
 	c := newFakeCluster(t, frame.V4, 3)
-	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ReconnectInterval = 50 * time.Millisecond })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Nodes.ReconnectInterval = 50 * time.Millisecond })
 	gone := s.topo.Load().nodeByID(cql.UUID(c.Nodes[2].ID)).pool
 	require.NotNil(t, gone.pick())
 	c.Mu.Lock()
@@ -291,7 +291,7 @@ func TestSessionNodeRemoved(t *testing.T) {
 // TestSessionPicksUsableConnection: one of a node's two connections refuses requests while the pool still lists it.
 func TestSessionPicksUsableConnection(t *testing.T) {
 	c := newFakeCluster(t, frame.V4, 1)
-	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.NumConns = 2 })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Pool.NumConns = 2 })
 	p := s.topo.Load().nodes[0].pool
 	require.Eventually(t, func() bool { return len(p.open.Load().conns) == 2 }, 5*time.Second, time.Millisecond)
 	p.open.Load().conns[0].Draining.Store(true)

@@ -103,8 +103,8 @@ func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, transla
 	return slices.Clip(hosts), nil
 }
 
-// translateFunc is ClusterConfig.AddressTranslator, whose panics are errors. An invalid result means that the node
-// cannot be reached.
+// translateFunc is ClusterConfig.Nodes.AddressTranslator, whose panics are errors. An invalid result means that the
+// node cannot be reached.
 type translateFunc func(netip.AddrPort) (netip.AddrPort, error)
 
 // translator returns t as a translateFunc, nil for nil.

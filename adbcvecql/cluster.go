@@ -60,6 +60,6 @@ func clusterConfig(o *optionSet, keyspace string) (*vecql.ClusterConfig, error) 
 	if err != nil {
 		return nil, failed(adbc.StatusInvalidArgument, "the options of the cluster: %v", err)
 	}
-	cfg.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "adbcvecql"}
+	cfg.Protocol.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "adbcvecql"}
 	return cfg, nil
 }

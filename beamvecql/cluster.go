@@ -48,8 +48,8 @@ func clusterConfig(cluster string) (cfg vecql.ClusterConfig, err error) {
 			return cfg, err
 		}
 	}
-	if cfg.ApplicationInfo == (vecql.ApplicationInfo{}) {
-		cfg.ApplicationInfo.ApplicationName = "beamvecql"
+	if cfg.Protocol.ApplicationInfo == (vecql.ApplicationInfo{}) {
+		cfg.Protocol.ApplicationInfo.ApplicationName = "beamvecql"
 	}
 	return cfg, nil
 }

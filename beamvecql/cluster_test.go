@@ -26,11 +26,11 @@ func TestURI(t *testing.T) {
 	require.Equal(t, []string{"h1:9043", "[::1]:9044", "h3"}, cfg.Hosts)
 	require.Equal(t, "shop", cfg.Keyspace)
 	require.Equal(t, vecql.PasswordAuthenticator{Username: "us@er", Password: "p/w"}, cfg.Authenticator)
-	require.Equal(t, cql.One, cfg.Consistency)
+	require.Equal(t, cql.One, cfg.Defaults.Consistency)
 	require.Equal(t, []time.Duration{3 * time.Second, 4 * time.Second}, []time.Duration{cfg.Timeout, cfg.ConnectTimeout})
-	require.Equal(t, 4, cfg.ProtoVersion)
+	require.Equal(t, 4, cfg.Protocol.Version)
 	require.Equal(t, vecql.SnappyCompressor{}, cfg.Compressor)
-	require.NotNil(t, cfg.PoolConfig.HostSelectionPolicy)
+	require.NotNil(t, cfg.HostSelectionPolicy)
 	require.Equal(t, "name", cfg.TLS.ServerName)
 	require.True(t, cfg.TLS.InsecureSkipVerify)
 
@@ -41,7 +41,7 @@ func TestURI(t *testing.T) {
 	cfg, err = clusterConfig("cassandra://h?tls=false&compression=none")
 	require.NoError(t, err)
 	require.Nil(t, cfg.TLS)
-	require.Equal(t, "beamvecql", cfg.ApplicationInfo.ApplicationName)
+	require.Equal(t, "beamvecql", cfg.Protocol.ApplicationInfo.ApplicationName)
 }
 
 func TestURIErrors(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func connect(tb testing.TB, addr string, version int) *vecql.Session {
 	tb.Helper()
 	cfg := &vecql.ClusterConfig{Hosts: []string{addr}}
-	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, cql.One
+	cfg.Protocol.Version, cfg.Pool.NumConns, cfg.Defaults.Consistency = version, 1, cql.One
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	s, err := vecql.NewSession(tb.Context(), *cfg)
 	if err != nil {

@@ -39,10 +39,10 @@ func openService(typed bool) func(addr string, setting workload.Setting) (worklo
 func connectService(addr string, setting workload.Setting, typed bool) (s *service, err error) {
 	s = &service{}
 	cfg := &vecql.ClusterConfig{Hosts: []string{addr}}
-	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = setting.Version, setting.Conns, cql.One
+	cfg.Protocol.Version, cfg.Pool.NumConns, cfg.Defaults.Consistency = setting.Version, setting.Conns, cql.One
 	cfg.Logger, cfg.TLS = slog.New(slog.DiscardHandler), setting.TLS
 	if setting.Dialer != nil {
-		cfg.Dialer = setting.Dialer
+		cfg.Pool.Dialer = setting.Dialer
 	}
 	if setting.LZ4 {
 		cfg.Compressor = vecql.LZ4Compressor{}

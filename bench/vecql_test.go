@@ -80,7 +80,7 @@ func open(way session) func(addr string, version int) (workload.Session, error) 
 	return func(addr string, version int) (workload.Session, error) {
 		s := way
 		cfg := &vecql.ClusterConfig{Hosts: []string{addr}}
-		cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, cql.One
+		cfg.Protocol.Version, cfg.Pool.NumConns, cfg.Defaults.Consistency = version, 1, cql.One
 		cfg.Logger = slog.New(slog.DiscardHandler)
 		var err error
 		if s.Session, err = vecql.NewSession(context.Background(), *cfg); err == nil && s.way == "typed" {

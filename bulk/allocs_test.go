@@ -27,7 +27,7 @@ func TestAllocates(t *testing.T) {
 		return r.Op == fakecql.OpExecute
 	})
 	cfg := &vecql.ClusterConfig{Hosts: []string{c.Nodes[0].IP}}
-	cfg.Port, cfg.NumConns, cfg.HeartbeatInterval, cfg.Logger = c.Port, 1, -1, slog.New(slog.DiscardHandler)
+	cfg.Port, cfg.Pool.NumConns, cfg.Pool.HeartbeatInterval, cfg.Logger = c.Port, 1, -1, slog.New(slog.DiscardHandler)
 	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer session.Close()

@@ -37,7 +37,7 @@ func newShop(t *testing.T, replicas int, change ...func(*vecql.ClusterConfig)) *
 	c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
 	require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, replicas)))
 	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
-	cfg.Dialer, cfg.Logger, cfg.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), cql.One
+	cfg.Pool.Dialer, cfg.Logger, cfg.Defaults.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), cql.One
 	for _, f := range change {
 		f(cfg)
 	}

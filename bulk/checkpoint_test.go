@@ -268,7 +268,7 @@ func TestChild(t *testing.T) {
 	}
 	args := strings.Split(os.Getenv("BULK_TEST_ARGS"), " ")
 	cfg := &vecql.ClusterConfig{Hosts: args[1:]}
-	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), cql.One
+	cfg.Logger, cfg.Defaults.Consistency = slog.New(slog.DiscardHandler), cql.One
 	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer session.Close()

@@ -230,7 +230,7 @@ func newGroupCluster(t testing.TB) *groupCluster {
 		require.NoError(t, cluster.Exec(fmt.Sprintf(groupSchema, replicas)))
 	}
 	cfg := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
-	cfg.Dialer, cfg.Consistency = cluster.Dialer(), cql.One
+	cfg.Pool.Dialer, cfg.Defaults.Consistency = cluster.Dialer(), cql.One
 	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	t.Cleanup(session.Close)

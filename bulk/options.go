@@ -51,7 +51,7 @@ type Options struct {
 	// BatchPartitions is the largest number of partitions of a batch. Default 10; 1 means batches of one partition.
 	BatchPartitions int
 	// MaxBytes bounds the encoded rows that were accepted and are not finished. Default 64 MiB, at most half of
-	// ClusterConfig.MemoryBudget. A larger row is written alone.
+	// ClusterConfig.Limits.MemoryBudget. A larger row is written alone.
 	MaxBytes int64
 	// Rates over one second; 0 means no limit.
 	RowsPerSecond, BytesPerSecond float64

@@ -321,7 +321,7 @@ func TestMemoryBudget(t *testing.T) {
 		require.LessOrEqual(t, s.Stats().Memory.Peak, int64(budget))
 		s.cluster.ClearFaults()
 		s.requireItems(t, 1500)
-	}, func(cfg *vecql.ClusterConfig) { cfg.MemoryBudget = budget })
+	}, func(cfg *vecql.ClusterConfig) { cfg.Limits.MemoryBudget = budget })
 }
 
 // TestClose ends calls that wait, and the requests in flight, when the context of Close ends.
@@ -420,7 +420,7 @@ func TestShards(t *testing.T) {
 	c := cqltest.New(t, cqltest.Config{Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})
 	require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, 2)))
 	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
-	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), cql.One
+	cfg.Logger, cfg.Defaults.Consistency = slog.New(slog.DiscardHandler), cql.One
 	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer session.Close()
@@ -439,7 +439,7 @@ func TestOverloadedShard(t *testing.T) {
 		c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory, Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})
 		require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, 1)))
 		cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
-		cfg.Dialer, cfg.Logger, cfg.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), cql.One
+		cfg.Pool.Dialer, cfg.Logger, cfg.Defaults.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), cql.One
 		session, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		defer session.Close()

@@ -28,7 +28,7 @@ func TestChaos(t *testing.T) {
 			require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
 				CREATE TABLE ks.t (k int PRIMARY KEY, v text)`))
 			cfg := clusterConfig(c)
-			cfg.Timeout, cfg.ConnectTimeout, cfg.HeartbeatInterval = 2*time.Second, 2*time.Second, 5*time.Second
+			cfg.Timeout, cfg.ConnectTimeout, cfg.Pool.HeartbeatInterval = 2*time.Second, 2*time.Second, 5*time.Second
 			s, err := vecql.NewSession(t.Context(), *cfg)
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(t.Context())

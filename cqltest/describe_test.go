@@ -17,7 +17,7 @@ func TestDescribe(t *testing.T) {
 		CREATE TABLE ks.t (k int PRIMARY KEY)`))
 	for _, version := range []int{4, 5} {
 		cfg := clusterConfig(c)
-		cfg.ProtoVersion = version
+		cfg.Protocol.Version = version
 		s, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		defer s.Close()

@@ -55,9 +55,9 @@ func tlsConfigs(t testing.TB) (server, client *tls.Config) {
 func clusterConfig(c *Cluster) *vecql.ClusterConfig {
 	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	cfg.Consistency = cql.One
+	cfg.Defaults.Consistency = cql.One
 	if c.memory != nil {
-		cfg.Dialer = c.Dialer()
+		cfg.Pool.Dialer = c.Dialer()
 	}
 	return cfg
 }
@@ -73,7 +73,7 @@ func TestDriverOverFake(t *testing.T) {
 		"v4":           {Config{Protocol: 4}, nil},
 		"v5 lz4":       {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor = vecql.LZ4Compressor{} }},
 		"v4 lz4":       {Config{Protocol: 4}, func(cfg *vecql.ClusterConfig) { cfg.Compressor = vecql.LZ4Compressor{} }},
-		"v4 snappy":    {Config{Protocol: 4}, func(cfg *vecql.ClusterConfig) { cfg.Compressor, cfg.ProtoVersion = vecql.SnappyCompressor{}, 4 }},
+		"v4 snappy":    {Config{Protocol: 4}, func(cfg *vecql.ClusterConfig) { cfg.Compressor, cfg.Protocol.Version = vecql.SnappyCompressor{}, 4 }},
 		"TLS":          {Config{TLS: server}, func(cfg *vecql.ClusterConfig) { cfg.TLS = client }},
 		"memory":       {Config{Network: InMemory}, nil},
 		"small window": {Config{Network: InMemory, Window: 16}, nil},

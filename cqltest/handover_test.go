@@ -126,7 +126,7 @@ func TestLongStatementKeepsItsConnection(t *testing.T) {
 		require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
 			CREATE TABLE ks.t (k int PRIMARY KEY)`))
 		cfg := clusterConfig(c)
-		cfg.NumConns, cfg.Timeout, cfg.HeartbeatInterval = 1, time.Hour, time.Second
+		cfg.Pool.NumConns, cfg.Timeout, cfg.Pool.HeartbeatInterval = 1, time.Hour, time.Second
 		s, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		defer s.Close()

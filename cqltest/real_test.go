@@ -23,7 +23,7 @@ func TestDriver(t *testing.T) {
 		"v5":        {Config{}, nil},
 		"v4":        {Config{Protocol: 4}, nil},
 		"v5 lz4":    {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor = vecql.LZ4Compressor{} }},
-		"v4 snappy": {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor, cfg.ProtoVersion = vecql.SnappyCompressor{}, 4 }},
+		"v4 snappy": {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor, cfg.Protocol.Version = vecql.SnappyCompressor{}, 4 }},
 		"memory":    {Config{Network: InMemory}, nil},
 		"scylla":    {Config{Scylla: &Scylla{Shards: 3, Tablets: 128}}, nil},
 		"TLS and password": {Config{TLS: server, Users: map[string]string{"user": "password"}}, func(cfg *vecql.ClusterConfig) {
@@ -40,7 +40,7 @@ func TestDriver(t *testing.T) {
 			require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
 				CREATE TABLE ks.t (p int, c int, v vector<float, 3>, PRIMARY KEY (p, c));`))
 			cfg := clusterConfig(c)
-			cfg.Consistency = cql.Quorum
+			cfg.Defaults.Consistency = cql.Quorum
 			if m.change != nil {
 				m.change(cfg)
 			}

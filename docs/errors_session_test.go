@@ -41,8 +41,8 @@ type shop struct {
 // start opens a session, closed at the end of the test.
 func (s *shop) start(t *testing.T, change ...func(*vecql.ClusterConfig)) error {
 	cfg := &vecql.ClusterConfig{Hosts: s.cluster.Hosts()}
-	cfg.Dialer, cfg.NumConns, cfg.Logger = s.cluster.Dialer(), 1, slog.New(slog.NewTextHandler(io.Discard, nil))
-	cfg.HeartbeatInterval = -1
+	cfg.Pool.Dialer, cfg.Pool.NumConns, cfg.Logger = s.cluster.Dialer(), 1, slog.New(slog.NewTextHandler(io.Discard, nil))
+	cfg.Pool.HeartbeatInterval = -1
 	for _, f := range change {
 		f(cfg)
 	}
@@ -102,7 +102,7 @@ func (s *shop) overload() error {
 }
 
 // oneStream allows one request per connection.
-func oneStream(cfg *vecql.ClusterConfig) { cfg.MaxRequestsPerConn = 1 }
+func oneStream(cfg *vecql.ClusterConfig) { cfg.Pool.MaxRequestsPerConn = 1 }
 
 func sessionSituations() []situation {
 	read := func(dest ...any) func(t *testing.T, s *shop) error {
@@ -170,12 +170,12 @@ func sessionSituations() []situation {
 			require.NoError(t, s.Query(readOne, 1).Exec(t.Context()))
 			s.holdStream()
 			return s.Query(readOne, 1).Exec(t.Context())
-		}, func(cfg *vecql.ClusterConfig) { cfg.Throttle = vecql.Throttle{MaxRequests: 1, MaxWaiting: -1} })},
+		}, func(cfg *vecql.ClusterConfig) { cfg.Limits.Throttle = vecql.Throttle{MaxRequests: 1, MaxWaiting: -1} })},
 		{"vecql.MemoryBudgetError", "the memory budget is used by another request", as[*vecql.MemoryBudgetError](), inShop(func(t *testing.T, s *shop) error {
 			require.NoError(t, s.Query(readOne, 1).Exec(t.Context()))
 			s.holdStream()
 			return s.Query(readOne, 1).RequestTimeout(time.Second).Exec(t.Context())
-		}, func(cfg *vecql.ClusterConfig) { cfg.MemoryBudget = 500 })},
+		}, func(cfg *vecql.ClusterConfig) { cfg.Limits.MemoryBudget = 500 })},
 		{"vecql.ErrNoProfile", "use an unknown profile", is(vecql.ErrNoProfile), inShop(func(t *testing.T, s *shop) error {
 			return s.Query(readOne, 1).Profile("slow").Exec(t.Context())
 		})},
@@ -200,7 +200,7 @@ func sessionSituations() []situation {
 		{"vecql.ErrNoMetadata", "read metadata that is not cached", is(vecql.ErrNoMetadata), inShop(func(t *testing.T, s *shop) error {
 			_, err := s.TableMetadata(t.Context(), "shop", "items")
 			return err
-		}, func(cfg *vecql.ClusterConfig) { cfg.Metadata = vecql.MetadataKeyspaces })},
+		}, func(cfg *vecql.ClusterConfig) { cfg.Schema.Metadata = vecql.MetadataKeyspaces })},
 		{"vecql.ErrUseStmt", "execute USE", is(vecql.ErrUseStmt), inShop(func(t *testing.T, s *shop) error {
 			return s.Query("USE shop").Exec(t.Context())
 		})},
@@ -245,13 +245,13 @@ func sessionSituations() []situation {
 		})},
 		{"vecql.ErrUnsupported", "set the keyspace of a query on protocol v4", is(vecql.ErrUnsupported), inShop(func(t *testing.T, s *shop) error {
 			return s.Query("SELECT name FROM items WHERE id = ?", 1).Keyspace("shop").Exec(t.Context())
-		}, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = 4 })},
+		}, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Version = 4 })},
 		{
 			"vecql.ErrSchemaAgreement", "create a table while the nodes disagree", is(vecql.ErrSchemaAgreement),
 			onCluster(cqltest.Config{}, func(t *testing.T, s *shop) error {
 				_, err := s.cluster.AddNode("datacenter1", "rack1")
 				require.NoError(t, err)
-				require.NoError(t, s.start(t, func(cfg *vecql.ClusterConfig) { cfg.MaxWaitSchemaAgreement = time.Second }))
+				require.NoError(t, s.start(t, func(cfg *vecql.ClusterConfig) { cfg.Schema.MaxWaitAgreement = time.Second }))
 				s.cluster.Node(0).SetSchemaVersion(&[16]byte{1})
 				s.cluster.Node(1).SetSchemaVersion(&[16]byte{2})
 				return s.Query("CREATE TABLE shop.more (id int PRIMARY KEY)").Exec(t.Context())
@@ -260,7 +260,7 @@ func sessionSituations() []situation {
 		{
 			"vecql.PeerError", "start at a node of another cluster", as[*vecql.PeerError](),
 			onCluster(cqltest.Config{}, func(t *testing.T, s *shop) error {
-				return s.start(t, func(cfg *vecql.ClusterConfig) { cfg.ClusterName = "prod" })
+				return s.start(t, func(cfg *vecql.ClusterConfig) { cfg.Nodes.ClusterName = "prod" })
 			}),
 		},
 		{"cql.ProtocolError", "the node answers EXECUTE with READY", as[*cql.ProtocolError](), inShop(func(t *testing.T, s *shop) error {

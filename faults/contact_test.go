@@ -47,12 +47,12 @@ func TestFault45SilentContactPoints(t *testing.T) {
 			bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 				cfg := configOf(c)
 				cfg.ConnectTimeout = 10 * time.Second
-				d := silentDialer{Dialer: cfg.Dialer}
+				d := silentDialer{Dialer: cfg.Pool.Dialer}
 				if deaf {
 					d.deaf = make(chan struct{})
 					defer close(d.deaf)
 				}
-				cfg.Dialer = d
+				cfg.Pool.Dialer = d
 				good := cfg.Hosts
 				cfg.Hosts = append(append([]string{}, silent...), good...)
 				began := time.Now()
@@ -86,7 +86,7 @@ func TestFault45NameOfDeadAddresses(t *testing.T) {
 	resolveTo(t, "10.9.0.1", "10.9.0.2", "10.7.0.1", "10.8.0.1")
 	answerAt(c, "10.8.0.1", c.Nodes[0])
 	cfg := configOf(c)
-	cfg.Hosts, cfg.Dialer = []string{"cluster.vecql.test"}, silentDialer{Dialer: cfg.Dialer}
+	cfg.Hosts, cfg.Pool.Dialer = []string{"cluster.vecql.test"}, silentDialer{Dialer: cfg.Pool.Dialer}
 	cfg.ConnectTimeout = 10 * time.Second
 	began := time.Now()
 	s := openSession(t, cfg)

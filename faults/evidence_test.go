@@ -61,7 +61,7 @@ func TestHalfDeadNode(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						h := newHalfDead(t, func(h *halfDead, cfg *vecql.ClusterConfig) {
-							cfg.DefaultIdempotence = idempotent
+							cfg.Defaults.Idempotent = idempotent
 							fault.change(h, cfg)
 						})
 						require.Empty(t, h.load(t, rate, 1).errs)

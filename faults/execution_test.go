@@ -72,8 +72,8 @@ func TestFault29NotIdempotentIsSentOnce(t *testing.T) {
 			t.Run(name+", "+policy, func(t *testing.T) {
 				bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 					cfg := configOf(c)
-					cfg.RetryPolicy = p
-					cfg.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: time.Millisecond}
+					cfg.Defaults.RetryPolicy = p
+					cfg.Defaults.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: time.Millisecond}
 					s := openSession(t, cfg)
 					c.Answer(func(r *fakecql.Request, _ int) { fail(r) })
 					err := s.Query(update).Exec(t.Context())
@@ -116,7 +116,7 @@ func TestSelectIsIdempotent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 				cfg := configOf(c)
-				cfg.DisableSelectIdempotence = test.disable
+				cfg.Defaults.DisableSelectIdempotence = test.disable
 				s := openSession(t, cfg)
 				c.Answer(func(r *fakecql.Request, nth int) {
 					if nth == 0 {
@@ -185,7 +185,7 @@ func TestFault30OverloadedBacksOff(t *testing.T) {
 func TestFault30BackoffEndsByContext(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
-		cfg.RetryPolicy = vecql.ExponentialBackoffRetryPolicy{NumRetries: 5, Min: time.Hour, Max: time.Hour}
+		cfg.Defaults.RetryPolicy = vecql.ExponentialBackoffRetryPolicy{NumRetries: 5, Min: time.Hour, Max: time.Hour}
 		s, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(cql.CodeOverloaded)) })
@@ -251,10 +251,10 @@ func TestFault31SpeculativeExecution(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 				cfg := configOf(c)
-				cfg.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: delay}
-				cfg.RetryPolicy = vecql.SimpleRetryPolicy{}
+				cfg.Defaults.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: delay}
+				cfg.Defaults.RetryPolicy = vecql.SimpleRetryPolicy{}
 				seen := &attemptRecorder{}
-				cfg.Observer = seen.observe
+				cfg.Defaults.Observer = seen.observe
 				s := openSession(t, cfg)
 				c.Prepare(select1, fakecql.Prepared{Result: fakecql.Columns("id bigint", "name text", "v vector<float, 3>")})
 				_, err := s.StatementMetadata(context.Background(), select1, "")
@@ -319,7 +319,7 @@ func TestFault31BodyOutlivesItsCaller(t *testing.T) {
 	// The loser's frame is still being written when the winner's answer arrives and the body could be reused.
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
-		cfg.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond}
+		cfg.Defaults.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond}
 		const insert = "INSERT INTO ks.t (name) VALUES (?)"
 		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("name text")})
 		s := openSession(t, cfg)
@@ -395,20 +395,20 @@ func TestFault35UserCodePanics(t *testing.T) {
 		err    string   // empty means that the request succeeds and the panic is only logged
 		log    bool
 	}{
-		"query observer":   {config: func(cfg *vecql.ClusterConfig) { cfg.Observer = panics{}.observe }, log: true},
-		"connect observer": {config: func(cfg *vecql.ClusterConfig) { cfg.ConnectObserver = panics{}.connected }, log: true},
+		"query observer":   {config: func(cfg *vecql.ClusterConfig) { cfg.Defaults.Observer = panics{}.observe }, log: true},
+		"connect observer": {config: func(cfg *vecql.ClusterConfig) { cfg.Pool.ConnectObserver = panics{}.connected }, log: true},
 		"batch observer": {
-			config: func(cfg *vecql.ClusterConfig) { cfg.Observer = panics{}.observe },
+			config: func(cfg *vecql.ClusterConfig) { cfg.Defaults.Observer = panics{}.observe },
 			run: func(s *vecql.Session) error {
 				return s.Batch(cql.LoggedBatch).Query(insert, "v").Exec(context.Background())
 			}, log: true,
 		},
 		"tracer": {run: func(s *vecql.Session) error { return s.Query(insert, "v").Trace(panics{}).Exec(context.Background()) }},
 		"retry policy": {
-			config: func(cfg *vecql.ClusterConfig) { cfg.RetryPolicy = panics{} }, code: cql.CodeTruncate, err: "retry policy",
+			config: func(cfg *vecql.ClusterConfig) { cfg.Defaults.RetryPolicy = panics{} }, code: cql.CodeTruncate, err: "retry policy",
 		},
 		"speculative execution policy": {
-			config: func(cfg *vecql.ClusterConfig) { cfg.SpeculativeExecutionPolicy = panics{} }, err: "speculative policy",
+			config: func(cfg *vecql.ClusterConfig) { cfg.Defaults.SpeculativeExecutionPolicy = panics{} }, err: "speculative policy",
 			run: func(s *vecql.Session) error { return s.Query(insert, "v").Idempotent(true).Exec(context.Background()) },
 		},
 		"marshaler": {run: func(s *vecql.Session) error { return s.Query(insert, panics{}).Exec(context.Background()) }, err: "marshaler"},
@@ -422,7 +422,7 @@ func TestFault35UserCodePanics(t *testing.T) {
 		}, err: "binding"},
 		"logger": {config: func(cfg *vecql.ClusterConfig) {
 			cfg.Logger = slog.New(panics{})
-			cfg.ConnectObserver = panics{}.connected
+			cfg.Pool.ConnectObserver = panics{}.connected
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -467,7 +467,7 @@ func TestFault35UserCodePanics(t *testing.T) {
 func TestFault35ObserverBlocksAndCallsBack(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
-		cfg.Throttle = vecql.Throttle{MaxRequests: 1} // a request of the observer needs the same slot
+		cfg.Limits.Throttle = vecql.Throttle{MaxRequests: 1} // a request of the observer needs the same slot
 		s := openSession(t, cfg)
 		seen := &attemptRecorder{}
 		observe := func(ctx context.Context, a vecql.ObservedAttempt) {

@@ -90,7 +90,7 @@ func TestFault56KeyspaceDropped(t *testing.T) {
 	c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TABLE ks.t (id int PRIMARY KEY, v int)")
 	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) {
 		cfg.Keyspace = "ks"
-		cfg.ReconnectionPolicy = &vecql.ConstantReconnectionPolicy{MaxRetries: 1000, Interval: time.Millisecond}
+		cfg.Pool.ReconnectionPolicy = &vecql.ConstantReconnectionPolicy{MaxRetries: 1000, Interval: time.Millisecond}
 	})
 	const insert = "INSERT INTO t (id, v) VALUES (?, ?)"
 	require.NoError(t, s.Query(insert, 1, 1).Exec(t.Context()))
@@ -164,7 +164,7 @@ func TestFault58OtherColumns(t *testing.T) {
 func TestFault59GhostNode(t *testing.T) {
 	c := cqlCluster(t, cqltest.Config{Nodes: 2})
 	ghost := c.Node(1)
-	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.MaxWaitSchemaAgreement = 10 * time.Second })
+	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.Schema.MaxWaitAgreement = 10 * time.Second })
 	ghost.SetSchemaVersion(&[16]byte{1})
 	ghost.Kill()
 	c.EditSystem(func(_ *cqltest.Node, table string, rows []cqltest.Row) []cqltest.Row {
@@ -193,7 +193,7 @@ func TestFault59GhostNode(t *testing.T) {
 // Exec does.
 func TestFault60AgreementOfIter(t *testing.T) {
 	c := cqlCluster(t, cqltest.Config{Nodes: 2})
-	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.MaxWaitSchemaAgreement = 30 * time.Millisecond })
+	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.Schema.MaxWaitAgreement = 30 * time.Millisecond })
 	c.Node(1).SetSchemaVersion(&[16]byte{1})
 	for i, change := range []func(stmt string) error{
 		func(stmt string) error { return s.Query(stmt).Exec(context.Background()) },
@@ -215,7 +215,7 @@ func TestFault61OptionsAnswered(t *testing.T) {
 	for _, op := range []fakecql.Opcode{fakecql.OpReady, fakecql.OpError, fakecql.OpResult, fakecql.OpAuthenticate} {
 		c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TABLE ks.t (id int PRIMARY KEY, v int)")
 		s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) {
-			cfg.HeartbeatInterval, cfg.HeartbeatTimeout = 5*time.Millisecond, 5*time.Second
+			cfg.Pool.HeartbeatInterval, cfg.Pool.HeartbeatTimeout = 5*time.Millisecond, 5*time.Second
 		})
 		rule := c.Inject(cqltest.Fault{Op: cqltest.OpOptions, Answer: &cqltest.Answer{Op: cqltest.Opcode(op)}})
 		eventually(t, func() error {
@@ -247,7 +247,7 @@ func TestFault62OldRow(t *testing.T) {
 			return append(rows, row)
 		})
 		s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) {
-			cfg.Hosts, cfg.ReconnectInterval = cfg.Hosts[:1], 10*time.Millisecond
+			cfg.Hosts, cfg.Nodes.ReconnectInterval = cfg.Hosts[:1], 10*time.Millisecond
 		})
 		host := cql.UUID(c.Node(1).HostID()).String()
 		eventually(t, func() error { return s.Query("SELECT key FROM system.local").HostID(host).Exec(context.Background()) })

@@ -98,7 +98,7 @@ func TestFault36CloseDuringFill(t *testing.T) {
 			m.Nodes[1].Delay = 7 * time.Millisecond
 			m.Nodes[2].Silent = i%2 == 0
 			cfg := configOf(m)
-			cfg.DisableShardAwarePort = i%3 == 0
+			cfg.Pool.DisableShardAwarePort = i%3 == 0
 			s, err := vecql.NewSession(t.Context(), *cfg)
 			require.NoError(t, err)
 			time.Sleep(time.Duration(i) * 2 * time.Millisecond)

@@ -48,8 +48,8 @@ func TestFault34BuffersOfCluster(t *testing.T) {
 		require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
 			CREATE TABLE ks.t (k int PRIMARY KEY, v int)`))
 		cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
-		cfg.Dialer, cfg.Logger, cfg.Compressor, cfg.Timeout = c.Dialer(), slog.New(slog.DiscardHandler), vecql.LZ4Compressor{}, 50*time.Millisecond
-		cfg.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: 5 * time.Millisecond}
+		cfg.Pool.Dialer, cfg.Logger, cfg.Compressor, cfg.Timeout = c.Dialer(), slog.New(slog.DiscardHandler), vecql.LZ4Compressor{}, 50*time.Millisecond
+		cfg.Defaults.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: 5 * time.Millisecond}
 		s, err := vecql.NewSession(t.Context(), *cfg)
 		require.NoError(t, err)
 		sometimes := func(n int) func(cqltest.Request) bool { return func(cqltest.Request) bool { return rand.IntN(n) == 0 } }
@@ -182,7 +182,7 @@ func TestFault33TooLarge(t *testing.T) {
 					}
 					return false
 				})
-				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = 5 })
+				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Version = 5 })
 				_ = m.run(s) // prepares the statements of the request
 				require.NoError(t, s.Query("INSERT x").Exec(t.Context()))
 				dials, sent, seen := c.MadeCount(), line.Passed(), frames
@@ -326,7 +326,7 @@ func TestFault34Retention(t *testing.T) {
 					r.Conn.Reply(r.Stream, fakecql.OpResult, body)
 					return true
 				})
-				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) })
+				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Version = int(version) })
 				var kept [][]any // pointers, by row
 				it := s.Query("SELECT c").Iter(t.Context())
 				for {

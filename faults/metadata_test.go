@@ -181,7 +181,7 @@ func TestFault17ManyDestinations(t *testing.T) {
 			})
 			last := new(int16) // of a type whose decoder only the Iter keeps
 			dest := []any{new(int64), new(int), new(uint64), new(uint32), last, last, last, last}
-			it := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) }).Query(text).Prefetch(0).Iter(t.Context())
+			it := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Version = int(version) }).Query(text).Prefetch(0).Iter(t.Context())
 			for range 2 {
 				for i, d := range dest {
 					if !it.Scan(d) {
@@ -303,7 +303,7 @@ func TestFault18Pages(t *testing.T) {
 					r.Rows(res)
 					return true
 				})
-				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) })
+				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Version = int(version) })
 				it := s.Query(selectRows).Prefetch(prefetch).Iter(t.Context())
 				var id int64
 				var ids []int64
@@ -340,7 +340,7 @@ func TestFault18OtherStatesPage(t *testing.T) {
 			}
 			return true
 		})
-		s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.DefaultIdempotence = true })
+		s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Defaults.Idempotent = true })
 		it := s.Query(selectRows).Iter(t.Context())
 		n := 0
 		for it.Scan(nil, nil, nil) {

@@ -89,8 +89,8 @@ func TestFault44LostRaces(t *testing.T) {
 	for _, lost := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHalfDead(t, func(h *halfDead, cfg *vecql.ClusterConfig) {
-				cfg.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 20 * time.Millisecond}
-				cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
+				cfg.Defaults.SpeculativeExecutionPolicy = &vecql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 20 * time.Millisecond}
+				cfg.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
 				h.On(func(r *fakecql.Request) bool {
 					switch {
 					case r.Op != fakecql.OpExecute, !lost && r.Node != h.Nodes[1]:
@@ -124,7 +124,7 @@ func TestFault42DuplicatedAnswers(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var executed, duplicates atomic.Int64
 			h := newHalfDead(t, func(h *halfDead, cfg *vecql.ClusterConfig) {
-				cfg.DefaultIdempotence = idempotent
+				cfg.Defaults.Idempotent = idempotent
 				h.On(func(r *fakecql.Request) bool {
 					if r.Op != fakecql.OpExecute {
 						return false

@@ -128,7 +128,7 @@ func TestFault37AnotherCluster(t *testing.T) {
 					seen := &connectErrors{}
 					network := "127.0.0."
 					s := sessionOn(prod, func(cfg *vecql.ClusterConfig) {
-						cfg.Logger, cfg.ConnectObserver, cfg.ReconnectInterval = logger, seen.observe, time.Hour
+						cfg.Logger, cfg.Pool.ConnectObserver, cfg.Nodes.ReconnectInterval = logger, seen.observe, time.Hour
 						if !translated {
 							return
 						}
@@ -137,7 +137,7 @@ func TestFault37AnotherCluster(t *testing.T) {
 							answerAt(prod, fmt.Sprint(network, i+1), n)
 						}
 						cfg.Hosts = []string{"10.0.0.1"}
-						cfg.AddressTranslator = func(a netip.AddrPort) netip.AddrPort {
+						cfg.Nodes.AddressTranslator = func(a netip.AddrPort) netip.AddrPort {
 							return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, a.Addr().As4()[3]}), a.Port())
 						}
 					})
@@ -196,7 +196,7 @@ func TestFault37OnlyContactPoint(t *testing.T) {
 		prod, _ := namedCluster(t, fakecql.V5, "prod", 1)
 		staging, received := namedCluster(t, fakecql.V5, "staging", 3)
 		logged, logger := fakecql.NewLogCounter()
-		s := sessionOn(prod, func(cfg *vecql.ClusterConfig) { cfg.Logger, cfg.ReconnectInterval = logger, time.Second })
+		s := sessionOn(prod, func(cfg *vecql.ClusterConfig) { cfg.Logger, cfg.Nodes.ReconnectInterval = logger, time.Second })
 		n := prod.Nodes[0]
 		n.Stop()
 		answerAt(prod, n.IP, staging.Nodes[0])
@@ -244,7 +244,7 @@ func TestFault37NodeReplaced(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCluster(t, fakecql.V4, 3, fakecql.Sharded(shards))
 				logged, logger := fakecql.NewLogCounter()
-				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ReconnectInterval, cfg.Logger = time.Hour, logger })
+				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Nodes.ReconnectInterval, cfg.Logger = time.Hour, logger })
 				n, old := c.Nodes[2], c.Nodes[2].ID
 				n.Stop()
 				n.Change(func(n *fakecql.Node) { n.ID = fakecql.UUID{0xFB, 3} })
@@ -279,7 +279,7 @@ func TestFault37FirstContact(t *testing.T) {
 		staging, received := namedCluster(t, fakecql.V5, "staging", 1)
 		answerAt(prod, "10.0.0.9", staging.Nodes[0])
 		cfg := configOf(prod)
-		cfg.ClusterName = "prod"
+		cfg.Nodes.ClusterName = "prod"
 		cfg.Hosts = []string{"10.0.0.9"}
 		_, err := vecql.NewSession(t.Context(), *cfg)
 		require.ErrorIs(t, err, vecql.ErrNoConnectionsStarted)
@@ -300,7 +300,9 @@ func TestFault37LoadBalancer(t *testing.T) {
 	for _, accepted := range []bool{true, false} {
 		t.Run(fmt.Sprint(accepted), func(t *testing.T) {
 			bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
-				s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.LoadBalanced, cfg.ReconnectInterval = accepted, time.Hour })
+				s := sessionOn(c, func(cfg *vecql.ClusterConfig) {
+					cfg.Nodes.LoadBalanced, cfg.Nodes.ReconnectInterval = accepted, time.Hour
+				})
 				c.Nodes[1].Stop()
 				answerAt(c, c.Nodes[1].IP, c.Nodes[0])
 				time.Sleep(time.Minute)
@@ -309,7 +311,7 @@ func TestFault37LoadBalancer(t *testing.T) {
 					require.NoError(t, err)
 					return
 				}
-				require.ErrorContains(t, err, "ClusterConfig.LoadBalanced")
+				require.ErrorContains(t, err, "ClusterConfig.Nodes.LoadBalanced")
 				var wrong *vecql.PeerError
 				require.ErrorAs(t, err, &wrong)
 				require.False(t, wrong.WrongCluster())
@@ -327,7 +329,7 @@ func TestFault37NodesAtOneAddress(t *testing.T) {
 				logged, logger := fakecql.NewLogCounter()
 				answerAt(c, c.Nodes[1].IP, c.Nodes[0])
 				s := sessionOn(c, func(cfg *vecql.ClusterConfig) {
-					cfg.Hosts, cfg.LoadBalanced, cfg.Logger = []string{c.Nodes[1].IP}, balanced, logger
+					cfg.Hosts, cfg.Nodes.LoadBalanced, cfg.Logger = []string{c.Nodes[1].IP}, balanced, logger
 				})
 				require.Len(t, s.GetHosts(), 3)
 				for range 60 {
@@ -339,7 +341,7 @@ func TestFault37NodesAtOneAddress(t *testing.T) {
 					require.NoError(t, err)
 					return
 				}
-				require.ErrorContains(t, err, "ClusterConfig.LoadBalanced")
+				require.ErrorContains(t, err, "ClusterConfig.Nodes.LoadBalanced")
 				require.Equal(t, 1, logged.Of("peer refused"))
 				answerAt(c, c.Nodes[1].IP, c.Nodes[1])
 				time.Sleep(time.Minute)
@@ -475,7 +477,7 @@ func TestVerificationAsksOnce(t *testing.T) {
 		t.Run(fmt.Sprint(shards, " shards"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCluster(t, fakecql.V4, 3, fakecql.Sharded(shards))
-				sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.NumConns = 2 })
+				sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Pool.NumConns = 2 })
 				time.Sleep(time.Minute)
 				asked, _ := c.Count(askPeer)
 				if shards > 0 {
@@ -497,5 +499,5 @@ func TestFault37PeerErrorText(t *testing.T) {
 		`answers at an address of cluster "prod" (a renamed cluster needs a new session)`)
 	other.Got.ClusterName = "prod"
 	require.EqualError(t, other, `vecql: connection to 10.0.0.3:9042 refused: node 00000000-0000-0000-0000-000000000002 of cluster "prod" `+
-		`answers at the address of node 00000000-0000-0000-0000-000000000001 (behind a load balancer set ClusterConfig.LoadBalanced)`)
+		`answers at the address of node 00000000-0000-0000-0000-000000000001 (behind a load balancer set ClusterConfig.Nodes.LoadBalanced)`)
 }

@@ -43,7 +43,7 @@ func answerWith(t *testing.T, version byte, op fakecql.Opcode, flags byte, body 
 			_, _ = r.Conn.Conn.Write(frame)
 			return true
 		})
-		s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) })
+		s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Version = int(version) })
 		require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 		dials := c.MadeCount()
 		use(t, s)

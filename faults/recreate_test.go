@@ -34,7 +34,7 @@ func cqlCluster(t *testing.T, cfg cqltest.Config, statements ...string) *cqltest
 func cqlSession(t *testing.T, c *cqltest.Cluster, change ...func(*vecql.ClusterConfig)) *vecql.Session {
 	t.Helper()
 	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
-	cfg.Logger, cfg.NumConns = slog.New(slog.DiscardHandler), 1
+	cfg.Logger, cfg.Pool.NumConns = slog.New(slog.DiscardHandler), 1
 	for _, f := range change {
 		f(cfg)
 	}
@@ -151,7 +151,7 @@ func TestFault52PreparedByAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TABLE ks.t (id int PRIMARY KEY, v int)",
 				"CREATE TABLE ks.other (id int PRIMARY KEY)")
-			s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.ReconnectInterval = 20 * time.Millisecond })
+			s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.Nodes.ReconnectInterval = 20 * time.Millisecond })
 			const other = "INSERT INTO ks.other (id) VALUES (?)"
 			require.NoError(t, s.Query(insertV, 1, 7).Exec(t.Context()))
 			require.NoError(t, s.Query(other, 1).Exec(t.Context()))
@@ -173,7 +173,7 @@ func TestFault52PreparedByAnother(t *testing.T) {
 // TestFault52OwnChange: the session itself creates the table again. Its next request must have the new types.
 func TestFault52OwnChange(t *testing.T) {
 	c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TABLE ks.t (id int PRIMARY KEY, v int)")
-	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.Events.DisableSchemaEvents = true })
+	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Events.DisableSchemaEvents = true })
 	require.NoError(t, s.Query(insertV, 1, 7).Exec(t.Context()))
 	require.NoError(t, s.Query("DROP TABLE ks.t").Exec(t.Context()))
 	require.NoError(t, s.Query("CREATE TABLE ks.t (id int PRIMARY KEY, v float)").Exec(t.Context()))
@@ -440,7 +440,7 @@ func TestFault52ChangesForever(t *testing.T) {
 func TestFault52Concerns(t *testing.T) {
 	c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TYPE ks.a (street text)",
 		"CREATE TABLE ks.t (id int PRIMARY KEY, v int)", "CREATE TABLE ks.u (id int PRIMARY KEY)")
-	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.Events.DisableSchemaEvents = true })
+	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Events.DisableSchemaEvents = true })
 	statements := map[string][]any{
 		insertV: {1, 1}, "SELECT v FROM ks.t": nil, "INSERT INTO ks.u (id) VALUES (?)": {1}, "SELECT key FROM system.local": nil,
 	}

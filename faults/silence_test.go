@@ -38,8 +38,8 @@ type halfDead struct {
 func newHalfDead(t *testing.T, change func(h *halfDead, cfg *vecql.ClusterConfig)) *halfDead {
 	h := &halfDead{Cluster: newCluster(t, fakecql.V5, 3), well: make(chan struct{}), timeout: time.Second}
 	cfg := &vecql.ClusterConfig{Hosts: []string{h.Nodes[0].Addr()}}
-	cfg.Dialer, cfg.Logger, cfg.Timeout = h.Cluster, slog.New(slog.DiscardHandler), h.timeout
-	cfg.DefaultIdempotence = true
+	cfg.Pool.Dialer, cfg.Logger, cfg.Timeout = h.Cluster, slog.New(slog.DiscardHandler), h.timeout
+	cfg.Defaults.Idempotent = true
 	change(h, cfg)
 	h.session = openSession(t, cfg)
 	return h
@@ -177,7 +177,7 @@ func TestFault40AnswersOptionsOnly(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHalfDead(t, func(h *halfDead, cfg *vecql.ClusterConfig) {
 				h.On(func(r *fakecql.Request) bool { return r.Node == h.Nodes[1] && h.sick.Load() })
-				cfg.HeartbeatInterval = interval
+				cfg.Pool.HeartbeatInterval = interval
 			})
 			h.load(t, 300, 1)
 			h.sick.Store(true)
@@ -215,7 +215,7 @@ func TestFault38TimeoutsMoveOn(t *testing.T) {
 				h := newHalfDead(t, func(h *halfDead, cfg *vecql.ClusterConfig) {
 					h.pause()
 					cfg.Timeout = timeout
-					cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
+					cfg.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
 				})
 				require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 				h.sick.Store(true)
@@ -252,8 +252,8 @@ func TestFault38NotIdempotent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHalfDead(t, func(h *halfDead, cfg *vecql.ClusterConfig) {
 			h.On(func(r *fakecql.Request) bool { return r.Node == h.Nodes[1] && h.sick.Load() })
-			cfg.DefaultIdempotence = false
-			cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
+			cfg.Defaults.Idempotent = false
+			cfg.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
 		})
 		require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 		h.sick.Store(true)
@@ -322,7 +322,7 @@ func TestFault38OnlyNodeLeft(t *testing.T) {
 		h := newHalfDead(t, func(h *halfDead, cfg *vecql.ClusterConfig) {
 			h.pause()
 			cfg.Timeout = 11 * time.Second
-			cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
+			cfg.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
 		})
 		require.NoError(t, h.session.Query("INSERT x").Exec(t.Context()))
 		h.sick.Store(true)
@@ -365,8 +365,8 @@ func TestFault38RetryAfterMove(t *testing.T) {
 				}
 				return true
 			})
-			cfg.RetryPolicy = always{Type: vecql.Retry}
-			cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
+			cfg.Defaults.RetryPolicy = always{Type: vecql.Retry}
+			cfg.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
 		})
 		insert := func(i int) error { return h.session.Query(fmt.Sprint("INSERT ", i)).Exec(t.Context()) }
 		for i := range 10 {

@@ -233,9 +233,9 @@ func soakCluster(t *testing.T, c *soaking, client *tls.Config) {
 	slices.Sort(names)
 	require.NoError(t, c.Exec(soakSchema))
 	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
-	cfg.Logger, cfg.DefaultIdempotence, cfg.TLS = slog.New(slog.DiscardHandler), true, client
-	cfg.Timeout, cfg.ConnectTimeout, cfg.HeartbeatTimeout = time.Second, time.Second, time.Second
-	cfg.ReconnectionPolicy = &vecql.ConstantReconnectionPolicy{MaxRetries: 1 << 30, Interval: 100 * time.Millisecond}
+	cfg.Logger, cfg.Defaults.Idempotent, cfg.TLS = slog.New(slog.DiscardHandler), true, client
+	cfg.Timeout, cfg.ConnectTimeout, cfg.Pool.HeartbeatTimeout = time.Second, time.Second, time.Second
+	cfg.Pool.ReconnectionPolicy = &vecql.ConstantReconnectionPolicy{MaxRetries: 1 << 30, Interval: 100 * time.Millisecond}
 	s := openSession(t, cfg)
 	for id := range soakRows {
 		require.NoError(t, s.Query("INSERT INTO ks.t (id, n) VALUES (?, ?)", id, 7*id).Exec(t.Context()))

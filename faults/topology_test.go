@@ -55,7 +55,7 @@ func TestFault21RollingRestart(t *testing.T) {
 			}
 			return true
 		})
-		s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.DefaultIdempotence = true })
+		s := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.Defaults.Idempotent = true })
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithCancel(context.Background())
 		var done, failed atomic.Int64
@@ -381,7 +381,7 @@ func TestFault23FalseEvents(t *testing.T) {
 		c.Nodes[2].Stop()
 		var r hostLog
 		s := sessionOn(c, func(cfg *vecql.ClusterConfig) {
-			cfg.OnNodeChange = r.record
+			cfg.Nodes.OnChange = r.record
 		})
 		after(time.Minute) // by now the attempts to reach the third node are far apart
 		require.Equal(t, "down 127.0.0.3", r.take())

@@ -82,7 +82,7 @@ func peerCloses(t *testing.T, version byte, requests bool, budget int, executed 
 		return false
 	})
 	cfg := configOf(c)
-	cfg.ProtoVersion = int(version)
+	cfg.Protocol.Version = int(version)
 	cfg.Authenticator = vecql.PasswordAuthenticator{Username: "u", Password: "p"}
 	began := time.Now()
 	s, err := vecql.NewSession(t.Context(), *cfg)

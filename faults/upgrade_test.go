@@ -57,7 +57,7 @@ func TestFault53RollingUpgrade(t *testing.T) {
 		"Cassandra 3.11": {"3.11.19", nil, 4, 3},
 		"Cassandra 4":    {"4.1.0-beta1", nil, 5, 3},
 		"unknown":        {"", nil, 5, 3},
-		"configured":     {"3.11.19", func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = 5 }, 5, 1},
+		"configured":     {"3.11.19", func(cfg *vecql.ClusterConfig) { cfg.Protocol.Version = 5 }, 5, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cqlCluster(t, cqltest.Config{})
@@ -75,7 +75,7 @@ func TestFault53RollingUpgrade(t *testing.T) {
 				return rows
 			})
 			s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) {
-				cfg.Hosts, cfg.Dialer = hosts[:1], dialer
+				cfg.Hosts, cfg.Pool.Dialer = hosts[:1], dialer
 				if m.change != nil {
 					m.change(cfg)
 				}

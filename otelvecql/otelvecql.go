@@ -91,7 +91,7 @@ func Instrument(cfg *vecql.ClusterConfig, c Config) (*Instrumentation, error) {
 		cfg: c, common: append([]attribute.KeyValue{semconv.DBSystemNameKey.String(c.System)}, c.Attributes...),
 		tracer: c.TracerProvider.Tracer(scope, trace.WithSchemaURL(semconv.SchemaURL)),
 		meter:  c.MeterProvider.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL)),
-		before: cfg.Observer, connect: cfg.ConnectObserver,
+		before: cfg.Defaults.Observer, connect: cfg.Pool.ConnectObserver,
 	}
 	seconds := metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
 	var errs [3]error
@@ -105,7 +105,7 @@ func Instrument(cfg *vecql.ClusterConfig, c Config) (*Instrumentation, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	cfg.Observer, cfg.ConnectObserver = in.attempt, in.connected
+	cfg.Defaults.Observer, cfg.Pool.ConnectObserver = in.attempt, in.connected
 	return in, nil
 }
 

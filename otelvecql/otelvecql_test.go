@@ -57,11 +57,11 @@ func start(t *testing.T, c otelvecql.Config) *fixture {
 	c.TracerProvider, c.MeterProvider = tp, metric.NewMeterProvider(metric.WithReader(f.reader))
 	addr := server(t, &f.fail)
 	cfg := &vecql.ClusterConfig{Hosts: []string{addr}}
-	cfg.ProtoVersion, cfg.NumConns, cfg.Timeout = 4, 1, 5*time.Second
-	cfg.MemoryBudget = 1 << 20
+	cfg.Protocol.Version, cfg.Pool.NumConns, cfg.Timeout = 4, 1, 5*time.Second
+	cfg.Limits.MemoryBudget = 1 << 20
 	cfg.Keyspace, cfg.Logger = "ks", slog.New(slog.DiscardHandler)
-	cfg.Consistency = cql.LocalQuorum
-	cfg.Observer, cfg.ConnectObserver = f.before.attempt, f.before.connected
+	cfg.Defaults.Consistency = cql.LocalQuorum
+	cfg.Defaults.Observer, cfg.Pool.ConnectObserver = f.before.attempt, f.before.connected
 	var err error
 	f.in, err = otelvecql.Instrument(cfg, c)
 	require.NoError(t, err)
@@ -311,7 +311,7 @@ func TestSessionMetrics(t *testing.T) {
 func TestNothingIsRecordedWithoutProviders(t *testing.T) {
 	fail := 0
 	cfg := &vecql.ClusterConfig{Hosts: []string{server(t, &fail)}}
-	cfg.ProtoVersion, cfg.NumConns, cfg.Logger = 4, 1, slog.New(slog.DiscardHandler)
+	cfg.Protocol.Version, cfg.Pool.NumConns, cfg.Logger = 4, 1, slog.New(slog.DiscardHandler)
 	in, err := otelvecql.Instrument(cfg, otelvecql.Config{})
 	require.NoError(t, err)
 	s, err := vecql.NewSession(t.Context(), *cfg)

@@ -51,7 +51,7 @@ const (
 // Prometheus expects it. The metrics of the session are: requests, requests.failed, requests.moved, attempt.errors (by
 // error.type), retries, speculative_executions and speculative_executions.won, prepared (by result), connections (by
 // event), connections.ended (by cause), wrong_peers, tablet_hints, io (by direction), control.connected (1 or 0) and
-// control.age, the age of the session's view of the cluster. With a ClusterConfig.MemoryBudget they are also:
+// control.age, the age of the session's view of the cluster. With a ClusterConfig.Limits.MemoryBudget they are also:
 // memory.budget, memory.used (by kind, in_flight or held), memory.waiting, memory.waits, memory.waited and
 // memory.overdrawn.
 func (in *Instrumentation) Observe(session *vecql.Session) error {

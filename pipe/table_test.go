@@ -41,7 +41,7 @@ func onCluster(t *testing.T, f func(t *testing.T, cluster *cqltest.Cluster, sess
 		require.NoError(t, cluster.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
 			CREATE TABLE ks."T" (shop text, n int, price double, at timestamp, PRIMARY KEY (shop, n))`))
 		conf := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
-		conf.Dialer, conf.Logger, conf.Keyspace = cluster.Dialer(), slog.New(slog.NewTextHandler(io.Discard, nil)), "ks"
+		conf.Pool.Dialer, conf.Logger, conf.Keyspace = cluster.Dialer(), slog.New(slog.NewTextHandler(io.Discard, nil)), "ks"
 		session, err := vecql.NewSession(t.Context(), *conf)
 		require.NoError(t, err)
 		defer session.Close()
@@ -266,7 +266,7 @@ func TestTableOrdersEqualRowsByAllColumns(t *testing.T) {
 func TestPartitionsAreReadByPages(t *testing.T) {
 	onCluster(t, func(t *testing.T, cluster *cqltest.Cluster, _ *vecql.Session, _ pipe.Pipe, _ *table) {
 		conf := vecql.ClusterConfig{Hosts: cluster.Hosts()}
-		conf.Dialer, conf.Logger, conf.PageSize = cluster.Dialer(), slog.New(slog.NewTextHandler(io.Discard, nil)), 2
+		conf.Pool.Dialer, conf.Logger, conf.Defaults.PageSize = cluster.Dialer(), slog.New(slog.NewTextHandler(io.Discard, nil)), 2
 		session, err := vecql.NewSession(t.Context(), conf)
 		require.NoError(t, err)
 		defer session.Close()

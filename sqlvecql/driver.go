@@ -64,7 +64,7 @@ func ParseURI(uri string) (*vecql.ClusterConfig, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlvecql: the settings of the uri: %w", err)
 	}
-	cfg.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "sqlvecql"}
+	cfg.Protocol.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "sqlvecql"}
 	return cfg, nil
 }
 

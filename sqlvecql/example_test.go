@@ -94,7 +94,7 @@ func ExampleOpenDB() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	config.RetryPolicy = &vecql.SimpleRetryPolicy{NumRetries: 3}
+	config.Defaults.RetryPolicy = &vecql.SimpleRetryPolicy{NumRetries: 3}
 	session, err := vecql.NewSession(context.Background(), *config)
 	if err != nil {
 		log.Fatal(err)

@@ -41,14 +41,14 @@ type Session struct {
 	ConnectionsEnded  map[EndCause]uint64
 	// WrongPeers counts failed attempts at whose address another cluster or node answered: see PeerError.
 	WrongPeers uint64
-	// Waiting is the number of requests in the queue of ClusterConfig.Throttle.
+	// Waiting is the number of requests in the queue of ClusterConfig.Limits.Throttle.
 	Waiting int
 	Memory  Memory
 	Control Control
 	Nodes   []Node // ordered by host id
 }
 
-// Memory is the use of ClusterConfig.MemoryBudget. Sizes are in bytes. Without a budget nothing is counted. An
+// Memory is the use of ClusterConfig.Limits.MemoryBudget. Sizes are in bytes. Without a budget nothing is counted. An
 // answer counts with the memory of its body, mostly less than twice its length; answers of up to 4 KiB do not count.
 type Memory struct {
 	Budget int64 // 0 means none

@@ -86,7 +86,7 @@ func onFake(t *testing.T, cfg cqltest.Config, f func(t *testing.T, c *fake)) {
 			CREATE TABLE ks.t (id blob, n int, s int static, v text, PRIMARY KEY (id, n))`, replicas)))
 		dialer := cluster.Dialer()
 		conf := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
-		conf.Dialer, conf.Logger, conf.Keyspace = dialer, slog.New(slog.NewTextHandler(io.Discard, nil)), "ks"
+		conf.Pool.Dialer, conf.Logger, conf.Keyspace = dialer, slog.New(slog.NewTextHandler(io.Discard, nil)), "ks"
 		session, err := vecql.NewSession(t.Context(), *conf)
 		require.NoError(t, err)
 		defer session.Close()

@@ -178,7 +178,7 @@ func TestNextPageAhead(t *testing.T) {
 			onFake(t, configs["one"], func(t *testing.T, c *fake) {
 				c.insert(t, []byte{7}, 300) // of which the third page has the last ones
 				conf := &vecql.ClusterConfig{Hosts: c.Hosts()}
-				conf.Dialer, conf.MemoryBudget = c.Dialer(), map[string]int64{"large budget": 64 << 20, "small budget": 1 << 20}[name]
+				conf.Pool.Dialer, conf.Limits.MemoryBudget = c.Dialer(), map[string]int64{"large budget": 64 << 20, "small budget": 1 << 20}[name]
 				session, err := vecql.NewSession(t.Context(), *conf)
 				require.NoError(t, err)
 				defer session.Close()

@@ -136,8 +136,8 @@ func TestCapture(t *testing.T) {
 	}{{4, nil}, {4, vecql.SnappyCompressor{}}, {5, nil}, {5, vecql.LZ4Compressor{}}} {
 		cfg := config(t, bareNode)
 		r := &recorder{}
-		cfg.Dialer, cfg.NumConns, cfg.Keyspace = r, 1, "system"
-		cfg.ProtoVersion, cfg.Compressor = m.version, m.compressor
+		cfg.Pool.Dialer, cfg.Pool.NumConns, cfg.Keyspace = r, 1, "system"
+		cfg.Protocol.Version, cfg.Compressor = m.version, m.compressor
 		name := "none"
 		if m.compressor != nil {
 			name = m.compressor.Name()

@@ -212,10 +212,10 @@ func TestClusterChaos(t *testing.T) {
 				INSERT INTO ks.swapped (k, v) VALUES (0, 0)`))
 			cfg := embeddedConfig(cluster)
 			cfg.Compressor = m.comp
-			cfg.Timeout, cfg.HeartbeatInterval = 300*time.Millisecond, 300*time.Millisecond
-			cfg.ConnectTimeout, cfg.ReconnectInterval = time.Second, time.Second
+			cfg.Timeout, cfg.Pool.HeartbeatInterval = 300*time.Millisecond, 300*time.Millisecond
+			cfg.ConnectTimeout, cfg.Nodes.ReconnectInterval = time.Second, time.Second
 			if underRace {
-				cfg.Timeout, cfg.HeartbeatInterval = time.Second, time.Second
+				cfg.Timeout, cfg.Pool.HeartbeatInterval = time.Second, time.Second
 			}
 			s := open(t, cfg)
 			h := &history{t: t, s: s, swaps: map[int64]int64{}, proposed: map[int64]bool{}}

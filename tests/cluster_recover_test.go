@@ -154,7 +154,7 @@ func TestClusterPasswordRotated(t *testing.T) {
 		before, now := "old", "new"
 		auth.password.Store(&before)
 		cfg := embeddedConfig(cluster)
-		cfg.Authenticator, cfg.Dialer = auth, cluster.Dialer()
+		cfg.Authenticator, cfg.Pool.Dialer = auth, cluster.Dialer()
 		s := open(t, cfg)
 		awaitUse(t, cluster, s)
 		cluster.SetUsers(map[string]string{"user": "new"})

@@ -118,7 +118,7 @@ func TestClusterNodeMoves(t *testing.T) {
 			cluster.MuteEvents(c.mute)
 			cfg := embeddedConfig(cluster)
 			if c.mute {
-				cfg.ReconnectInterval = 200 * time.Millisecond
+				cfg.Nodes.ReconnectInterval = 200 * time.Millisecond
 			}
 			s := open(t, cfg)
 			stop := background(4, func(w, i int) error {

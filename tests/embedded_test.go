@@ -35,7 +35,7 @@ func fewer(n int) int {
 // embeddedConfig returns a configuration for the cluster with LOCAL_QUORUM, long request timeouts and no log.
 func embeddedConfig(c *cqltest.Cluster) *vecql.ClusterConfig {
 	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
-	cfg.Consistency = cql.LocalQuorum
+	cfg.Defaults.Consistency = cql.LocalQuorum
 	cfg.Timeout, cfg.ConnectTimeout = 20*time.Second, 5*time.Second
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	return cfg

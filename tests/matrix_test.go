@@ -129,7 +129,7 @@ func TestSuite(t *testing.T) {
 				}
 			}
 			cfg := config(t, m.kind)
-			cfg.ProtoVersion, cfg.Compressor = m.version, m.compressor
+			cfg.Protocol.Version, cfg.Compressor = m.version, m.compressor
 			s := connect(t, cfg)
 			replicas := 1
 			if m.kind == threeNodes || m.kind == embeddedThree || m.kind == embeddedScylla {

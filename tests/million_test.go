@@ -36,7 +36,7 @@ func TestClusterMillion(t *testing.T) {
 	embeddedTable(t, cluster, "3")
 	before := sockets()
 	cfg := embeddedConfig(cluster)
-	cfg.NumConns = 1 // one connection reuses its streams more often
+	cfg.Pool.NumConns = 1 // one connection reuses its streams more often
 	s, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer s.Close()

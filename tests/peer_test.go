@@ -33,7 +33,7 @@ func TestFault37OtherEmbedded(t *testing.T) {
 			require.NoError(t, prod.Exec("INSERT INTO ks.t (k, v) VALUES (1, 10)"))
 			cfg := embeddedConfig(prod)
 			cfg.Authenticator = vecql.PasswordAuthenticator{Username: "user", Password: "password"}
-			cfg.ReconnectInterval = time.Second
+			cfg.Nodes.ReconnectInterval = time.Second
 			s := open(t, cfg)
 			lost := prod.Node(2)
 			lost.Kill()

@@ -90,7 +90,7 @@ func BenchmarkScale(b *testing.B) {
 		b.Run(fmt.Sprintf("nodes=%d/shards=%d/conns=%d", size.nodes, size.shards, size.conns), func(b *testing.B) {
 			hosts := startScale(b, size.nodes, size.shards)
 			cfg := &vecql.ClusterConfig{Hosts: hosts[:min(3, len(hosts))]}
-			cfg.NumConns, cfg.Logger = size.conns, slog.New(slog.DiscardHandler)
+			cfg.Pool.NumConns, cfg.Logger = size.conns, slog.New(slog.DiscardHandler)
 			cfg.Timeout, cfg.ConnectTimeout = time.Minute, time.Minute
 			for b.Loop() {
 				scaleSession(b, cfg, size.nodes*max(size.conns, size.shards))

@@ -116,7 +116,7 @@ func TestListeners(t *testing.T) {
 	s := connect(t, cfg)
 	ks := keyspace(t, s, 1)
 	log := &tableLog{keyspace: ks}
-	cfg.OnSchemaChange = log.changed
+	cfg.Schema.OnChange = log.changed
 	listening, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer listening.Close()

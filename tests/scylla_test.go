@@ -51,7 +51,7 @@ func TestScyllaShards(t *testing.T) {
 			cluster := cqltest.New(t, cqltest.Config{Scylla: &c.scylla, OnRequest: seen.note})
 			embeddedTable(t, cluster, "2") // of three nodes, so that one is wrong
 			cfg := embeddedConfig(cluster)
-			cfg.ExperimentalTabletsRoutingV2 = c.v2
+			cfg.Protocol.ExperimentalTabletsRoutingV2 = c.v2
 			s := open(t, cfg)
 			for _, n := range cluster.Nodes() {
 				require.Eventually(t, func() bool { return shardsOfConns(n) == shards }, 10*time.Second, time.Millisecond, "connections to all shards")

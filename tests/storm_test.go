@@ -463,7 +463,7 @@ func TestFault52Storm(t *testing.T) {
 				soak.Only(t)
 			}
 			cfg := config(t, m.kind)
-			cfg.ProtoVersion = m.version
+			cfg.Protocol.Version = m.version
 			held := pooled.Held.Load()
 			before := sockets()
 			st := &storm{t: t, errs: map[string]int{}, replicas: 1, slow: !m.kind.embedded()}

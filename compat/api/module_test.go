@@ -46,7 +46,7 @@ func openModuleWith(t *testing.T, config cqltest.Config) *module {
 	t.Helper()
 	m := &module{cluster: compattest.NewCluster(t, config)}
 	cfg := &vecql.ClusterConfig{Hosts: m.cluster.Hosts()}
-	cfg.Keyspace, cfg.Dialer = "shop", m.cluster.Dialer()
+	cfg.Keyspace, cfg.Pool.Dialer = "shop", m.cluster.Dialer()
 	m.of = compattest.Open(t, func() (*vecql.Session, error) { return vecql.NewSession(t.Context(), *cfg) })
 	m.core = SessionV1[string, level, host, string]{
 		Results: &Results[host, string]{

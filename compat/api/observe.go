@@ -85,7 +85,7 @@ type Observers[H any] struct {
 // Configure sets the observer of connections.
 func (o Observers[H]) Configure(c *vecql.ClusterConfig) {
 	if o.Connect != nil {
-		c.ConnectObserver = func(a vecql.ObservedConnect) {
+		c.Pool.ConnectObserver = func(a vecql.ObservedConnect) {
 			o.Connect.ObserveConnect(ObservedConnect[H]{Host: o.HostOf(a.Host), Start: a.Start, End: a.End, Err: o.Plain(a.Err)})
 		}
 	}

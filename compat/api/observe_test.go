@@ -53,7 +53,7 @@ func (s *seen) StreamFinished(o ObservedStream[string]) {
 func TestSessionWithoutObserversHasNone(t *testing.T) {
 	var c vecql.ClusterConfig
 	Observers[string]{}.Configure(&c)
-	require.Nil(t, c.ConnectObserver)
+	require.Nil(t, c.Pool.ConnectObserver)
 	require.Nil(t, hooks.Of(Observers[string]{}.Context(t.Context())))
 }
 
@@ -68,7 +68,7 @@ func TestObserversOfTheProgramSeeAllFields(t *testing.T) {
 		Connect: s, Frame: s, Stream: s,
 	}
 	all.Configure(&c)
-	c.ConnectObserver(vecql.ObservedConnect{Host: node, Start: start, End: end, Err: failure})
+	c.Pool.ConnectObserver(vecql.ObservedConnect{Host: node, Start: start, End: end, Err: failure})
 	require.Equal(t, []ObservedConnect[string]{{"true", start, end, fmt.Errorf("plain: %w", failure)}}, s.connects)
 	exchange := hooks.Of(all.Context(t.Context()))
 	header := wire.Header{Version: 4, Flags: 1, Stream: 2, Opcode: 8, Length: 3}

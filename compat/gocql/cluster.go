@@ -95,18 +95,18 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	if cfg.Authenticator != nil && cfg.AuthProvider != nil {
 		return nil, errors.New("gocql: ClusterConfig has both an Authenticator and an AuthProvider")
 	}
-	c := &vecql.ClusterConfig{Hosts: cfg.Hosts}
-	c.Port, c.Keyspace, c.CQLVersion, c.ProtoVersion = cfg.Port, cfg.Keyspace, cfg.CQLVersion, protocol(cfg.ProtoVersion)
-	c.NumConns, c.MaxPreparedStmts = cfg.NumConns, cfg.MaxPreparedStmts
+	c := &vecql.ClusterConfig{Hosts: cfg.Hosts, Port: cfg.Port, Keyspace: cfg.Keyspace}
+	c.Protocol.CQLVersion, c.Protocol.Version = cfg.CQLVersion, protocol(cfg.ProtoVersion)
+	c.Pool.NumConns, c.Limits.MaxPreparedStmts = cfg.NumConns, cfg.MaxPreparedStmts
 	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)
-	c.ReconnectInterval, c.MaxWaitSchemaAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
-	c.RetryPolicy = vecql.SimpleRetryPolicy{} // none: a query brings its own
-	c.Events = vecql.EventsConfig(cfg.Events)
-	c.DisableInitialHostLookup = cfg.DisableInitialHostLookup
-	c.AddressTranslator = api.AdaptTranslator(cfg.AddressTranslator)
-	c.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
+	c.Nodes.ReconnectInterval, c.Schema.MaxWaitAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
+	c.Defaults.RetryPolicy = vecql.SimpleRetryPolicy{} // none: a query brings its own
+	c.Protocol.Events = vecql.EventsConfig(cfg.Events)
+	c.Nodes.DisableInitialHostLookup = cfg.DisableInitialHostLookup
+	c.Nodes.AddressTranslator = api.AdaptTranslator(cfg.AddressTranslator)
+	c.Nodes.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
 	if cfg.ReconnectionPolicy != nil {
-		c.ReconnectionPolicy = cfg.ReconnectionPolicy
+		c.Pool.ReconnectionPolicy = cfg.ReconnectionPolicy
 	}
 	s.observers().Configure(c)
 	c.Authenticator, c.AuthProvider = api.AdaptAuthentication(cfg.Authenticator, cfg.AuthProvider, s.hosts.Of)
@@ -138,12 +138,12 @@ func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
 	cfg := &s.cfg
 	switch {
 	case cfg.HostDialer != nil:
-		c.HostDialer = api.AdaptHostDialer(cfg.HostDialer, s.hosts.Of)
+		c.Pool.HostDialer = api.AdaptHostDialer(cfg.HostDialer, s.hosts.Of)
 		return nil
 	case cfg.Dialer != nil:
-		c.Dialer = cfg.Dialer
+		c.Pool.Dialer = cfg.Dialer
 	case cfg.SocketKeepalive > 0:
-		c.Dialer = &net.Dialer{KeepAlive: cfg.SocketKeepalive}
+		c.Pool.Dialer = &net.Dialer{KeepAlive: cfg.SocketKeepalive}
 	}
 	c.TLS, err = api.TLSConfig(cfg.SslOpts)
 	return err

@@ -41,15 +41,15 @@ func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
 	if policy == nil {
 		policy = RoundRobinHostPolicy()
 	}
-	if c.PoolConfig.HostSelectionPolicy = api.NativeOf(policy); c.PoolConfig.HostSelectionPolicy != nil {
+	if c.HostSelectionPolicy = api.NativeOf(policy); c.HostSelectionPolicy != nil {
 		return
 	}
 	p := api.NewPicker[*HostInfo](policy, s.hosts.Of, s.pick)
 	s.picker = p
-	c.PoolConfig.HostSelectionPolicy = p
-	c.OnNodeChange = p.NodeChanged
+	c.HostSelectionPolicy = p
+	c.Nodes.OnChange = p.NodeChanged
 	if !s.cfg.Events.DisableSchemaEvents {
-		c.OnSchemaChange = p.SchemaChanged
+		c.Schema.OnChange = p.SchemaChanged
 	}
 }
 

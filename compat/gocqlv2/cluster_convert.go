@@ -39,26 +39,33 @@ func (cfg *ClusterConfig) check() error {
 func (s *Session) convert() (vecql.ClusterConfig, error) {
 	cfg := &s.cfg
 	c := vecql.ClusterConfig{
-		Hosts: cfg.Hosts, CQLVersion: cfg.CQLVersion, ProtoVersion: cfg.ProtoVersion, Port: cfg.Port, Keyspace: cfg.Keyspace,
-		NumConns: max(cfg.NumConns, 0), MaxPreparedStmts: max(cfg.MaxPreparedStmts, 0), Consistency: cfg.Consistency,
-		SerialConsistency: cfg.SerialConsistency, ServerTimestamps: !cfg.DefaultTimestamp,
-		ReconnectionPolicy: reconnectionPolicy(cfg.ReconnectionPolicy), DisableSelectIdempotence: true,
-		DefaultIdempotence: cfg.DefaultIdempotence, AddressTranslator: api.AdaptTranslator(cfg.AddressTranslator),
-		LoadBalanced: true, // the API verifies no host ids
-		Timeout:      api.OrNever(cfg.Timeout), ConnectTimeout: api.OrNever(cfg.ConnectTimeout),
-		ReconnectInterval: api.OrNever(cfg.ReconnectInterval), MaxWaitSchemaAgreement: max(cfg.MaxWaitSchemaAgreement, 1),
-		RetryPolicy: never, Logger: newLogger(cfg.Logger), Events: vecql.EventsConfig(cfg.Events),
-		PoolConfig:               vecql.PoolConfig{HostSelectionPolicy: s.adaptPolicy()},
-		DisableInitialHostLookup: cfg.DisableInitialHostLookup,
+		Hosts: cfg.Hosts, Port: cfg.Port, Keyspace: cfg.Keyspace, HostSelectionPolicy: s.adaptPolicy(),
+		Timeout: api.OrNever(cfg.Timeout), ConnectTimeout: api.OrNever(cfg.ConnectTimeout), Logger: newLogger(cfg.Logger),
+		Defaults: vecql.Profile{
+			Consistency: cfg.Consistency, SerialConsistency: cfg.SerialConsistency, ServerTimestamps: !cfg.DefaultTimestamp,
+			DisableSelectIdempotence: true, Idempotent: cfg.DefaultIdempotence, RetryPolicy: never,
+		},
+		Nodes: vecql.NodesConfig{
+			AddressTranslator: api.AdaptTranslator(cfg.AddressTranslator), LoadBalanced: true, // the API verifies no host ids
+			ReconnectInterval: api.OrNever(cfg.ReconnectInterval), DisableInitialHostLookup: cfg.DisableInitialHostLookup,
+		},
+		Pool: vecql.PoolConfig{
+			NumConns: max(cfg.NumConns, 0), ReconnectionPolicy: reconnectionPolicy(cfg.ReconnectionPolicy),
+		},
+		Schema: vecql.SchemaConfig{MaxWaitAgreement: max(cfg.MaxWaitSchemaAgreement, 1)},
+		Limits: vecql.LimitsConfig{MaxPreparedStmts: max(cfg.MaxPreparedStmts, 0)},
+		Protocol: vecql.ProtocolConfig{
+			CQLVersion: cfg.CQLVersion, Version: cfg.ProtoVersion, Events: vecql.EventsConfig(cfg.Events),
+		},
 	}
 	s.adaptMetadata(&c)
-	if c.ProtoVersion == 3 {
-		c.ProtoVersion = 4 // every server that has v3 and a supported release has v4 too
+	if c.Protocol.Version == 3 {
+		c.Protocol.Version = 4 // every server that has v3 and a supported release has v4 too
 	}
 	if cfg.Compressor != nil {
 		c.Compressor = compat.AdaptAppendCompressor(cfg.Compressor)
 	}
-	c.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
+	c.Nodes.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
 	s.observers().Configure(&c)
 	c.Authenticator = cfg.Authenticator
 	if cfg.AuthProvider != nil {
@@ -79,18 +86,18 @@ func reconnectionPolicy(p ReconnectionPolicy) vecql.ReconnectionPolicy {
 func (s *Session) convertDialer(c *vecql.ClusterConfig) (err error) {
 	cfg := &s.cfg
 	if cfg.HostDialer != nil {
-		c.HostDialer = api.AdaptHostDialer(cfg.HostDialer, s.hosts.Of)
+		c.Pool.HostDialer = api.AdaptHostDialer(cfg.HostDialer, s.hosts.Of)
 		return nil
 	}
 	if c.TLS, err = api.TLSConfig(cfg.SslOpts); err != nil {
 		return err
 	}
-	if c.Dialer = cfg.Dialer; c.Dialer == nil {
+	if c.Pool.Dialer = cfg.Dialer; c.Pool.Dialer == nil {
 		d := &net.Dialer{Timeout: max(cfg.ConnectTimeout, 0)}
 		if cfg.SocketKeepalive > 0 {
 			d.KeepAlive = cfg.SocketKeepalive
 		}
-		c.Dialer = d
+		c.Pool.Dialer = d
 	}
 	return nil
 }

@@ -13,9 +13,9 @@ import (
 // change before its listeners.
 func (s *Session) adaptMetadata(c *vecql.ClusterConfig) {
 	m := &s.cfg.Metadata
-	c.Metadata = vecql.MetadataMode(m.CacheMode)
+	c.Schema.Metadata = vecql.MetadataMode(m.CacheMode)
 	if s.picker != nil || m.HostListener != (HostListenersConfig{}) {
-		c.OnNodeChange = func(change vecql.NodeChange) {
+		c.Nodes.OnChange = func(change vecql.NodeChange) {
 			if s.picker != nil {
 				s.picker.NodeChanged(change)
 			}
@@ -23,7 +23,7 @@ func (s *Session) adaptMetadata(c *vecql.ClusterConfig) {
 		}
 	}
 	if m.SchemaListener != (SchemaListenersConfig{}) || s.picker != nil && m.CacheMode != Disabled {
-		c.OnSchemaChange = func(change vecql.SchemaChange) {
+		c.Schema.OnChange = func(change vecql.SchemaChange) {
 			if s.picker != nil {
 				s.picker.SchemaChanged(change)
 			}

@@ -21,16 +21,19 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 		return nil, err
 	}
 	c := &vecql.ClusterConfig{Hosts: hosts}
-	c.Port, c.Keyspace, c.CQLVersion, c.ProtoVersion = cfg.Port, cfg.Keyspace, cfg.CQLVersion, protocol(cfg.ProtoVersion)
-	c.NumConns, c.MaxPreparedStmts, c.MaxRequestsPerConn = cfg.NumConns, cfg.MaxPreparedStmts, cfg.MaxRequestsPerConn
+	c.Port, c.Keyspace = cfg.Port, cfg.Keyspace
+	c.Protocol.CQLVersion, c.Protocol.Version = cfg.CQLVersion, protocol(cfg.ProtoVersion)
+	c.Pool.NumConns, c.Pool.MaxRequestsPerConn = cfg.NumConns, cfg.MaxRequestsPerConn
+	c.Limits.MaxPreparedStmts = cfg.MaxPreparedStmts
 	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)
-	c.ReconnectInterval, c.MaxWaitSchemaAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
-	c.RetryPolicy = vecql.SimpleRetryPolicy{NumRetries: 3} // of queries without one
-	c.Events = vecql.EventsConfig(cfg.Events)
-	c.DisableInitialHostLookup, c.DisableShardAwarePort = cfg.DisableInitialHostLookup, cfg.DisableShardAwarePort
-	c.ReconnectionPolicy = cfg.ReconnectionPolicy
-	c.ApplicationInfo = applicationInfo(cfg.ApplicationInfo)
-	c.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
+	c.Nodes.ReconnectInterval, c.Schema.MaxWaitAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
+	c.Defaults.RetryPolicy = vecql.SimpleRetryPolicy{NumRetries: 3} // of queries without one
+	c.Protocol.Events = vecql.EventsConfig(cfg.Events)
+	c.Nodes.DisableInitialHostLookup = cfg.DisableInitialHostLookup
+	c.Pool.DisableShardAwarePort = cfg.DisableShardAwarePort
+	c.Pool.ReconnectionPolicy = cfg.ReconnectionPolicy
+	c.Protocol.ApplicationInfo = applicationInfo(cfg.ApplicationInfo)
+	c.Nodes.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
 	s.observers().Configure(c)
 	c.Authenticator, c.AuthProvider = api.AdaptAuthentication(cfg.Authenticator, cfg.AuthProvider, s.hosts.Of)
 	if cfg.Compressor != nil {
@@ -104,17 +107,17 @@ func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
 	switch {
 	case cfg.HostDialer != nil:
 		c.TLS = nil
-		c.HostDialer = api.AdaptHostDialer(cfg.HostDialer, s.hosts.Of)
+		c.Pool.HostDialer = api.AdaptHostDialer(cfg.HostDialer, s.hosts.Of)
 	case hostwise:
-		c.HostDialer = translatingDialer{translator, portDialer{dialer}, c.TLS, s.hosts}
+		c.Pool.HostDialer = translatingDialer{translator, portDialer{dialer}, c.TLS, s.hosts}
 		c.TLS = nil
 	case cfg.Dialer != nil:
-		c.Dialer = portDialer{dialer}
+		c.Pool.Dialer = portDialer{dialer}
 	default:
-		c.Dialer = dialer
+		c.Pool.Dialer = dialer
 	}
 	if !hostwise {
-		c.AddressTranslator = api.AdaptTranslator(cfg.AddressTranslator)
+		c.Nodes.AddressTranslator = api.AdaptTranslator(cfg.AddressTranslator)
 	}
 	return nil
 }

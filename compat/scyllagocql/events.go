@@ -24,7 +24,7 @@ func (s *Session) SubscribeToEvents(
 // configureEvents publishes the changes of nodes, after the HostSelectionPolicy of the program has received them.
 func (s *Session) configureEvents(c *vecql.ClusterConfig) {
 	bus, policy := &s.events, s.picker
-	c.OnNodeChange = func(change vecql.NodeChange) {
+	c.Nodes.OnChange = func(change vecql.NodeChange) {
 		if policy != nil {
 			policy.NodeChanged(change)
 		}

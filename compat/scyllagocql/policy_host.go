@@ -83,13 +83,13 @@ func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
 	if policy == nil {
 		policy = RoundRobinHostPolicy()
 	}
-	if c.PoolConfig.HostSelectionPolicy = api.NativeOf(policy); c.PoolConfig.HostSelectionPolicy != nil {
+	if c.HostSelectionPolicy = api.NativeOf(policy); c.HostSelectionPolicy != nil {
 		return
 	}
 	s.picker = api.NewPicker[*HostInfo](policy, s.hosts.Of, s.pick)
-	c.PoolConfig.HostSelectionPolicy = s.picker
+	c.HostSelectionPolicy = s.picker
 	if !s.cfg.Events.DisableSchemaEvents {
-		c.OnSchemaChange = s.picker.SchemaChanged
+		c.Schema.OnChange = s.picker.SchemaChanged
 	}
 }
 

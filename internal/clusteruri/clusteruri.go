@@ -160,10 +160,10 @@ func Config(get func(name string) string) (*vecql.ClusterConfig, error) {
 	}
 	cfg := &vecql.ClusterConfig{Hosts: hosts}
 	cfg.Keyspace = value(Keyspace)
-	cfg.Consistency, _ = cql.ParseConsistency(value("consistency")) // the values are checked
+	cfg.Defaults.Consistency, _ = cql.ParseConsistency(value("consistency")) // the values are checked
 	cfg.Timeout, _ = time.ParseDuration(value("timeout"))
 	cfg.ConnectTimeout, _ = time.ParseDuration(value("connect_timeout"))
-	cfg.ProtoVersion, _ = strconv.Atoi(value("protocol"))
+	cfg.Protocol.Version, _ = strconv.Atoi(value("protocol"))
 	switch value("compression") {
 	case "lz4":
 		cfg.Compressor = vecql.LZ4Compressor{}
@@ -174,7 +174,7 @@ func Config(get func(name string) string) (*vecql.ClusterConfig, error) {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: user, Password: value(Password)}
 	}
 	if name := value("data_center"); name != "" {
-		cfg.PoolConfig.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: vecql.DCAwarePolicy{DataCenter: name}}
+		cfg.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: vecql.DCAwarePolicy{DataCenter: name}}
 	}
 	var err error
 	cfg.TLS, err = tlsConfig(value)

@@ -79,7 +79,7 @@ func start(t *testing.T, version primitive.ProtocolVersion) *server {
 
 func (s *server) connect(compressor cql.Compressor) *vecql.Session {
 	cfg := &vecql.ClusterConfig{Hosts: []string{s.addr}}
-	cfg.ProtoVersion, cfg.Compressor, cfg.NumConns = int(s.version), compressor, 1
+	cfg.Protocol.Version, cfg.Compressor, cfg.Pool.NumConns = int(s.version), compressor, 1
 	cfg.Authenticator = vecql.PasswordAuthenticator{Username: "u", Password: "p"}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	session, err := vecql.NewSession(context.Background(), *cfg)

@@ -77,7 +77,7 @@ func run(ctx context.Context, hosts []string, use func(http.Handler) error) erro
 	defer func() { _ = meters.Shutdown(context.Background()) }()
 
 	config := &vecql.ClusterConfig{Hosts: hosts}
-	config.MemoryBudget = 256 << 20
+	config.Limits.MemoryBudget = 256 << 20
 	telemetry, err := otelvecql.Instrument(config, otelvecql.Config{MeterProvider: meters})
 	if err != nil {
 		return err

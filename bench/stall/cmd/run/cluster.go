@@ -79,7 +79,7 @@ func (n embedded) Resume() error { n.Node.Resume(); return nil }
 // fill creates the table and inserts its rows.
 func fill(ctx context.Context, c *cluster, keys int) error {
 	cfg := &vecql.ClusterConfig{Hosts: c.hosts}
-	cfg.Timeout, cfg.Consistency = 30*time.Second, cql.All
+	cfg.Timeout, cfg.Defaults.Consistency = 30*time.Second, cql.All
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	s, err := vecql.NewSession(ctx, *cfg)
 	if err != nil {

@@ -21,7 +21,7 @@ type client struct {
 
 func connect(o load.Options) (load.Client, error) {
 	cfg := &vecql.ClusterConfig{Hosts: o.Hosts}
-	cfg.Timeout, cfg.Consistency = o.Timeout, cql.LocalQuorum
+	cfg.Timeout, cfg.Defaults.Consistency = o.Timeout, cql.LocalQuorum
 	cfg.TLS = o.TLS
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	s, err := vecql.NewSession(context.Background(), *cfg)

@@ -129,13 +129,13 @@ func (c *consistencyFlag) Type() string { return "level" }
 // clusterConfig returns the configuration of a session. The driver's log goes to log if --verbose is set.
 func (f *clusterFlags) clusterConfig(log io.Writer) (*vecql.ClusterConfig, error) {
 	cfg := &vecql.ClusterConfig{Hosts: f.hosts}
-	cfg.Keyspace, cfg.ProtoVersion = f.keyspace, f.protocol
-	cfg.Consistency, cfg.SerialConsistency = f.consistency.level, f.serial.level
-	if f.serial.isSet && !cfg.SerialConsistency.IsSerial() {
-		return nil, usagef("--serial-consistency is %v, want SERIAL or LOCAL_SERIAL", cfg.SerialConsistency)
+	cfg.Keyspace, cfg.Protocol.Version = f.keyspace, f.protocol
+	cfg.Defaults.Consistency, cfg.Defaults.SerialConsistency = f.consistency.level, f.serial.level
+	if f.serial.isSet && !cfg.Defaults.SerialConsistency.IsSerial() {
+		return nil, usagef("--serial-consistency is %v, want SERIAL or LOCAL_SERIAL", cfg.Defaults.SerialConsistency)
 	}
 	cfg.Timeout, cfg.ConnectTimeout = f.timeout, f.connectTimeout
-	cfg.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "vecql tool", ApplicationVersion: version()}
+	cfg.Protocol.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "vecql tool", ApplicationVersion: version()}
 	switch f.compression {
 	case "", "none":
 	case "lz4":
@@ -150,7 +150,7 @@ func (f *clusterFlags) clusterConfig(log io.Writer) (*vecql.ClusterConfig, error
 	}
 	if f.dataCenter != "" {
 		local := vecql.DCAwarePolicy{DataCenter: f.dataCenter}
-		cfg.PoolConfig.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: local}
+		cfg.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: local}
 	}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	if f.verbose {

@@ -80,7 +80,7 @@ func (e *env) open(ctx context.Context, cfg *vecql.ClusterConfig) (*vecql.Sessio
 	if err != nil {
 		return nil, connectError(cfg.Hosts, err)
 	}
-	if dc := e.flags.dataCenter; dc != "" && cfg.PoolConfig.HostSelectionPolicy != nil {
+	if dc := e.flags.dataCenter; dc != "" && cfg.HostSelectionPolicy != nil {
 		var names []string
 		for _, h := range session.GetHosts() {
 			names = append(names, h.DataCenter)

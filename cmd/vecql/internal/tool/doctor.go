@@ -57,7 +57,7 @@ func (e *env) doctor(ctx context.Context, probes int) error {
 	if err != nil {
 		return err
 	}
-	cfg.PoolConfig.HostSelectionPolicy = nil // nodes of all data centers
+	cfg.HostSelectionPolicy = nil // nodes of all data centers
 	session, err := e.open(ctx, cfg)
 	if err != nil {
 		return err

@@ -164,7 +164,7 @@ func (x *fakeServer) fill(ctx context.Context) error {
 	}
 	cfg := &vecql.ClusterConfig{Hosts: x.cluster.Hosts()}
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	cfg.Consistency = cql.One
+	cfg.Defaults.Consistency = cql.One
 	for name, password := range x.users {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: name, Password: password}
 	}

@@ -19,8 +19,8 @@ const (
 	oldMetadata    = "absent: servers since Cassandra 3 have none"
 	logging        = "renamed: `ClusterConfig.Logger` is a *slog.Logger"
 	connection     = "absent: no function of gocql takes or returns one"
-	translate      = "renamed: `ClusterConfig.AddressTranslator`, a function that maps a netip.AddrPort"
-	filter         = "renamed: `ClusterConfig.HostFilter`, a function that receives a node"
+	translate      = "renamed: `ClusterConfig.Nodes.AddressTranslator`, a function that maps a netip.AddrPort"
+	filter         = "renamed: `ClusterConfig.Nodes.HostFilter`, a function that receives a node"
 	plan           = "differs: a policy is without state and orders nodes by `HostSelectionPolicy.Tier`. `HostPicker` chooses for each request"
 	retry          = "renamed: `RetryPolicy.Decide`, one method in place of the two"
 	codecs         = "absent: `Marshal`, `Unmarshal` and `NewValue` take the type as an argument"
@@ -28,9 +28,9 @@ const (
 	equals         = "absent: reflect.DeepEqual"
 	attempts       = "renamed: an observer is called for each attempt, with `ObservedAttempt.Attempt`"
 	tabletNames    = "renamed: `Session.Tablets`"
-	routes         = "absent: a server's client_routes table is not read. `ClusterConfig.AddressTranslator` maps addresses"
+	routes         = "absent: a server's client_routes table is not read. `ClusterConfig.Nodes.AddressTranslator` maps addresses"
 	warnings       = "renamed: `Iter.Warnings`"
-	resolver       = "absent: `ClusterConfig.Dialer` resolves names"
+	resolver       = "absent: `ClusterConfig.Pool.Dialer` resolves names"
 	host           = "renamed: `cql.Host`, whose fields have what the methods return; `Session.IsUp`, `Session.Stats`"
 	hostLiteral    = "absent: a program makes a `cql.Host` of its fields"
 	columns        = "differs: a tuple is one destination, a struct or a slice"
@@ -38,8 +38,8 @@ const (
 	code           = "renamed: a `cql.Code`, for errors.Is, with the same name without Err"
 	byCode         = "renamed: the field `cql.ServerError.Code`, or errors.Is with a `cql.Code`"
 	registered     = "absent: a `cql.CustomType` has no codec; its cells are bytes"
-	hostNotifier   = "renamed: `ClusterConfig.OnNodeChange`"
-	schemaNotifier = "renamed: `ClusterConfig.OnSchemaChange`"
+	hostNotifier   = "renamed: `ClusterConfig.Nodes.OnChange`"
+	schemaNotifier = "renamed: `ClusterConfig.Schema.OnChange`"
 )
 
 // Own has what takes the place of a name in vecql's own API, or why nothing does: for each name that vecql lacks or
@@ -48,20 +48,43 @@ const (
 var Own = map[string]string{
 	// Cluster and session.
 	"ClusterConfig.ConvictionPolicy":              "absent: a node is down when no connection to it takes requests",
-	"ClusterConfig.DefaultTimestamp":              "renamed: `ClusterConfig.ServerTimestamps`, the opposite",
-	"ClusterConfig.DriverName":                    "absent: `ClusterConfig.ApplicationInfo` names the program",
-	"ClusterConfig.DriverVersion":                 "absent: `ClusterConfig.ApplicationInfo` names the program",
+	"ClusterConfig.DisableInitialHostLookup":      "renamed: `ClusterConfig.Nodes.DisableInitialHostLookup`",
+	"ClusterConfig.HostFilter":                    filter,
+	"ClusterConfig.AddressTranslator":             translate,
+	"ClusterConfig.ReconnectInterval":             "renamed: `ClusterConfig.Nodes.ReconnectInterval`",
+	"ClusterConfig.ProtoVersion":                  "renamed: `ClusterConfig.Protocol.Version`",
+	"ClusterConfig.CQLVersion":                    "renamed: `ClusterConfig.Protocol.CQLVersion`",
+	"ClusterConfig.Events":                        "renamed: `ClusterConfig.Protocol.Events`",
+	"ClusterConfig.MaxPreparedStmts":              "renamed: `ClusterConfig.Limits.MaxPreparedStmts`",
+	"ClusterConfig.Dialer":                        "renamed: `ClusterConfig.Pool.Dialer`",
+	"ClusterConfig.HostDialer":                    "renamed: `ClusterConfig.Pool.HostDialer`",
+	"ClusterConfig.NumConns":                      "renamed: `ClusterConfig.Pool.NumConns`",
+	"ClusterConfig.MaxRequestsPerConn":            "renamed: `ClusterConfig.Pool.MaxRequestsPerConn`",
+	"ClusterConfig.ReconnectionPolicy":            "renamed: `ClusterConfig.Pool.ReconnectionPolicy`",
+	"ClusterConfig.DisableShardAwarePort":         "renamed: `ClusterConfig.Pool.DisableShardAwarePort`",
+	"ClusterConfig.ConnectObserver":               "renamed: `ClusterConfig.Pool.ConnectObserver`",
+	"ClusterConfig.MaxWaitSchemaAgreement":        "renamed: `ClusterConfig.Schema.MaxWaitAgreement`",
+	"ClusterConfig.Consistency":                   "renamed: `ClusterConfig.Defaults.Consistency`",
+	"ClusterConfig.SerialConsistency":             "renamed: `ClusterConfig.Defaults.SerialConsistency`",
+	"ClusterConfig.PageSize":                      "renamed: `ClusterConfig.Defaults.PageSize`",
+	"ClusterConfig.NextPagePrefetch":              "renamed: `ClusterConfig.Defaults.Prefetch`",
+	"ClusterConfig.DefaultIdempotence":            "renamed: `ClusterConfig.Defaults.Idempotent`",
+	"ClusterConfig.PoolConfig":                    "renamed: `ClusterConfig.HostSelectionPolicy`",
+	"PoolConfig.HostSelectionPolicy":              "renamed: `ClusterConfig.HostSelectionPolicy`",
+	"ClusterConfig.DefaultTimestamp":              "renamed: `ClusterConfig.Defaults.ServerTimestamps`, the opposite",
+	"ClusterConfig.DriverName":                    "absent: `ClusterConfig.Protocol.ApplicationInfo` names the program",
+	"ClusterConfig.DriverVersion":                 "absent: `ClusterConfig.Protocol.ApplicationInfo` names the program",
 	"ClusterConfig.DisableSkipMetadata":           "absent: the driver notices a change of a result's columns. `Query.SkipMetadata` is for one query",
 	"ClusterConfig.DisableDriverConfigReporting":  "absent: vecql does not report its configuration to the server",
 	"ClusterConfig.DNSResolver":                   resolver,
 	"ClusterConfig.EventBusConfig":                "absent: listeners have no queue to configure",
-	"ClusterConfig.IgnorePeerAddr":                "absent: gocql does not read it. `ClusterConfig.DisableInitialHostLookup` ignores the addresses of peers",
-	"ClusterConfig.InitialReconnectionPolicy":     "renamed: `ClusterConfig.ReconnectionPolicy`; `NewSession` bounds the first connection",
+	"ClusterConfig.IgnorePeerAddr":                "absent: gocql does not read it. `ClusterConfig.Nodes.DisableInitialHostLookup` ignores the addresses of peers",
+	"ClusterConfig.InitialReconnectionPolicy":     "renamed: `ClusterConfig.Pool.ReconnectionPolicy`; `NewSession` bounds the first connection",
 	"ClusterConfig.MaxExcessShardConnectionsRate": "absent: the driver chooses the shard by the local port, or closes connections to a full shard",
 	"ClusterConfig.MaxRoutingKeyInfo":             "absent: a prepared statement holds its routing key",
 	"ClusterConfig.MetadataSchemaRequestTimeout":  "renamed: `ClusterConfig.Timeout`",
-	"ClusterConfig.ReadTimeout":                   "renamed: `ClusterConfig.HeartbeatTimeout` closes a silent connection",
-	"ClusterConfig.SocketKeepalive":               "renamed: `ClusterConfig.Dialer`, a net.Dialer with KeepAlive; `ClusterConfig.HeartbeatInterval`",
+	"ClusterConfig.ReadTimeout":                   "renamed: `ClusterConfig.Pool.HeartbeatTimeout` closes a silent connection",
+	"ClusterConfig.SocketKeepalive":               "renamed: `ClusterConfig.Pool.Dialer`, a net.Dialer with KeepAlive; `ClusterConfig.Pool.HeartbeatInterval`",
 	"ClusterConfig.SslOpts":                       "renamed: `ClusterConfig.TLS`, a *tls.Config",
 	"ClusterConfig.Tracer":                        "renamed: `Query.Trace`, `Batch.Trace`",
 	"ClusterConfig.Validate":                      "absent: `NewSession` validates",
@@ -76,9 +99,9 @@ var Own = map[string]string{
 	"ClusterConfig.ClientRoutesConfig":            routes,
 	"ClusterConfig.RegisteredTypes":               registered,
 	"ClusterConfig.Logger":                        "differs: a *slog.Logger",
-	"ClusterConfig.Metadata":                      "differs: a `MetadataMode`. `ClusterConfig.OnNodeChange` and `ClusterConfig.OnSchemaChange` receive changes",
-	"ClusterConfig.RetryPolicy":                   "differs: a policy has one method, and nothing that may have been executed is sent again unless it is idempotent",
-	"ClusterConfig.ApplicationInfo":               "differs: a struct",
+	"ClusterConfig.Metadata":                      "renamed: `ClusterConfig.Schema.Metadata`, a `MetadataMode`. `ClusterConfig.Nodes.OnChange` and `ClusterConfig.Schema.OnChange` receive changes",
+	"ClusterConfig.RetryPolicy":                   "renamed: `ClusterConfig.Defaults.RetryPolicy`: a policy has one method, and nothing that may have been executed is sent again unless it is idempotent",
+	"ClusterConfig.ApplicationInfo":               "renamed: `ClusterConfig.Protocol.ApplicationInfo`, a struct",
 	"ClusterOption":                               "absent: options are fields",
 	"NewSessionNonBlocking":                       "renamed: `NewSession`, which a context ends, in a goroutine",
 	"SslOptions":                                  "renamed: `ClusterConfig.TLS`, a *tls.Config. It verifies certificates unless InsecureSkipVerify is set",
@@ -101,7 +124,7 @@ var Own = map[string]string{
 	"Session.ID":                                  "absent: no name is needed",
 	"Session.Ready":                               "differs: blocks until the session serves requests, or the context ends",
 	"Session.WaitUntilReady":                      "renamed: `Session.Ready`",
-	"Session.SubscribeToEvents":                   "renamed: `ClusterConfig.OnNodeChange` and `ClusterConfig.OnSchemaChange`",
+	"Session.SubscribeToEvents":                   "renamed: `ClusterConfig.Nodes.OnChange` and `ClusterConfig.Schema.OnChange`",
 	"NewBatch":                                    "renamed: `Session.Batch`",
 	"QueryInfo":                                   "renamed: `StatementMetadata`",
 	"StatementMetadata.BindColumns":               "renamed: `StatementMetadata.BindMarkers`",
@@ -111,7 +134,7 @@ var Own = map[string]string{
 
 	"ErrorMap":           "renamed: the field `cql.ReadFailureError.ReasonMap`, a map of addresses",
 	"RetryableQuery":     "absent: `RetryPolicy.Decide` receives an `Attempt`",
-	"IdentityTranslator": "absent: without a `ClusterConfig.AddressTranslator` addresses stay as they are",
+	"IdentityTranslator": "absent: without a `ClusterConfig.Nodes.AddressTranslator` addresses stay as they are",
 
 	"Query.ExecContext":        "renamed: `Query.Exec`",
 	"Query.IterContext":        "renamed: `Query.Iter`",
@@ -292,7 +315,7 @@ var Own = map[string]string{
 	"DataCentreHostFilter":                 filter,
 	"DataCenterHostFilter":                 filter,
 	"WhiteListHostFilter":                  filter,
-	"AcceptAllFilter":                      "absent: no `ClusterConfig.HostFilter` accepts all nodes",
+	"AcceptAllFilter":                      "absent: no `ClusterConfig.Nodes.HostFilter` accepts all nodes",
 	"DenyAllFilter":                        filter,
 	"HostFilter":                           filter,
 	"HostFilterFunc":                       filter,
@@ -421,7 +444,7 @@ var Own = map[string]string{
 	"ObservedBatch*":                    observing,
 	"QueryObserver*":                    observing,
 	"BatchObserver*":                    observing,
-	"ConnectObserver*":                  "renamed: `ClusterConfig.ConnectObserver` is a function of an `ObservedConnect`",
+	"ConnectObserver*":                  "renamed: `ClusterConfig.Pool.ConnectObserver` is a function of an `ObservedConnect`",
 	"ClusterConfig.QueryObserver":       observing,
 	"ClusterConfig.BatchObserver":       observing,
 	"FrameHeaderObserver*":              headers,
@@ -450,7 +473,7 @@ var Own = map[string]string{
 	"TracerEnhanced":                    "renamed: `NewTraceWriter`, or a `Tracer` of the program, with the id of each trace",
 
 	// Packages.
-	"events/":          "renamed: `ClusterConfig.OnNodeChange` and `ClusterConfig.OnSchemaChange`",
+	"events/":          "renamed: `ClusterConfig.Nodes.OnChange` and `ClusterConfig.Schema.OnChange`",
 	"hostpolicy/":      "absent: the driver avoids nodes that are slow or silent by itself",
 	"hostpool/":        "absent: the driver avoids nodes that are slow or silent by itself",
 	"scyllacloud/":     "absent: `ClusterConfig` with the addresses and certificates of the bundle",
