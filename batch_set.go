@@ -41,12 +41,12 @@ func (b *Batch) NowInSeconds(seconds int32) *Batch {
 // Keyspace sets the keyspace of this request (protocol v5); empty means the session's.
 func (b *Batch) Keyspace(keyspace string) *Batch { b.keyspace = keyspace; return b }
 
-// HostID sends the batch only to the node with that cql.Host.ID; empty means any node. If there is no such node,
-// the batch fails with ErrNoConnections.
-func (b *Batch) HostID(id string) *Batch { b.setHost(id); return b }
+// HostID sends the batch only to the node with that cql.Host.ID; zero means any node. If there is no such node, the
+// batch fails with ErrNoConnections.
+func (b *Batch) HostID(id cql.UUID) *Batch { b.hostID = id; return b }
 
-// GetHostID returns the host id set by HostID; empty means any node.
-func (b *Batch) GetHostID() string { return b.host() }
+// GetHostID returns the host id set by HostID; zero means any node.
+func (b *Batch) GetHostID() cql.UUID { return b.hostID }
 
 // CustomPayload sets the custom payload of the request.
 func (b *Batch) CustomPayload(payload map[string][]byte) *Batch { b.payload = payload; return b }

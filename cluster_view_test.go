@@ -69,7 +69,7 @@ func TestContactPointsOnly(t *testing.T) {
 		check()
 		ids := []string{s.GetHosts()[0].ID.String(), s.GetHosts()[1].ID.String()}
 		h := s.GetHosts()[0]
-		require.NoError(t, s.Query("INSERT").HostID(h.ID.String()).Exec(t.Context()))
+		require.NoError(t, s.Query("INSERT").HostID(h.ID).Exec(t.Context()))
 		require.Empty(t, h.DataCenter+h.Rack+h.Version)
 		require.Empty(t, h.Tokens)
 		c.Event("TOPOLOGY_CHANGE", "NEW_NODE", c.Nodes[2].Inet(), int32(c.Port))

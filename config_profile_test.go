@@ -178,7 +178,7 @@ func TestBatchSettings(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		cfg := configOf(c)
 		s := openSession(t, cfg)
-		id := c.Nodes[1].ID.String()
+		id := cql.UUID(c.Nodes[1].ID)
 		b := s.Batch(cql.LoggedBatch).HostID(id)
 		require.Equal(t, id, b.GetHostID())
 		_, ok := b.GetSerialConsistency()

@@ -71,7 +71,7 @@ func TestRequestFailureText(t *testing.T) {
 		"an unknown host": {func(t *testing.T, s *Session, _ *fakecql.Cluster) error {
 			_, err := s.prepare(t.Context(), s.defaultPolicies, "", idempotentInsert)
 			require.NoError(t, err)
-			return s.Query(idempotentInsert).HostID("00000000-0000-0000-0000-000000000001").Exec(t.Context())
+			return s.Query(idempotentInsert).HostID(cql.UUID{15: 1}).Exec(t.Context())
 		}, ErrNoConnections, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": no connection to any node of the query plan, ` +
 			`which has only the node with host id 00000000-0000-0000-0000-000000000001 (0 attempts, 0s)`, false},
 		"a long statement": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {

@@ -145,8 +145,8 @@ func TestFault04StalledWrites(t *testing.T) {
 			return end
 		}
 		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Pool.HeartbeatInterval, cfg.Timeout = 10*time.Second, time.Minute })
-		other := s.Query("INSERT x").HostID(c.Nodes[0].ID.String())
-		stalled := s.Query("INSERT x").HostID(c.Nodes[1].ID.String())
+		other := s.Query("INSERT x").HostID(cql.UUID(c.Nodes[0].ID))
+		stalled := s.Query("INSERT x").HostID(cql.UUID(c.Nodes[1].ID))
 		require.NoError(t, stalled.Exec(t.Context()))
 		mu.Lock()
 		line, connections := lines[len(lines)-1], len(lines)
@@ -160,7 +160,7 @@ func TestFault04StalledWrites(t *testing.T) {
 				deadline := time.Duration(i+1) * 100 * time.Millisecond
 				ctx, cancel := context.WithTimeout(context.Background(), deadline)
 				defer cancel()
-				err := s.Query("CREATE " + body).HostID(c.Nodes[1].ID.String()).Exec(ctx)
+				err := s.Query("CREATE " + body).HostID(cql.UUID(c.Nodes[1].ID)).Exec(ctx)
 				if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != deadline {
 					t.Errorf("%v: got %v after %v", deadline, err, time.Since(began))
 				}

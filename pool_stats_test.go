@@ -45,14 +45,14 @@ func TestStatsOfConnections(t *testing.T) {
 			}
 			return false
 		})
-		err := s.Query("LATE").HostID(c.Nodes[1].ID.String()).RequestTimeout(100 * time.Millisecond).Exec(t.Context())
+		err := s.Query("LATE").HostID(cql.UUID(c.Nodes[1].ID)).RequestTimeout(100 * time.Millisecond).Exec(t.Context())
 		require.ErrorIs(t, err, conn.ErrTimeout)
 		n = s.Stats().Nodes[1]
 		close(free)
 		require.Equal(t, 1, n.Orphans)
 		require.Equal(t, 2, n.InFlight, "the orphan, and a probe")
 		require.Equal(t, 1, n.Conns[0].Orphans+n.Conns[1].Orphans)
-		require.NoError(t, s.Query("SELECT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()))
+		require.NoError(t, s.Query("SELECT").HostID(cql.UUID(c.Nodes[1].ID)).Exec(t.Context()))
 		n = s.Stats().Nodes[1]
 		last := n.Conns[0].LastAnswer
 		if n.Conns[1].LastAnswer.After(last) {

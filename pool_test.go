@@ -35,7 +35,7 @@ func TestFault20FalseMove(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		require.False(t, old.Closed())
 		for range 20 {
-			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
+			require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()))
 		}
 		m.Mu.Lock()
 		m.Hosts["10.0.9.2"] = n
@@ -80,10 +80,10 @@ func TestPoolRefusesWrongNode(t *testing.T) {
 		require.False(t, p.isUp())
 		var wrong *PeerError
 		require.ErrorAs(t, p.lastError(), &wrong)
-		require.ErrorContains(t, s.Query("INSERT").HostID(two.ID.String()).Exec(t.Context()), "answers at the address of")
+		require.ErrorContains(t, s.Query("INSERT").HostID(cql.UUID(two.ID)).Exec(t.Context()), "answers at the address of")
 		two.Change(func(n *fakecql.Node) { n.Extra = nil })
 		time.Sleep(10 * time.Second)
-		require.NoError(t, s.Query("INSERT").HostID(two.ID.String()).Exec(t.Context()))
+		require.NoError(t, s.Query("INSERT").HostID(cql.UUID(two.ID)).Exec(t.Context()))
 	})
 }
 

@@ -46,12 +46,12 @@ func (q *Query) NowInSeconds(seconds int32) *Query {
 // Keyspace sets the keyspace of this request (protocol v5); empty means the session's.
 func (q *Query) Keyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
 
-// HostID sends the request only to the node with that cql.Host.ID; empty means any node. If there is no such node,
-// the request fails with ErrNoConnections.
-func (q *Query) HostID(id string) *Query { q.setHost(id); return q }
+// HostID sends the request only to the node with that cql.Host.ID; zero means any node. If there is no such node, the
+// request fails with ErrNoConnections.
+func (q *Query) HostID(id cql.UUID) *Query { q.hostID = id; return q }
 
-// GetHostID returns the host id set by HostID; empty means any node.
-func (q *Query) GetHostID() string { return q.host() }
+// GetHostID returns the host id set by HostID; zero means any node.
+func (q *Query) GetHostID() cql.UUID { return q.hostID }
 
 // CustomPayload sets the custom payload of the request.
 func (q *Query) CustomPayload(payload map[string][]byte) *Query { q.payload = payload; return q }

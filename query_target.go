@@ -5,18 +5,10 @@ package vecql
 import (
 	"context"
 	"time"
-
-	"github.com/vecql/vecql/cql"
 )
 
 // Targets: the nodes that serve the partition of encoded rows, for programs that distribute rows themselves, such as
 // package bulk.
-
-// A Target is a node, and on ScyllaDB a shard of it, that serves a partition.
-type Target struct {
-	HostID cql.UUID
-	Shard  int // -1 means that the node has no shards, or that the shard is unknown
-}
 
 // maxOtherTargets bounds the targets of a row whose replicas are unknown.
 const maxOtherTargets = 3
@@ -24,7 +16,7 @@ const maxOtherTargets = 3
 // Targets appends to dst the connected replicas of the partition of the rows, the nearest ones only, in the order of a
 // query plan. If the replicas are unknown, Targets appends up to three of the nearest nodes. If the statement does not
 // bind the whole partition key, or a HostPicker selects the nodes, Targets appends nothing.
-func (r *EncodedRows) Targets(dst []Target) []Target {
+func (r *EncodedRows) Targets(dst []Replica) []Replica {
 	if !r.hasToken || r.query.session.picks() { // the HostPicker selects the node of each attempt
 		return dst
 	}
@@ -41,7 +33,7 @@ func (r *EncodedRows) Targets(dst []Target) []Target {
 
 // appendTargets appends the first nodes of the plan that have a connection: those of one rank, and either replicas or
 // other nodes.
-func (p *queryPlan) appendTargets(dst []Target) []Target {
+func (p *queryPlan) appendTargets(dst []Replica) []Replica {
 	var first *node
 	for count := 0; ; {
 		at := p.next()
@@ -59,7 +51,7 @@ func (p *queryPlan) appendTargets(dst []Target) []Target {
 		if first == nil {
 			first = n
 		}
-		dst = append(dst, Target{HostID: n.info.ID, Shard: int(shard)})
+		dst = append(dst, Replica{HostID: n.info.ID, Shard: int(shard)})
 		if count++; count == maxOtherTargets && !p.isReplica(n) {
 			return dst
 		}

@@ -70,7 +70,7 @@ func TestTargets(t *testing.T) {
 			require.Empty(t, encoded.Targets(nil))
 			require.False(t, encoded.Join(&encoded))
 			require.NoError(t, encoded.ExecOn(t.Context(), cql.UUID{}))
-			dst := make([]vecql.Target, 0, 4)
+			dst := make([]vecql.Replica, 0, 4)
 			if pooled.Poisoned { // pooled memory is not reused
 				return
 			}

@@ -29,18 +29,6 @@ type options struct {
 	policies          *policies
 }
 
-func (o *options) setHost(id string) {
-	o.hostID = cql.UUID{}
-	if id != "" {
-		var err error
-		if o.hostID, err = cql.ParseUUID(id); err != nil || o.hostID == (cql.UUID{}) {
-			o.hostID = noHost
-		}
-	}
-}
-
-func (o *options) host() string { return idText(o.hostID) }
-
 // idText returns the text of the id of a node, empty for zero.
 func idText(id cql.UUID) string {
 	if id == (cql.UUID{}) {
@@ -125,6 +113,3 @@ func (o *options) setRetry(usual *policies, r RetryPolicy) {
 	}
 	o.change(func(set *policies) { set.retry = r })
 }
-
-// noHost is a host id that no node has.
-var noHost = cql.UUID{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}

@@ -182,7 +182,7 @@ func TestIterAfterFailure(t *testing.T) {
 		require.Equal(t, 2, it.Attempts(), "of the second page")
 		require.Equal(t, failed, it.Host().Address.Addr().String())
 		require.ErrorIs(t, it.Close(), cql.CodeServer)
-		it = s.Query(read).HostID(hostID(99).String()).Iter(t.Context())
+		it = s.Query(read).HostID(hostID(99)).Iter(t.Context())
 		require.Zero(t, it.Attempts())
 		require.Nil(t, it.Host(), "no node was asked")
 		require.ErrorIs(t, it.Close(), ErrNoConnections)

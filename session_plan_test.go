@@ -58,7 +58,7 @@ func TestSessionHostFilter(t *testing.T) {
 		require.NoError(t, s.Query(stmt, key).Exec(t.Context()))
 	}
 	require.NotContains(t, hits(), "127.0.0.1", "the filter excludes the contact point")
-	require.ErrorIs(t, s.Query(stmt, 1).HostID(c.Nodes[0].ID.String()).Exec(t.Context()), ErrNoConnections)
+	require.ErrorIs(t, s.Query(stmt, 1).HostID(cql.UUID(c.Nodes[0].ID)).Exec(t.Context()), ErrNoConnections)
 }
 
 // TestSessionPolicies counts the nodes that receive the requests for one key, by host selection policy.
@@ -89,14 +89,14 @@ func TestSessionPolicies(t *testing.T) {
 			}
 			require.Len(t, hits(), row.nodes)
 			for range 10 {
-				require.NoError(t, s.Batch(cql.LoggedBatch).Query(stmt, 1).HostID(c.Nodes[2].ID.String()).Exec(t.Context()))
+				require.NoError(t, s.Batch(cql.LoggedBatch).Query(stmt, 1).HostID(cql.UUID(c.Nodes[2].ID)).Exec(t.Context()))
 			}
 			require.Equal(t, map[string]int{c.Nodes[2].IP: 10}, hits())
 		})
 	}
-	require.Empty(t, new(Query).GetHostID())
-	require.Equal(t, "00000000-0000-0000-0000-000000000001", new(Query).HostID(hostID(1).String()).GetHostID())
-	require.Equal(t, "00000000-0000-0000-0000-000000000001", new(Batch).HostID(hostID(1).String()).GetHostID())
+	require.Zero(t, new(Query).GetHostID())
+	require.Equal(t, hostID(1), new(Query).HostID(hostID(1)).GetHostID())
+	require.Equal(t, hostID(1), new(Batch).HostID(hostID(1)).GetHostID())
 }
 
 // TestSessionPolicyFaults has the program's filters, policies and translators panic, or accept no node.

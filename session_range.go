@@ -103,13 +103,7 @@ func (t *topology) hasShards() bool {
 type Tablet struct {
 	FirstToken int64 // not part of the range
 	LastToken  int64
-	Replicas   []TabletReplica
-}
-
-// A TabletReplica is a shard of a node.
-type TabletReplica struct {
-	HostID string
-	Shard  int
+	Replicas   []Replica
 }
 
 // Tablets returns the tablets of a table that the session has received, in the order of their tokens. The session
@@ -117,9 +111,9 @@ type TabletReplica struct {
 func (s *Session) Tablets(keyspace, table string) []Tablet {
 	var out []Tablet
 	for t := range s.routing.tablets.All(keyspace, table) {
-		known := Tablet{FirstToken: t.First, LastToken: t.Last, Replicas: make([]TabletReplica, len(t.Replicas))}
+		known := Tablet{FirstToken: t.First, LastToken: t.Last, Replicas: make([]Replica, len(t.Replicas))}
 		for i, r := range t.Replicas {
-			known.Replicas[i] = TabletReplica{HostID: cql.UUID(r.Host).String(), Shard: int(r.Shard)}
+			known.Replicas[i] = Replica{HostID: r.Host, Shard: int(r.Shard)}
 		}
 		out = append(out, known)
 	}

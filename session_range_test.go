@@ -49,7 +49,7 @@ func requireReplicas(t *testing.T, nodes []*cqltest.Node, r TokenRange) {
 	t.Helper()
 	require.Len(t, r.Replicas, len(nodes))
 	for _, n := range nodes {
-		require.True(t, slices.ContainsFunc(r.Replicas, func(r TokenReplica) bool { return r.HostID == n.HostID() }), "%v in %v", n, r)
+		require.True(t, slices.ContainsFunc(r.Replicas, func(r Replica) bool { return r.HostID == n.HostID() }), "%v in %v", n, r)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestTokenRangesOfTablets(t *testing.T) {
 		found, _ := cluster.Tablet("ks", "t", r.End)
 		require.Equal(t, [2]int64{found.First, found.Last}, [2]int64{r.Start, r.End})
 		for _, want := range found.Replicas {
-			require.Contains(t, r.Replicas, TokenReplica{HostID: want.Node.HostID(), Shard: want.Shard})
+			require.Contains(t, r.Replicas, Replica{HostID: want.Node.HostID(), Shard: want.Shard})
 		}
 	}
 	require.Equal(t, len(known()), withReplicas)

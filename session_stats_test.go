@@ -43,12 +43,12 @@ func TestLatencyOfNodes(t *testing.T) {
 			return false
 		})
 		for range 3 {
-			require.NoError(t, s.Query("SLOW").HostID(slow.ID.String()).Exec(t.Context()))
+			require.NoError(t, s.Query("SLOW").HostID(cql.UUID(slow.ID)).Exec(t.Context()))
 		}
 		at := func() stats.Histogram { return s.Stats().Nodes[1].Latency }
 		require.EqualValues(t, 3, at().Count())
 		require.Equal(t, 40*time.Millisecond, at().Mean())
-		require.Error(t, s.Query("SLOW").HostID(slow.ID.String()).RequestTimeout(20*time.Millisecond).Exec(t.Context()))
+		require.Error(t, s.Query("SLOW").HostID(cql.UUID(slow.ID)).RequestTimeout(20*time.Millisecond).Exec(t.Context()))
 		time.Sleep(time.Second)
 		require.EqualValues(t, 4, at().Count(), "an answer counts even if its caller has left")
 		require.Equal(t, 40*time.Millisecond, at().Mean())

@@ -89,7 +89,7 @@ func TestTabletsOfATable(t *testing.T) {
 			First: first, Last: first + 50, Replicas: []tablet.Replica{{Host: hostID(1), Shard: 3}},
 		})
 	}
-	replicas := []TabletReplica{{HostID: cql.UUID(hostID(1)).String(), Shard: 3}}
+	replicas := []Replica{{HostID: hostID(1), Shard: 3}}
 	want := []Tablet{{-100, -50, replicas}, {100, 150, replicas}}
 	got := s.Tablets("ks", "t")
 	require.Equal(t, want, got)

@@ -250,7 +250,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 		s := sessionOn(c)
 		c.Nodes[1].Stop()
 		// to the node that is left: the session may not have seen the other one's end
-		require.NoError(t, s.Query("CREATE TABLE ks.t").HostID(c.Nodes[0].ID.String()).Exec(t.Context()))
+		require.NoError(t, s.Query("CREATE TABLE ks.t").HostID(cql.UUID(c.Nodes[0].ID)).Exec(t.Context()))
 	})
 }
 
@@ -263,10 +263,10 @@ func TestSessionNodeComesBack(t *testing.T) {
 	for range 4 {
 		require.NoError(t, s.Query("INSERT").Exec(t.Context()), "the other node serves the request")
 	}
-	require.ErrorIs(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()), ErrNoConnections)
+	require.ErrorIs(t, s.Query("INSERT").HostID(cql.UUID(c.Nodes[1].ID)).Exec(t.Context()), ErrNoConnections)
 	c.Nodes[1].Start()
 	require.Eventually(t, func() bool {
-		return s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()) == nil
+		return s.Query("INSERT").HostID(cql.UUID(c.Nodes[1].ID)).Exec(t.Context()) == nil
 	}, 10*time.Second, 10*time.Millisecond)
 }
 

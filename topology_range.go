@@ -20,13 +20,15 @@ type TokenRange struct {
 	Start int64 `json:"start"`
 	End   int64 `json:"end"`
 	// Replicas store the range, the nearest first. They may be outdated, and are empty if unknown.
-	Replicas []TokenReplica `json:"replicas,omitempty"`
+	Replicas []Replica `json:"replicas,omitempty"`
 }
 
-// A TokenReplica is a node that stores a TokenRange.
-type TokenReplica struct {
+// A Replica is a node that stores a partition, a range of tokens or a tablet, and on ScyllaDB a shard of it.
+type Replica struct {
 	HostID cql.UUID `json:"host_id"`
-	Shard  int      `json:"shard"` // of a ScyllaDB tablet; -1 for a range of the ring, whose tokens are on all shards
+	// Shard is -1 if the node has no shards, if the shard is unknown, and for a range of the ring, whose tokens are on all
+	// shards.
+	Shard int `json:"shard"`
 }
 
 // Split cuts the range into n ranges of equal width with the same replicas: at least one, and at most one for each
@@ -86,11 +88,11 @@ func (t *topology) ringRanges(keyspace string) []TokenRange {
 }
 
 // rangeReplicas returns the replicas of a token on the ring.
-func (t *topology) rangeReplicas(keyspace string, tok int64) []TokenReplica {
+func (t *topology) rangeReplicas(keyspace string, tok int64) []Replica {
 	nodes := t.replicasOf(keyspace, tok)
-	replicas := make([]TokenReplica, len(nodes))
+	replicas := make([]Replica, len(nodes))
 	for i, n := range nodes {
-		replicas[i] = TokenReplica{HostID: n.info.ID, Shard: -1}
+		replicas[i] = Replica{HostID: n.info.ID, Shard: -1}
 	}
 	return replicas
 }
@@ -101,9 +103,9 @@ func (t *topology) tabletRanges(tablets []*tablet.Tablet) []TokenRange {
 	for i, found := range tablets {
 		ranges[i] = TokenRange{Start: found.First, End: found.Last}
 		for _, r := range found.Replicas {
-			ranges[i].Replicas = append(ranges[i].Replicas, TokenReplica{HostID: r.Host, Shard: int(r.Shard)})
+			ranges[i].Replicas = append(ranges[i].Replicas, Replica{HostID: r.Host, Shard: int(r.Shard)})
 		}
-		slices.SortStableFunc(ranges[i].Replicas, func(a, b TokenReplica) int {
+		slices.SortStableFunc(ranges[i].Replicas, func(a, b Replica) int {
 			return cmp.Compare(t.distanceRank(a.HostID), t.distanceRank(b.HostID))
 		})
 	}

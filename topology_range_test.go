@@ -32,7 +32,7 @@ func requireWholeRing(t *testing.T, ranges []TokenRange) {
 }
 
 func TestTokenRangeSplit(t *testing.T) {
-	whole := TokenRange{Start: math.MinInt64, End: math.MaxInt64, Replicas: []TokenReplica{{HostID: hostID(1)}}}
+	whole := TokenRange{Start: math.MinInt64, End: math.MaxInt64, Replicas: []Replica{{HostID: hostID(1)}}}
 	for _, n := range []int{math.MinInt, -1, 0, 1, 2, 3, 7, 1000} {
 		parts := whole.Split(n)
 		require.Len(t, parts, max(n, 1))
@@ -50,7 +50,7 @@ func TestTokenRangeSplit(t *testing.T) {
 func TestTokenRangeJSON(t *testing.T) {
 	want := TokenRange{
 		Start: math.MinInt64, End: math.MaxInt64,
-		Replicas: []TokenReplica{{HostID: hostID(3), Shard: 7}, {HostID: hostID(4), Shard: -1}},
+		Replicas: []Replica{{HostID: hostID(3), Shard: 7}, {HostID: hostID(4), Shard: -1}},
 	}
 	text, err := json.Marshal(want)
 	require.NoError(t, err)
@@ -83,9 +83,9 @@ func TestRingRanges(t *testing.T) {
 		requireWholeRing(t, ranges)
 		for _, r := range ranges {
 			for _, tok := range []int64{r.Start + 1, r.End} { // the ends have the replicas that requests go to
-				var want []TokenReplica
+				var want []Replica
 				for _, n := range topo.replicasOf("ks", tok) {
-					want = append(want, TokenReplica{HostID: n.info.ID, Shard: -1})
+					want = append(want, Replica{HostID: n.info.ID, Shard: -1})
 				}
 				require.ElementsMatch(t, want, r.Replicas, "%s: token %d", name, tok)
 			}
@@ -103,7 +103,7 @@ func FuzzCoverRing(f *testing.F) {
 		for ; len(b) >= 16; b = b[16:] {
 			ranges = append(ranges, TokenRange{
 				Start: int64(binary.BigEndian.Uint64(b)), End: int64(binary.BigEndian.Uint64(b[8:])),
-				Replicas: []TokenReplica{{Shard: len(b)}},
+				Replicas: []Replica{{Shard: len(b)}},
 			})
 		}
 		covered := coverRing(ranges)
@@ -148,7 +148,7 @@ func TestTabletRangesNearestFirst(t *testing.T) {
 // an earlier range has.
 func TestCoverRingSorts(t *testing.T) {
 	rangeOf := func(start, end int64, shard int) TokenRange {
-		return TokenRange{Start: start, End: end, Replicas: []TokenReplica{{Shard: shard}}}
+		return TokenRange{Start: start, End: end, Replicas: []Replica{{Shard: shard}}}
 	}
 	require.Equal(t, []TokenRange{
 		{Start: math.MinInt64, End: 1}, rangeOf(1, 5, 2), rangeOf(5, 9, 1), rangeOf(9, 12, 3), {Start: 12, End: math.MaxInt64},

@@ -45,7 +45,7 @@ func countOn(t *testing.T, session *vecql.Session, node *cassandra.Node, query s
 	t.Helper()
 	for _, h := range session.GetHosts() {
 		if h.Address.String() == node.Addr() {
-			err := session.Query(query).HostID(h.ID.String()).Consistency(cql.One).Scan(t.Context(), &n)
+			err := session.Query(query).HostID(h.ID).Consistency(cql.One).Scan(t.Context(), &n)
 			if err != nil { // not connected again yet
 				return 0
 			}

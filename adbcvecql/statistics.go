@@ -121,7 +121,7 @@ func (c *connection) addEstimates(ctx context.Context, sums map[string]sizeSum, 
 	h *cql.Host,
 ) error {
 	stmt := "SELECT " + columns + " FROM system." + table + " WHERE keyspace_name = ?"
-	it := c.session.Query(stmt, keyspace).HostID(h.ID.String()).Consistency(cql.One).Iter(ctx)
+	it := c.session.Query(stmt, keyspace).HostID(h.ID).Consistency(cql.One).Iter(ctx)
 	name, kind := "", "primary"
 	var size, count int64
 	dest := []any{&name, &size, &count, &kind}

@@ -41,7 +41,7 @@ func (t *task) index() int64 { return t.job.first + int64(t.row) }
 
 // A target is a node or shard with its limit and its queue. Writer.mu guards it.
 type target struct {
-	key      vecql.Target
+	key      vecql.Replica
 	limit    limiter
 	inFlight int
 	queue    []task
@@ -130,9 +130,9 @@ func (w *Writer) offer(t task) (accepted bool, err error) {
 
 // choose returns the target with the shortest wait. Without candidates the driver chooses a node. Callers
 // hold w.mu.
-func (w *Writer) choose(candidates []vecql.Target) *target {
+func (w *Writer) choose(candidates []vecql.Replica) *target {
 	if len(candidates) == 0 {
-		return w.target(vecql.Target{Shard: -1})
+		return w.target(vecql.Replica{Shard: -1})
 	}
 	var best *target
 	for _, key := range candidates {
@@ -144,7 +144,7 @@ func (w *Writer) choose(candidates []vecql.Target) *target {
 }
 
 // target returns the target of a key. Callers hold w.mu.
-func (w *Writer) target(key vecql.Target) *target {
+func (w *Writer) target(key vecql.Replica) *target {
 	t := w.targets[key]
 	if t == nil {
 		t = &target{key: key, limit: newLimiter(w.o.MaxInFlight)}
@@ -384,7 +384,7 @@ func (w *Writer) retryDue() {
 	w.delayed = later
 	w.setRetry(now)
 	w.mu.Unlock()
-	var candidates []vecql.Target
+	var candidates []vecql.Replica
 	for _, t := range due {
 		candidates = t.encoded.Targets(candidates[:0])
 		w.mu.Lock()

@@ -79,17 +79,17 @@ func TestChoose(t *testing.T) {
 		"new, at its limit":          {[]*target{busy(10, 0, 6, 4), busy(10, 1e6, 90, 90)}, 1},
 		"two new ones":               {[]*target{busy(10, 0, 3, 0), busy(10, 0, 2, 0)}, 1},
 	} {
-		w := &Writer{targets: map[vecql.Target]*target{}}
-		var keys []vecql.Target
+		w := &Writer{targets: map[vecql.Replica]*target{}}
+		var keys []vecql.Replica
 		for i, of := range c.targets {
-			keys = append(keys, vecql.Target{Shard: i})
+			keys = append(keys, vecql.Replica{Shard: i})
 			w.targets[keys[i]] = of
 		}
 		require.Same(t, c.targets[c.want], w.choose(keys), name)
 	}
-	w := &Writer{targets: map[vecql.Target]*target{}, o: Options{MaxInFlight: 7}}
+	w := &Writer{targets: map[vecql.Replica]*target{}, o: Options{MaxInFlight: 7}}
 	of := w.choose(nil)
-	require.Equal(t, vecql.Target{Shard: -1}, of.key, "the driver chooses a node")
+	require.Equal(t, vecql.Replica{Shard: -1}, of.key, "the driver chooses a node")
 	require.InDelta(t, 7, of.limit.limit, 0)
 	require.Same(t, of, w.choose(nil))
 	require.False(t, busy(3.9, 5, 9, 2).full())

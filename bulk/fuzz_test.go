@@ -149,7 +149,7 @@ func (r groupRow) size() int {
 // A groupReference forms batches by the rules of the package documentation, with maps.
 type groupReference struct {
 	rows           []groupRow
-	replicas       []map[vecql.Target]bool // of each row
+	replicas       []map[vecql.Replica]bool // of each row
 	most, mostKeys int
 }
 
@@ -185,7 +185,7 @@ func (g *groupReference) groups() (groups [][]int) {
 // mayHold reports whether a request may have these rows.
 func (g *groupReference) mayHold(group []int) bool {
 	keys, size, partitions := map[[3]string]bool{}, 0, 0
-	common := map[vecql.Target]int{}
+	common := map[vecql.Replica]int{}
 	for at, i := range group {
 		r := g.rows[i]
 		if r.id == nil {
@@ -259,14 +259,14 @@ func (c *groupCluster) record(q cqltest.Request) bool {
 }
 
 // targets returns the targets of each row.
-func (c *groupCluster) targets(t *testing.T, table string, b *column.Batch) []map[vecql.Target]bool {
+func (c *groupCluster) targets(t *testing.T, table string, b *column.Batch) []map[vecql.Replica]bool {
 	t.Helper()
 	st, err := c.Query("INSERT INTO "+table+" (id, n, m, a) VALUES (:id, :n, :m, :a)").PrepareRows(t.Context(), b.Schema())
 	require.NoError(t, err)
-	all := make([]map[vecql.Target]bool, b.Rows)
+	all := make([]map[vecql.Replica]bool, b.Rows)
 	var encoded vecql.EncodedRows
 	for i := range all {
-		if all[i] = map[vecql.Target]bool{}; st.Encode(t.Context(), &encoded, b, i) == nil {
+		if all[i] = map[vecql.Replica]bool{}; st.Encode(t.Context(), &encoded, b, i) == nil {
 			for _, target := range encoded.Targets(nil) {
 				all[i][target] = true
 			}

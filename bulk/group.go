@@ -36,10 +36,10 @@ type group struct {
 	mostPartitions int
 	mostBytes      int // of the values
 	partitions     int
-	last           int64          // token of the last row
-	keys           []uint64       // hashes of the primary keys of the rows
-	targets        []vecql.Target // of all rows
-	more           []vecql.Target // of a further row
+	last           int64           // token of the last row
+	keys           []uint64        // hashes of the primary keys of the rows
+	targets        []vecql.Replica // of all rows
+	more           []vecql.Replica // of a further row
 	seed           maphash.Seed
 }
 
@@ -85,7 +85,7 @@ func (g *group) fits(t *task, token int64) bool {
 		return false
 	}
 	g.more = t.encoded.Targets(g.more[:0])
-	g.more = slices.DeleteFunc(g.more, func(of vecql.Target) bool { return !slices.Contains(g.targets, of) })
+	g.more = slices.DeleteFunc(g.more, func(of vecql.Replica) bool { return !slices.Contains(g.targets, of) })
 	return len(g.more) > 0
 }
 

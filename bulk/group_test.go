@@ -169,7 +169,7 @@ func TestGroupsAcrossPartitions(t *testing.T) {
 						id, err := strconv.Atoi(row[0])
 						require.NoError(t, err)
 						require.NoError(t, statement.Encode(t.Context(), &encoded, b, id))
-						require.True(t, slices.ContainsFunc(encoded.Targets(nil), func(to vecql.Target) bool {
+						require.True(t, slices.ContainsFunc(encoded.Targets(nil), func(to vecql.Replica) bool {
 							return to.HostID == nodes[i]
 						}), "row %s is not on the node that it was sent to", row[0])
 					}

@@ -21,7 +21,7 @@ import (
 
 // idleWriter returns a writer without a session that hands tasks to n idle workers, which do not send them.
 func idleWriter(n int) *Writer {
-	w := &Writer{targets: map[vecql.Target]*target{}, o: Options{MaxInFlight: 100}, repeatable: true}
+	w := &Writer{targets: map[vecql.Replica]*target{}, o: Options{MaxInFlight: 100}, repeatable: true}
 	for range n {
 		w.idle = append(w.idle, &worker{tasks: make(chan task, 1)})
 	}
@@ -51,7 +51,7 @@ func TestAcceptedRequestsAreTwiceThoseInFlight(t *testing.T) {
 func TestTargetSendsUpToItsLimitAfterAResponse(t *testing.T) {
 	w := idleWriter(20)
 	of, other := busy(4, 5, 1, 5), busy(3, 5, 0, 2)
-	w.targets[vecql.Target{Shard: 1}], w.targets[vecql.Target{Shard: 2}] = of, other
+	w.targets[vecql.Replica{Shard: 1}], w.targets[vecql.Replica{Shard: 2}] = of, other
 	w.inFlight = 1
 	w.sendMore(of)
 	require.Equal(t, [3]int{4, 2, 4}, [3]int{of.inFlight, of.queued(), w.inFlight})
@@ -63,7 +63,7 @@ func TestTargetSendsUpToItsLimitAfterAResponse(t *testing.T) {
 
 	w = idleWriter(20)
 	of, other = busy(4, 5, 0, 3), busy(4, 5, 0, 3)
-	w.targets[vecql.Target{Shard: 1}], w.targets[vecql.Target{Shard: 2}] = of, other
+	w.targets[vecql.Replica{Shard: 1}], w.targets[vecql.Replica{Shard: 2}] = of, other
 	w.o.MaxInFlight, w.starved = 4, true
 	w.sendMore(of)
 	require.Equal(t, 4, w.inFlight)

@@ -37,11 +37,11 @@ type Stats struct {
 
 // TargetStats is a snapshot of a node, or of a shard of ScyllaDB.
 type TargetStats struct {
-	vecql.Target     // the zero host id means that the driver chooses the node
-	Limit        int // of requests in flight
-	InFlight     int
-	Queued       int           // requests
-	Latency      time.Duration // moving average of acknowledged requests
+	vecql.Replica     // the zero host id means that the driver chooses the node
+	Limit         int // of requests in flight
+	InFlight      int
+	Queued        int           // requests
+	Latency       time.Duration // moving average of acknowledged requests
 }
 
 // counts are the counters.
@@ -64,7 +64,7 @@ func (w *Writer) Stats() Stats {
 	s.P50, s.P99 = w.latency.quantile(.5), w.latency.quantile(.99)
 	for _, t := range w.targets {
 		s.Targets = append(s.Targets, TargetStats{
-			Target: t.key, Limit: int(t.limit.limit), InFlight: t.inFlight, Queued: t.queued(),
+			Replica: t.key, Limit: int(t.limit.limit), InFlight: t.inFlight, Queued: t.queued(),
 			Latency: time.Duration(t.limit.latency),
 		})
 	}

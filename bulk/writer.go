@@ -53,7 +53,7 @@ type Writer struct {
 	mu           sync.Mutex
 	err          error // the first one; the writer has stopped
 	closed       bool
-	targets      map[vecql.Target]*target
+	targets      map[vecql.Replica]*target
 	inFlight     int
 	peakInFlight int
 	tasks        int // accepted and not finished
@@ -83,7 +83,7 @@ func (w *Writer) start(job string) (err error) {
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.began, w.saverDone, w.accepting = time.Now(), make(chan struct{}), make(chan struct{}, 1)
-	w.roomWake, w.targets = make(chan struct{}, 1), map[vecql.Target]*target{}
+	w.roomWake, w.targets = make(chan struct{}, 1), map[vecql.Replica]*target{}
 	w.group = group{
 		most: w.o.BatchRows, mostPartitions: w.o.BatchPartitions, mostBytes: int(min(w.o.MaxBytes, batchBytes)),
 		seed: maphash.MakeSeed(),

@@ -132,7 +132,7 @@ func sessionSituations() []situation {
 		})},
 		{"vecql.ErrNoConnections", "execute on a host id that the cluster does not have", is(vecql.ErrNoConnections), inShop(func(t *testing.T, s *shop) error {
 			require.NoError(t, s.Query(readOne, 1).Exec(t.Context()))
-			return s.Query(readOne, 1).HostID("00000000-0000-0000-0000-000000000001").Exec(t.Context())
+			return s.Query(readOne, 1).HostID(cql.UUID{15: 1}).Exec(t.Context())
 		})},
 		{"vecql.ErrNoConnectionsStarted", "start while the contact point is down", is(vecql.ErrNoConnectionsStarted), onCluster(cqltest.Config{}, func(t *testing.T, s *shop) error {
 			s.cluster.Node(0).Kill()

@@ -69,7 +69,7 @@ func TestFault55SwappedAddresses(t *testing.T) {
 		b.Start()
 		time.Sleep(2 * time.Minute)
 		for _, n := range c.Nodes {
-			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
+			require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()))
 			require.Equal(t, n.ID.String(), got)
 			require.Equal(t, 1, n.Connections()-fakeControls(c, n))
 		}
@@ -249,7 +249,7 @@ func TestFault62OldRow(t *testing.T) {
 		s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) {
 			cfg.Hosts, cfg.Nodes.ReconnectInterval = cfg.Hosts[:1], 10*time.Millisecond
 		})
-		host := cql.UUID(c.Node(1).HostID()).String()
+		host := cql.UUID(c.Node(1).HostID())
 		eventually(t, func() error { return s.Query("SELECT key FROM system.local").HostID(host).Exec(context.Background()) })
 		reads := func(n int, check func()) {
 			for last := s.Stats().Control.LastRead; n > 0; check() {

@@ -166,7 +166,7 @@ func TestFault37AnotherCluster(t *testing.T) {
 					require.Equal(t, opened, st.ConnectionsOpened, "a refused connection was not opened")
 					require.EqualValues(t, 1, st.ConnectionsLost)
 
-					err := s.Query(peerRead, int64(1)).HostID(lost.ID.String()).Exec(t.Context())
+					err := s.Query(peerRead, int64(1)).HostID(cql.UUID(lost.ID)).Exec(t.Context())
 					require.ErrorIs(t, err, vecql.ErrNoConnections)
 					require.ErrorContains(t, err, `"staging"`)
 					require.ErrorContains(t, err, `"prod"`)
@@ -181,7 +181,7 @@ func TestFault37AnotherCluster(t *testing.T) {
 					lost.Start()
 					answerAt(prod, own, lost)
 					time.Sleep(10 * time.Second)
-					require.NoError(t, s.Query(peerRead, int64(1)).HostID(lost.ID.String()).Exec(t.Context()))
+					require.NoError(t, s.Query(peerRead, int64(1)).HostID(cql.UUID(lost.ID)).Exec(t.Context()))
 					require.Equal(t, 1, logged.Of("node reached again"))
 				})
 			})
@@ -231,7 +231,7 @@ func TestFault37ClonedNode(t *testing.T) {
 		c.Nodes[1].Stop()
 		answerAt(c, c.Nodes[1].IP, clone.Nodes[1])
 		time.Sleep(time.Minute)
-		require.ErrorContains(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()), `"clone"`)
+		require.ErrorContains(t, s.Query("INSERT").HostID(cql.UUID(c.Nodes[1].ID)).Exec(t.Context()), `"clone"`)
 		require.Empty(t, received.beyond(askPeer))
 	})
 }
@@ -250,8 +250,8 @@ func TestFault37NodeReplaced(t *testing.T) {
 				n.Change(func(n *fakecql.Node) { n.ID = fakecql.UUID{0xFB, 3} })
 				n.Start()
 				time.Sleep(time.Minute)
-				require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
-				require.ErrorIs(t, s.Query("INSERT").HostID(old.String()).Exec(t.Context()), vecql.ErrNoConnections)
+				require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()))
+				require.ErrorIs(t, s.Query("INSERT").HostID(cql.UUID(old)).Exec(t.Context()), vecql.ErrNoConnections)
 				require.Len(t, s.GetHosts(), 3)
 				require.Equal(t, 1, logged.Of("peer refused"))
 			})
@@ -268,7 +268,7 @@ func TestFault37OnlyNodeReplaced(t *testing.T) {
 		n.Change(func(n *fakecql.Node) { n.ID = fakecql.UUID{0xFB, 1} })
 		n.Start()
 		time.Sleep(time.Minute)
-		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
+		require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()))
 	})
 }
 
@@ -306,7 +306,7 @@ func TestFault37LoadBalancer(t *testing.T) {
 				c.Nodes[1].Stop()
 				answerAt(c, c.Nodes[1].IP, c.Nodes[0])
 				time.Sleep(time.Minute)
-				err := s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context())
+				err := s.Query("INSERT").HostID(cql.UUID(c.Nodes[1].ID)).Exec(t.Context())
 				if accepted {
 					require.NoError(t, err)
 					return
@@ -336,7 +336,7 @@ func TestFault37NodesAtOneAddress(t *testing.T) {
 					time.Sleep(10 * time.Second)
 					require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 				}
-				err := s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context())
+				err := s.Query("INSERT").HostID(cql.UUID(c.Nodes[1].ID)).Exec(t.Context())
 				if balanced {
 					require.NoError(t, err)
 					return
@@ -345,7 +345,7 @@ func TestFault37NodesAtOneAddress(t *testing.T) {
 				require.Equal(t, 1, logged.Of("peer refused"))
 				answerAt(c, c.Nodes[1].IP, c.Nodes[1])
 				time.Sleep(time.Minute)
-				require.NoError(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()))
+				require.NoError(t, s.Query("INSERT").HostID(cql.UUID(c.Nodes[1].ID)).Exec(t.Context()))
 			})
 		})
 	}
@@ -394,7 +394,7 @@ func TestFault37Unverifiable(t *testing.T) {
 				time.Sleep(time.Second)
 				s := openSession(t, cfg)
 				for _, n := range c.Nodes {
-					require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
+					require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()))
 				}
 				if !test.refuse {
 					require.Equal(t, 1, logged.Of("peer not verified: the server reports neither its cluster nor its host id"))
@@ -462,7 +462,7 @@ func TestVerificationAddsNoRoundTrip(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for _, n := range c.Nodes {
-			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
+			require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()))
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -107,7 +107,7 @@ func TestFault50AnnouncedByEach(t *testing.T) {
 					require.NoError(t, s.Query("INSERT").Exec(t.Context()))
 				}
 				if m.served {
-					require.NoError(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()))
+					require.NoError(t, s.Query("INSERT").HostID(cql.UUID(c.Nodes[1].ID)).Exec(t.Context()))
 				}
 				require.LessOrEqual(t, len(c.DialsSince(began, c.Nodes[1].Addr())), 60, "one a second")
 			})

@@ -228,7 +228,7 @@ func TestFault38TimeoutsMoveOn(t *testing.T) {
 				began := time.Now()
 				require.NoError(t, h.session.Query("INSERT x").Exec(ctx))
 				require.LessOrEqual(t, time.Since(began), min(timeout, 600*time.Millisecond))
-				require.Error(t, h.session.Query("INSERT x").HostID(h.Nodes[1].ID.String()).Exec(ctx), "no other node is allowed")
+				require.Error(t, h.session.Query("INSERT x").HostID(cql.UUID(h.Nodes[1].ID)).Exec(ctx), "no other node is allowed")
 				h.sick.Store(false)
 				close(h.well)
 			})

@@ -279,7 +279,7 @@ func soakCluster(t *testing.T, c *soaking, client *tls.Config) {
 			over()
 			require.EventuallyWithT(t, func(retry *assert.CollectT) {
 				for _, h := range s.GetHosts() {
-					assert.NoError(retry, s.Query("SELECT n FROM ks.t WHERE id = 1").HostID(h.ID.String()).Exec(t.Context()))
+					assert.NoError(retry, s.Query("SELECT n FROM ks.t WHERE id = 1").HostID(h.ID).Exec(t.Context()))
 				}
 				assert.Len(retry, s.GetHosts(), 3)
 			}, 30*time.Second, 10*time.Millisecond, "after %q", name)

@@ -134,7 +134,7 @@ func TestFault20NodeMoves(t *testing.T) {
 		n.Start()
 		time.Sleep(2 * time.Minute) // there is no event; the system tables are read again
 		require.Equal(t, []int{1, 1, 1, 1}, n.ShardCounts())
-		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
+		require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()))
 		require.Len(t, s.GetHosts(), 3)
 	})
 }
@@ -159,7 +159,7 @@ func TestFault20AllNodesMove(t *testing.T) {
 		for i := range 3 {
 			n := m.Nodes[i]
 			require.Positive(t, n.Connections())
-			require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
+			require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()))
 		}
 	})
 }
@@ -179,7 +179,7 @@ func TestFault23UpBeforeItListens(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		require.Equal(t, used, n.Connections(), "an event alone does not close a connection")
 		require.Equal(t, made, m.MadeCount())
-		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()))
+		require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()))
 
 		n.Stop()
 		time.Sleep(time.Minute)
@@ -201,7 +201,7 @@ func TestFault23UpBeforeItListens(t *testing.T) {
 		require.NotEmpty(t, m.DialsSince(began, n.IP), "an attempt follows the event immediately")
 		n.Start() // the node listens a second later
 		time.Sleep(2 * time.Second)
-		require.NoError(t, s.Query("INSERT").HostID(n.ID.String()).Exec(t.Context()), "the backoff has started over")
+		require.NoError(t, s.Query("INSERT").HostID(cql.UUID(n.ID)).Exec(t.Context()), "the backoff has started over")
 
 		n.Stop()
 		synctest.Wait()
@@ -392,7 +392,7 @@ func TestFault23FalseEvents(t *testing.T) {
 			}
 			c.Event("TOPOLOGY_CHANGE", "NEW_NODE", net.IP{127, 0, 0, 3})
 			c.Event("STATUS_CHANGE", "DOWN", net.IP{127, 0, 0, 2})
-			require.NoError(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(t.Context()), "the node is reported down but responds")
+			require.NoError(t, s.Query("INSERT").HostID(cql.UUID(c.Nodes[1].ID)).Exec(t.Context()), "the node is reported down but responds")
 			after(100 * time.Millisecond)
 		}
 		after(2 * time.Second)

@@ -162,7 +162,7 @@ func estimatesOf(ctx context.Context, session *vecql.Session, table string, name
 	if table == "table_estimates" {
 		stmt += " AND range_type = 'primary'"
 	}
-	it := session.Query(stmt, name.keyspace, name.table).HostID(h.ID.String()).Consistency(cql.One).Iter(ctx)
+	it := session.Query(stmt, name.keyspace, name.table).HostID(h.ID).Consistency(cql.One).Iter(ctx)
 	var start, end string
 	var size, count int64
 	for len(list) < maxEstimates && it.Scan(&start, &end, &size, &count) {

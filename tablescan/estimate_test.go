@@ -96,8 +96,8 @@ func TestReadTabletSizes(t *testing.T) {
 			require.Equal(t, c.want, readEstimates(t.Context(), session, tableName{}, true))
 		})
 	}
-	require.True(t, hasTablets([]vecql.TokenRange{{}, {Replicas: []vecql.TokenReplica{{Shard: 0}}}}))
-	require.False(t, hasTablets([]vecql.TokenRange{{}, {Replicas: []vecql.TokenReplica{{Shard: -1}}}}))
+	require.True(t, hasTablets([]vecql.TokenRange{{}, {Replicas: []vecql.Replica{{Shard: 0}}}}))
+	require.False(t, hasTablets([]vecql.TokenRange{{}, {Replicas: []vecql.Replica{{Shard: -1}}}}))
 }
 
 // TestViewsAreScannedByTheirKeys scans a materialized view by the tokens of its own partition key.

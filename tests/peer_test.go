@@ -60,7 +60,7 @@ func TestFault37OtherEmbedded(t *testing.T) {
 			require.Zero(t, requests.Load(), "requests to the other cluster")
 			staging.Close()
 			require.NoError(t, lost.Restart())
-			id := cql.UUID(lost.HostID()).String()
+			id := cql.UUID(lost.HostID())
 			require.Eventually(t, func() bool {
 				return s.Query("SELECT v FROM ks.t WHERE k = ?", 1).HostID(id).Exec(t.Context()) == nil
 			}, time.Minute, time.Millisecond)

@@ -3,6 +3,7 @@
 package gocql
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -241,7 +242,7 @@ func ConfigureQuery[S, R any, C ~uint16](q *Query[S, R, C], v *vecql.Query) {
 		v.Trace(o.Trace)
 	}
 	if o.HostID != "" {
-		v.HostID(o.HostID)
+		v.HostID(nodeOf(o.HostID))
 	}
 }
 
@@ -256,3 +257,18 @@ func ConfigureBatch[S, R any](b *Options[S, R], v *vecql.Batch) {
 		v.Trace(o.Trace)
 	}
 }
+
+// nodeOf returns the id of a node from its text, zero from an empty one. No node has the id of another text.
+func nodeOf(text string) cql.UUID {
+	if text == "" {
+		return cql.UUID{}
+	}
+	id, err := cql.ParseUUID(text)
+	if err != nil || id == (cql.UUID{}) {
+		return noNode
+	}
+	return id
+}
+
+// noNode is a host id that no node has.
+var noNode = cql.UUID(bytes.Repeat([]byte{0xFF}, 16))

@@ -191,7 +191,7 @@ func (b *BatchV1[S, R, C, H, I]) build(
 	AddEntries(v, of.Entries, s.Results)
 	ConfigureBatch(&b.options, v)
 	o := b.set.Rare()
-	v.Consistency(cql.Consistency(of.Cons)).CustomPayload(of.Payload).HostID(o.HostID).Keyspace(o.Keyspace)
+	v.Consistency(cql.Consistency(of.Cons)).CustomPayload(of.Payload).HostID(nodeOf(o.HostID)).Keyspace(o.Keyspace)
 	if o.Now != nil {
 		v.NowInSeconds(int32(*o.Now))
 	}

@@ -108,7 +108,7 @@ func tabletEntries(keyspace, table string, of []vecql.Tablet) tablets.TabletEntr
 func tabletReplicas(t vecql.Tablet) []tablets.ReplicaInfo {
 	out := make([]tablets.ReplicaInfo, 0, len(t.Replicas))
 	for _, r := range t.Replicas {
-		if id, err := tablets.ParseHostUUID(r.HostID); err == nil {
+		if id, err := tablets.ParseHostUUID(r.HostID.String()); err == nil {
 			out = append(out, tablets.NewReplicaInfo(id, r.Shard))
 		}
 	}

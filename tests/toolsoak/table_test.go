@@ -100,7 +100,7 @@ func writesOf(t *testing.T, s *vecql.Session, n *cassandra.Node) (writes int64) 
 	for _, h := range s.GetHosts() {
 		if h.Address.String() == n.Addr() {
 			q := s.Query("SELECT count FROM system_views.local_write_latency WHERE keyspace_name = 'soak' AND table_name = 'items'")
-			require.NoError(t, q.HostID(h.ID.String()).Scan(t.Context(), &writes))
+			require.NoError(t, q.HostID(h.ID).Scan(t.Context(), &writes))
 			return writes
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 )
 
 // Options of an examination.
@@ -55,6 +56,8 @@ type Node struct {
 	Tablets       int       `json:"tablets,omitempty"` // replicas on the node
 	Clock         Clock     `json:"clock"`
 	Latency       Latencies `json:"latency"`
+
+	id cql.UUID
 }
 
 // TLS describes the encryption of connections to a node.

@@ -27,7 +27,7 @@ const maxFailures = 3
 // examine asks one node.
 func examine(ctx context.Context, session *vecql.Session, h *cql.Host, o Options) Node {
 	n := Node{
-		Address: h.Address.String(), HostID: h.ID.String(), DataCenter: h.DataCenter, Rack: h.Rack,
+		id: h.ID, Address: h.Address.String(), HostID: h.ID.String(), DataCenter: h.DataCenter, Rack: h.Rack,
 		Version: h.Version,
 	}
 	if o.TLS != nil {
@@ -80,7 +80,7 @@ func countShards(conns []stats.Conn) int {
 // probe sends one request. The clock comes from the fastest answer, whose time is known best.
 func (n *Node) probe(ctx context.Context, session *vecql.Session, o Options, measured bool) error {
 	var schema, now cql.UUID
-	q := session.Query(probeText).HostID(n.HostID).Consistency(cql.One).RequestTimeout(o.Timeout).
+	q := session.Query(probeText).HostID(n.id).Consistency(cql.One).RequestTimeout(o.Timeout).
 		RetryPolicy(noRetry{})
 	began := time.Now()
 	err := q.Scan(ctx, &schema, &n.Version, &now)
