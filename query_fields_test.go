@@ -132,7 +132,7 @@ func requireRefused[T any](t *testing.T, session *vecql.Session, named string) {
 	for _, err := range vecql.Rows[T](t.Context(), session.Query("SELECT id FROM shop.people")) {
 		refused(err)
 	}
-	w, err := bulk.Insert(session, "shop.people", bulk.Options{AllowMissing: true})
+	w, err := bulk.Insert(t.Context(), session, "shop.people", bulk.Options{AllowMissing: true})
 	require.NoError(t, err)
 	refused(bulk.Rows(t.Context(), w, make([]T, 1)))
 	require.NoError(t, w.Close(t.Context()))

@@ -65,7 +65,7 @@ func (st *statement) createTarget(ctx context.Context, target string) error {
 
 // write writes the bound rows to a table. After an error some rows may have been written.
 func (st *statement) write(ctx context.Context, target string, t table) (n int64, err error) {
-	w, err := bulk.Insert(st.conn.session, target, bulk.Options{RefuseExtra: true, AllowMissing: true})
+	w, err := bulk.Insert(ctx, st.conn.session, target, bulk.Options{RefuseExtra: true, AllowMissing: true})
 	if err != nil {
 		return 0, err
 	}

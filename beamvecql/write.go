@@ -103,7 +103,7 @@ func (fn *writeFn) ProcessElement(ctx context.Context, b *column.Batch, _ func(W
 		if err != nil {
 			return err
 		}
-		if fn.writer, err = bulk.Insert(session, fn.Table, fn.options()); err != nil {
+		if fn.writer, err = bulk.Insert(ctx, session, fn.Table, fn.options()); err != nil {
 			return fmt.Errorf("beamvecql: write to %s: %w", fn.Table, err)
 		}
 	}

@@ -163,7 +163,7 @@ func execJoined(rows *vecql.RowStatement, batch *column.Batch) error {
 
 func bulkWrite(b *testing.B, s *vecql.Session, stmt string, batch *column.Batch, inFlight int) error {
 	ctx := context.Background()
-	w, err := bulk.New(s, stmt, bulk.Options{MaxInFlight: inFlight})
+	w, err := bulk.New(ctx, s, stmt, bulk.Options{MaxInFlight: inFlight})
 	if err != nil {
 		return err
 	}

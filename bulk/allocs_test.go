@@ -32,7 +32,7 @@ func TestAllocates(t *testing.T) {
 	require.NoError(t, err)
 	defer session.Close()
 	ctx := context.Background()
-	w, err := New(session, stmt, Options{MaxInFlight: 8})
+	w, err := New(ctx, session, stmt, Options{MaxInFlight: 8})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, w.Close(ctx)) }()
 	b := items(0, 1000)

@@ -107,7 +107,7 @@ func writeItems(ctx context.Context, w *Writer, first, end int) error {
 
 func TestInsert(t *testing.T) {
 	inShop(t, 3, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{})
 		require.NoError(t, err)
 		require.NoError(t, writeItems(t.Context(), w, 0, 1000))
 		require.NoError(t, w.Flush(t.Context()))
@@ -129,7 +129,7 @@ func TestNulls(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		for _, write := range []bool{false, true} {
 			require.NoError(t, s.Query("INSERT INTO shop.items (id, name) VALUES (2, 'kept')").Exec(t.Context()))
-			w, err := Insert(s.Session, "shop.items", Options{WriteNulls: write})
+			w, err := Insert(t.Context(), s.Session, "shop.items", Options{WriteNulls: write})
 			require.NoError(t, err)
 			require.NoError(t, w.Write(t.Context(), items(2, 1)))
 			require.NoError(t, w.Close(t.Context()))
@@ -149,7 +149,7 @@ type item struct {
 
 func TestRows(t *testing.T) {
 	inShop(t, 2, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{})
 		require.NoError(t, err)
 		values := make([]item, 300)
 		for i := range values {
@@ -171,7 +171,7 @@ func TestRows(t *testing.T) {
 // TestTableOfTheKeyspaceOfTheSession needs no keyspace in its name.
 func TestTableOfTheKeyspaceOfTheSession(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "items", Options{})
+		w, err := Insert(t.Context(), s.Session, "items", Options{})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 3)))
 		require.NoError(t, w.Close(t.Context()))
@@ -182,7 +182,7 @@ func TestTableOfTheKeyspaceOfTheSession(t *testing.T) {
 // TestBatchWithoutAColumnOfTheStatement leaves the writer of New as it was.
 func TestBatchWithoutAColumnOfTheStatement(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := New(s.Session, "INSERT INTO shop.items (id, name, price, embedding) VALUES (:id, :name, :price, :embedding)", Options{})
+		w, err := New(t.Context(), s.Session, "INSERT INTO shop.items (id, name, price, embedding) VALUES (:id, :name, :price, :embedding)", Options{})
 		require.NoError(t, err)
 		for range 2 {
 			b := items(0, 3)
@@ -220,7 +220,7 @@ func TestColumns(t *testing.T) {
 			{Options{AllowMissing: true}, column.NewBatch(b.Columns[1:]...), `no column of the rows goes to "id"`},
 			{Options{TTLColumn: "ttl"}, b, `the rows have no column "ttl"`},
 		} {
-			w, err := Insert(s.Session, "shop.items", c.o)
+			w, err := Insert(t.Context(), s.Session, "shop.items", c.o)
 			require.NoError(t, err)
 			err = w.Write(t.Context(), c.batch)
 			if c.want == "" {
@@ -238,7 +238,7 @@ func TestColumns(t *testing.T) {
 // TestSchemas writes batches of several schemas with one writer, in turns.
 func TestSchemas(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{AllowMissing: true})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{AllowMissing: true})
 		require.NoError(t, err)
 		for first := 0; first < 40; first += 10 {
 			b := items(first, 10)
@@ -267,7 +267,7 @@ func TestTTLAndTimestamp(t *testing.T) {
 			{TTLColumn: "ttl", TimestampColumn: "ts"},
 		} {
 			require.NoError(t, s.cluster.Exec("TRUNCATE shop.items"))
-			w, err := Insert(s.Session, `"shop"."items"`, o)
+			w, err := Insert(t.Context(), s.Session, `"shop"."items"`, o)
 			require.NoError(t, err)
 			require.NoError(t, w.Write(t.Context(), b))
 			require.NoError(t, w.Close(t.Context()))
@@ -286,7 +286,7 @@ func TestNullTTL(t *testing.T) {
 		b := items(0, 2)
 		b.Columns = append(b.Columns, column.Of("ttl", []int32{100, 0}).WithNulls([]bool{false, true}),
 			column.Of("ts", []int64{1000, 0}).WithNulls([]bool{false, true}))
-		w, err := Insert(s.Session, "shop.items", Options{TTLColumn: "ttl", TimestampColumn: "ts"})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{TTLColumn: "ttl", TimestampColumn: "ts"})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), b))
 		require.NoError(t, w.Close(t.Context()))
@@ -303,24 +303,24 @@ func TestNullTTL(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		_, err := New(s.Session, "UPDATE shop.hits SET n = n + :n WHERE id = :id", Options{})
+		_, err := New(t.Context(), s.Session, "UPDATE shop.hits SET n = n + :n WHERE id = :id", Options{})
 		require.ErrorIs(t, err, ErrCounters)
-		_, err = Insert(s.Session, "shop.hits", Options{Counters: true})
+		_, err = Insert(t.Context(), s.Session, "shop.hits", Options{Counters: true})
 		require.ErrorIs(t, err, ErrCounters)
-		_, err = New(s.Session, "SELECT * FROM shop.items", Options{})
+		_, err = New(t.Context(), s.Session, "SELECT * FROM shop.items", Options{})
 		require.ErrorIs(t, err, ErrOptions)
-		_, err = New(s.Session, "DELETE FROM shop.items WHERE id = ?", Options{TTL: time.Second, AllowMissing: true})
+		_, err = New(t.Context(), s.Session, "DELETE FROM shop.items WHERE id = ?", Options{TTL: time.Second, AllowMissing: true})
 		require.ErrorIs(t, err, ErrOptions)
 		require.ErrorContains(t, err, "AllowMissing, TTL: for Insert only")
-		_, err = Insert(s.Session, "shop.items", Options{BatchRows: vecql.BatchSizeMaximum + 1})
+		_, err = Insert(t.Context(), s.Session, "shop.items", Options{BatchRows: vecql.BatchSizeMaximum + 1})
 		require.ErrorIs(t, err, ErrOptions)
-		_, err = Insert(s.Session, "shop.items", Options{MaxInFlight: -1})
+		_, err = Insert(t.Context(), s.Session, "shop.items", Options{MaxInFlight: -1})
 		require.ErrorIs(t, err, ErrOptions)
-		_, err = New(s.Session, "INSERT INTO shop.items (id) VALUES (:id)", Options{MaxInFlight: -1})
+		_, err = New(t.Context(), s.Session, "INSERT INTO shop.items (id) VALUES (:id)", Options{MaxInFlight: -1})
 		require.ErrorIs(t, err, ErrOptions)
-		_, err = New(s.Session, "INSERT INTO shop.nothing (id) VALUES (:id)", Options{})
+		_, err = New(t.Context(), s.Session, "INSERT INTO shop.nothing (id) VALUES (:id)", Options{})
 		require.ErrorIs(t, err, cql.CodeInvalid)
-		_, err = Insert(s.Session, "shop.nothing", Options{})
+		_, err = Insert(t.Context(), s.Session, "shop.nothing", Options{})
 		require.ErrorIs(t, err, vecql.ErrNoTable)
 	})
 }
@@ -350,7 +350,7 @@ func TestTrouble(t *testing.T) {
 	inShop(t, 2, func(t *testing.T, s *shop) {
 		s.trouble(20)
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpBatch, Delay: time.Millisecond})
-		w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: 24, MaxBytes: 2000})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{MaxInFlight: 24, MaxBytes: 2000})
 		require.NoError(t, err)
 		require.NoError(t, writeItems(t.Context(), w, 0, 1500))
 		require.NoError(t, w.Close(t.Context()))

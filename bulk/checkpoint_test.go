@@ -77,7 +77,7 @@ func TestResume(t *testing.T) {
 		open := func(change func(o *Options)) *Writer {
 			o := Options{Checkpoint: path, BatchPartitions: 1}
 			change(&o)
-			w, err := Insert(s.Session, "shop.items", o)
+			w, err := Insert(t.Context(), s.Session, "shop.items", o)
 			require.NoError(t, err)
 			return w
 		}
@@ -112,23 +112,23 @@ func TestResume(t *testing.T) {
 		// Parts of sources, another job, and damaged files.
 		done := w.Checkpoint().Sources["items"]
 		require.Equal(t, []bool{true, true, false, true}, []bool{done.Has(0, 1010), done.Has(7, 8), done.Has(1009, 1011), done.Has(5000, 5000)})
-		_, err = Insert(s.Session, "shop.items", Options{Checkpoint: path, Job: "other files"})
+		_, err = Insert(t.Context(), s.Session, "shop.items", Options{Checkpoint: path, Job: "other files"})
 		require.ErrorIs(t, err, ErrCheckpoint)
 		var other *JobError
 		require.ErrorAs(t, err, &other)
 		const insert = `INSERT INTO "shop"."items"`
 		require.Equal(t, JobError{Checkpoint: path, Got: insert, Want: insert + " other files"}, *other)
-		_, err = New(s.Session, "DELETE FROM shop.items WHERE id = ?", Options{Checkpoint: path})
+		_, err = New(t.Context(), s.Session, "DELETE FROM shop.items WHERE id = ?", Options{Checkpoint: path})
 		require.ErrorIs(t, err, ErrCheckpoint)
 		for _, bad := range []string{"", "{", `{"job": "INSERT INTO \"shop\".\"items\"", "sources": {"items": {"done": [[2, 1]]}}}`} {
 			require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
-			_, err = Insert(s.Session, "shop.items", Options{Checkpoint: path})
+			_, err = Insert(t.Context(), s.Session, "shop.items", Options{Checkpoint: path})
 			require.ErrorIs(t, err, ErrCheckpoint)
 		}
-		_, err = Insert(s.Session, "shop.items", Options{Checkpoint: filepath.Join(t.TempDir(), "no", "such", "folder")})
+		_, err = Insert(t.Context(), s.Session, "shop.items", Options{Checkpoint: filepath.Join(t.TempDir(), "no", "such", "folder")})
 		require.ErrorIs(t, err, ErrCheckpoint)
 		for _, endless := range []string{"/dev/zero", t.TempDir()} {
-			_, err = Insert(s.Session, "shop.items", Options{Checkpoint: endless})
+			_, err = Insert(t.Context(), s.Session, "shop.items", Options{Checkpoint: endless})
 			require.ErrorContains(t, err, endless+" is not a regular file")
 		}
 	})
@@ -139,7 +139,7 @@ func TestCheckpointFails(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		dir := filepath.Join(t.TempDir(), "dir")
 		require.NoError(t, os.Mkdir(dir, 0o700))
-		w, err := Insert(s.Session, "shop.items", Options{Checkpoint: filepath.Join(dir, "checkpoint.json")})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{Checkpoint: filepath.Join(dir, "checkpoint.json")})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 10)))
 		require.NoError(t, os.RemoveAll(dir))
@@ -154,7 +154,7 @@ func TestFlushFailsWithTheCheckpoint(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		dir := filepath.Join(t.TempDir(), "dir")
 		require.NoError(t, os.Mkdir(dir, 0o700))
-		w, err := Insert(s.Session, "shop.items", Options{Checkpoint: filepath.Join(dir, "checkpoint.json"), CheckpointEvery: time.Hour})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{Checkpoint: filepath.Join(dir, "checkpoint.json"), CheckpointEvery: time.Hour})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 10)))
 		require.NoError(t, os.RemoveAll(dir))
@@ -170,7 +170,7 @@ func TestFlushFailsWithTheCheckpoint(t *testing.T) {
 func TestCheckpointIsStoredRegularly(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		path := filepath.Join(t.TempDir(), "checkpoint.json")
-		w, err := Insert(s.Session, "shop.items", Options{Checkpoint: path, CheckpointEvery: time.Minute})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{Checkpoint: path, CheckpointEvery: time.Minute})
 		require.NoError(t, err)
 		for n := range 3 {
 			require.NoError(t, w.Write(t.Context(), items(10*n, 10)))
@@ -189,7 +189,7 @@ func TestRowsThatCannotBeAnnouncedAreNotSent(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "dir")
 		require.NoError(t, os.Mkdir(dir, 0o700))
 		executed := s.cluster.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "UPDATE"})
-		w, err := New(s.Session, increment, Options{Counters: true, Checkpoint: filepath.Join(dir, "hits.json"), CheckpointEvery: time.Hour})
+		w, err := New(t.Context(), s.Session, increment, Options{Counters: true, Checkpoint: filepath.Join(dir, "hits.json"), CheckpointEvery: time.Hour})
 		require.NoError(t, err)
 		require.NoError(t, os.RemoveAll(dir))
 		err = w.Write(t.Context(), items(0, 10))
@@ -205,7 +205,7 @@ func TestRowsThatCannotBeAnnouncedAreNotSent(t *testing.T) {
 func TestAnnouncementLeavesTheRowsBefore(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "UPDATE", Delay: 10 * time.Millisecond})
-		w, err := New(s.Session, increment, Options{Counters: true, Checkpoint: filepath.Join(t.TempDir(), "hits.json"), MaxInFlight: 8})
+		w, err := New(t.Context(), s.Session, increment, Options{Counters: true, Checkpoint: filepath.Join(t.TempDir(), "hits.json"), MaxInFlight: 8})
 		require.NoError(t, err)
 		for first := 0; first < 200; first += 5 {
 			require.NoError(t, w.Write(t.Context(), items(first, 5)))
@@ -223,7 +223,7 @@ func TestRowIsNotSentBeforeItIsAnnounced(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		end := make(chan struct{})
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "UPDATE", Until: end})
-		w, err := New(s.Session, increment, Options{Counters: true, Checkpoint: filepath.Join(t.TempDir(), "hits.json")})
+		w, err := New(t.Context(), s.Session, increment, Options{Counters: true, Checkpoint: filepath.Join(t.TempDir(), "hits.json")})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, announcedRows/2)))
 		require.NoError(t, w.Write(t.Context(), items(announcedRows/2, announcedRows/2)), "without a wait for the rows before")
@@ -279,9 +279,9 @@ func TestChild(t *testing.T) {
 	}
 	var w *Writer
 	if job == "append" {
-		w, err = New(session, appendOne, o)
+		w, err = New(t.Context(), session, appendOne, o)
 	} else {
-		w, err = Insert(session, "shop.items", o)
+		w, err = Insert(t.Context(), session, "shop.items", o)
 	}
 	require.NoError(t, err)
 	for first := 0; first < childRows; first += 100 {
@@ -428,7 +428,7 @@ func TestFewRowsAreInDoubt(t *testing.T) {
 		const rows = 600
 		s := newShop(t, 1)
 		path := filepath.Join(t.TempDir(), "checkpoint.json")
-		w, err := New(s.Session, "UPDATE shop.logs SET l = l + [1] WHERE id = :id", Options{Checkpoint: path, MaxInFlight: 8, RetryFor: time.Minute})
+		w, err := New(t.Context(), s.Session, "UPDATE shop.logs SET l = l + [1] WHERE id = :id", Options{Checkpoint: path, MaxInFlight: 8, RetryFor: time.Minute})
 		require.NoError(t, err)
 		held := s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "UPDATE", Skip: 300, Until: make(chan struct{})})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -465,7 +465,7 @@ func TestSkippedRejectedRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint.json")
 	b := column.NewBatch(column.Of("id", []int64{1, 2, 3, 4}).WithNulls([]bool{false, true, true, false}), column.Strings("name", []string{"a", "b", "c", "d"}))
 	for run := range 2 {
-		w, err := Insert(s.Session, "shop.items", Options{Checkpoint: path, AllowMissing: true, MaxRejected: 9})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{Checkpoint: path, AllowMissing: true, MaxRejected: 9})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), b))
 		require.NoError(t, w.Close(t.Context()))

@@ -130,7 +130,7 @@ func TestSmallestBounds(t *testing.T) {
 	inShop(t, 2, func(t *testing.T, s *shop) {
 		for _, o := range []Options{{MaxBytes: 1}, {MaxInFlight: 1}, {MaxInFlight: 1, MaxBytes: 1, BatchRows: 1}} {
 			s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 3 * time.Millisecond})
-			w, err := Insert(s.Session, "shop.items", o)
+			w, err := Insert(t.Context(), s.Session, "shop.items", o)
 			require.NoError(t, err)
 			require.NoError(t, writeItems(t.Context(), w, 0, 100))
 			require.NoError(t, w.Flush(t.Context()))
@@ -145,7 +145,7 @@ func TestSmallestBounds(t *testing.T) {
 func (s *shop) blocked(t *testing.T, n int, o Options, end <-chan struct{}) *Writer {
 	t.Helper()
 	s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Until: end})
-	w, err := Insert(s.Session, "shop.items", o)
+	w, err := Insert(t.Context(), s.Session, "shop.items", o)
 	require.NoError(t, err)
 	require.NoError(t, w.Write(t.Context(), items(0, n)))
 	synctest.Wait()
@@ -209,7 +209,7 @@ func TestStoppedWriterRejectsNoMore(t *testing.T) {
 					}
 					return nil
 				}
-				w, err := Insert(s.Session, "shop.items", o)
+				w, err := Insert(t.Context(), s.Session, "shop.items", o)
 				require.NoError(t, err)
 				_ = w.Write(t.Context(), items(0, 16))
 				err = w.Close(t.Context())
@@ -239,7 +239,7 @@ func TestCanceledRowsAreLeft(t *testing.T) {
 				s.cluster.Inject(cqltest.Fault{Op: op, Delay: time.Hour})
 			}
 			rejected := 0
-			w, err := Insert(s.Session, "shop.items", Options{
+			w, err := Insert(t.Context(), s.Session, "shop.items", Options{
 				BatchRows: rows, MaxRejected: 1000, Rejected: func(Rejection) error { rejected++; return nil },
 			})
 			require.NoError(t, err)
@@ -259,7 +259,7 @@ func TestCanceledRowsAreLeft(t *testing.T) {
 func TestCloseWhileRejecting(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
-		w, err := Insert(s.Session, "shop.items", Options{MaxRejected: 1, Rejected: func(Rejection) error {
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{MaxRejected: 1, Rejected: func(Rejection) error {
 			time.Sleep(time.Second)
 			return nil
 		}})
@@ -280,7 +280,7 @@ func TestClosedWriterRejectsNoMore(t *testing.T) {
 		b := items(0, 3)
 		b.Columns[2] = column.Of("price", []int64{1, 1 << 40, 1 << 40}) // an int
 		rejected := 0
-		w, err := Insert(s.Session, "shop.items", Options{
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{
 			RowsPerSecond: .1, MaxRejected: 10, Rejected: func(Rejection) error { rejected++; return nil },
 		})
 		require.NoError(t, err)
@@ -324,7 +324,7 @@ func TestDelays(t *testing.T) {
 				return true
 			},
 		})
-		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchRows: 1})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 1)))
 		require.NoError(t, w.Close(t.Context()))

@@ -28,7 +28,7 @@ func TestQueueIsBounded(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Delay: time.Minute})
-		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchRows: 1})
 		require.NoError(t, err)
 		written := make(chan error)
 		go func() { written <- w.Write(t.Context(), items(0, 100)) }()
@@ -44,7 +44,7 @@ func TestQueueIsBounded(t *testing.T) {
 func TestStoppedWriterSendsNoMore(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		executed := s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
-		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1, RowsPerSecond: 10})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchRows: 1, RowsPerSecond: 10})
 		require.NoError(t, err)
 		err = w.Write(t.Context(), items(0, 10))
 		require.ErrorIs(t, err, cql.CodeInvalid)
@@ -59,7 +59,7 @@ func TestStoppedWriterSendsNoMore(t *testing.T) {
 func TestCallOfAFailedWriterReturnsItsError(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
-		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1, RowsPerSecond: 10})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchRows: 1, RowsPerSecond: 10})
 		require.NoError(t, err)
 		written := make(chan error)
 		go func() { written <- w.Write(t.Context(), items(0, 10)) }()
@@ -76,7 +76,7 @@ func TestFailureWakesWrite(t *testing.T) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
 		dir := filepath.Join(t.TempDir(), "dir")
 		require.NoError(t, os.Mkdir(dir, 0o700))
-		w, err := Insert(s.Session, "shop.items", Options{
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{
 			BatchRows: 1, MaxInFlight: 1, Checkpoint: filepath.Join(dir, "checkpoint.json"), CheckpointEvery: time.Second,
 		})
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestFailureWakesWrite(t *testing.T) {
 func TestRowsDueTogether(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 5, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
-		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchRows: 1})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 5)))
 		synctest.Wait()
@@ -122,7 +122,7 @@ func TestRowsDueTogether(t *testing.T) {
 // TestClosedWriter refuses calls, also those without rows.
 func TestClosedWriter(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 0)))
 		require.NoError(t, w.Close(t.Context()))
@@ -137,7 +137,7 @@ func TestCloseStoresTheCheckpoint(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		dir := filepath.Join(t.TempDir(), "dir")
 		require.NoError(t, os.Mkdir(dir, 0o700))
-		w, err := Insert(s.Session, "shop.items", Options{Checkpoint: filepath.Join(dir, "checkpoint.json")})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{Checkpoint: filepath.Join(dir, "checkpoint.json")})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 10)))
 		require.NoError(t, os.RemoveAll(dir))
@@ -196,7 +196,7 @@ func TestRejectedStructs(t *testing.T) {
 		values := []event{{1, 1}, {2, 1 << 40}, {3, 3}} // an int
 		var seen []Rejection
 		for _, sink := range []func(Rejection) error{func(r Rejection) error { seen = append(seen, r); return nil }, nil} {
-			w, err := Insert(s.Session, "shop.items", Options{AllowMissing: true, MaxRejected: 1, Rejected: sink})
+			w, err := Insert(t.Context(), s.Session, "shop.items", Options{AllowMissing: true, MaxRejected: 1, Rejected: sink})
 			require.NoError(t, err)
 			require.NoError(t, Rows(t.Context(), w, values))
 			require.NoError(t, w.Close(t.Context()))
@@ -206,7 +206,7 @@ func TestRejectedStructs(t *testing.T) {
 		require.Same(t, &values[1], seen[0].Value)
 		require.Nil(t, seen[0].Batch)
 		require.EqualValues(t, 1, seen[0].Index)
-		w, err := Insert(s.Session, "shop.items", Options{AllowMissing: true})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{AllowMissing: true})
 		require.NoError(t, err)
 		err = Rows(t.Context(), w, values)
 		require.ErrorContains(t, errors.Join(err, w.Close(t.Context())), "bulk: write row 1, number 1 of the rows that failed for good: ")
@@ -241,7 +241,7 @@ func TestSplitTable(t *testing.T) {
 // TestNumbersWithoutSource numbers rows without a source in the order of the calls, and keeps the numbers of others.
 func TestNumbersWithoutSource(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{})
 		require.NoError(t, err)
 		plain := func(first, n int) *column.Batch {
 			b := items(first, n)
@@ -268,7 +268,7 @@ func TestStoppedWriterDropsItsQueue(t *testing.T) {
 		executed := s.cluster.Inject(cqltest.Fault{
 			Op: cqltest.OpExecute, Statement: "INSERT", Delay: time.Second, Error: &cqltest.Error{Code: cqltest.CodeInvalid},
 		})
-		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1, MaxInFlight: 1})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchRows: 1, MaxInFlight: 1})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 2)))
 		require.ErrorIs(t, w.Close(t.Context()), cql.CodeInvalid)
@@ -283,7 +283,7 @@ func TestRefusedRowIsNotInDoubt(t *testing.T) {
 		b := column.NewBatch(column.Of("id", []int64{7}))
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
 		for _, want := range []error{cql.CodeInvalid, nil} {
-			w, err := New(s.Session, "UPDATE shop.hits SET n = n + 1 WHERE id = :id", o)
+			w, err := New(t.Context(), s.Session, "UPDATE shop.hits SET n = n + 1 WHERE id = :id", o)
 			require.NoError(t, err)
 			err = w.Write(t.Context(), b)
 			require.ErrorIs(t, errors.Join(err, w.Close(t.Context())), want)
@@ -307,7 +307,7 @@ func TestRepeatable(t *testing.T) {
 			"DELETE FROM shop.items WHERE id = :id":                               true,
 		} {
 			for _, assumed := range []bool{false, true} {
-				w, err := New(s.Session, stmt, Options{Counters: true, AssumeIdempotent: assumed})
+				w, err := New(t.Context(), s.Session, stmt, Options{Counters: true, AssumeIdempotent: assumed})
 				require.NoError(t, err)
 				require.Equal(t, want || assumed, w.repeatable, stmt)
 				require.NoError(t, w.Close(t.Context()))

@@ -37,7 +37,7 @@ func ExampleInsert() {
 		column.Matrix("embedding", []float32{.1, .2, .3, .4, .5, .6}, 2),
 	)
 	ctx := context.Background()
-	w, err := bulk.Insert(session, "shop.items", bulk.Options{
+	w, err := bulk.Insert(ctx, session, "shop.items", bulk.Options{
 		MaxRejected: 10,
 		Rejected: func(r bulk.Rejection) error {
 			fmt.Println("rejected row", r.Index, r.Batch.Column("name").Value(0))
@@ -79,7 +79,7 @@ func ExampleNew() {
 	defer session.Close()
 
 	ctx := context.Background()
-	w, err := bulk.New(session, "UPDATE shop.visits SET visits = visits + :count WHERE page = :page", bulk.Options{Counters: true})
+	w, err := bulk.New(ctx, session, "UPDATE shop.visits SET visits = visits + :count WHERE page = :page", bulk.Options{Counters: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -301,7 +301,7 @@ func FuzzGroups(f *testing.F) {
 		table := fmt.Sprintf("of%d.events", replicas%3+1)
 		want := &groupReference{rows: rows, replicas: c.targets(t, table, b), most: int(bounds & 15), mostKeys: int(bounds >> 4)}
 		rejected := map[int64]int{}
-		w, err := Insert(c.Session, table, Options{
+		w, err := Insert(t.Context(), c.Session, table, Options{
 			BatchRows: want.most, BatchPartitions: want.mostKeys, MaxRejectedPercent: 100,
 			Rejected: func(r Rejection) error { rejected[r.Index]++; return nil },
 		})

@@ -101,7 +101,7 @@ func TestGroups(t *testing.T) {
 				batched, alone := &requests{}, &requests{}
 				batched.observe(s, cqltest.OpBatch)
 				alone.observe(s, cqltest.OpExecute)
-				w, err := Insert(s.Session, "shop.events", Options{BatchRows: c.bounds, BatchPartitions: 1, AllowMissing: true})
+				w, err := Insert(t.Context(), s.Session, "shop.events", Options{BatchRows: c.bounds, BatchPartitions: 1, AllowMissing: true})
 				require.NoError(t, err)
 				require.NoError(t, s.Ready(t.Context()))
 				b := events(c.partitions, c.rows)
@@ -149,7 +149,7 @@ func TestGroupsAcrossPartitions(t *testing.T) {
 				batched, alone := &requests{}, &requests{}
 				batched.observe(s, cqltest.OpBatch)
 				alone.observe(s, cqltest.OpExecute)
-				w, err := Insert(s.Session, "shop.events", Options{BatchPartitions: c.partitions})
+				w, err := Insert(t.Context(), s.Session, "shop.events", Options{BatchPartitions: c.partitions})
 				require.NoError(t, err)
 				require.NoError(t, s.Ready(t.Context()))
 				b := events(rows, 1)
@@ -198,7 +198,7 @@ func TestGroupBytes(t *testing.T) {
 		b.Columns[2] = column.Strings("a", large)
 		batched := &requests{}
 		batched.observe(s, cqltest.OpBatch)
-		w, err := Insert(s.Session, "shop.events", Options{AllowMissing: true})
+		w, err := Insert(t.Context(), s.Session, "shop.events", Options{AllowMissing: true})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), b))
 		require.NoError(t, w.Close(t.Context()))
@@ -216,7 +216,7 @@ func TestGroupKeys(t *testing.T) {
 		require.NoError(t, s.cluster.Exec(eventSchema))
 		b := column.NewBatch(column.Of("id", []int64{1, 1, 1, 1}), column.Of("n", []int32{5, 6, 5, 5}),
 			column.Strings("a", []string{"z", "o", "y", "x"}), column.Strings("b", []string{"1", "o", "2", "3"}))
-		w, err := Insert(s.Session, "shop.events", Options{AllowMissing: true})
+		w, err := Insert(t.Context(), s.Session, "shop.events", Options{AllowMissing: true})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), b))
 		require.NoError(t, w.Close(t.Context()))
@@ -238,7 +238,7 @@ func TestGroupRejected(t *testing.T) {
 			s.cluster.Inject(cqltest.Fault{Op: op, Match: refuse, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
 		}
 		var seen []Rejection
-		w, err := Insert(s.Session, "shop.events", Options{AllowMissing: true, MaxRejected: 1, Rejected: func(r Rejection) error {
+		w, err := Insert(t.Context(), s.Session, "shop.events", Options{AllowMissing: true, MaxRejected: 1, Rejected: func(r Rejection) error {
 			seen = append(seen, r)
 			return nil
 		}})
@@ -267,7 +267,7 @@ func TestGroupGap(t *testing.T) {
 		b := events(1, 6)
 		b.Columns[1] = column.Of("n", []int64{0, 1, 1 << 40, 3, 4, 5}) // an int
 		var seen []Rejection
-		w, err := Insert(s.Session, "shop.events", Options{AllowMissing: true, MaxRejected: 1, Rejected: func(r Rejection) error {
+		w, err := Insert(t.Context(), s.Session, "shop.events", Options{AllowMissing: true, MaxRejected: 1, Rejected: func(r Rejection) error {
 			seen = append(seen, r)
 			return nil
 		}})
@@ -305,7 +305,7 @@ func TestGroupTrouble(t *testing.T) {
 		checkpoint := t.TempDir() + "/checkpoint.json"
 		retries := uint64(0)
 		for _, end := range []int{700, b.Rows} { // within a partition
-			w, err := Insert(s.Session, "shop.events", Options{
+			w, err := Insert(t.Context(), s.Session, "shop.events", Options{
 				AllowMissing: true, MaxInFlight: 8, MaxBytes: 4000, BatchRows: 10, Checkpoint: checkpoint,
 			})
 			require.NoError(t, err)
@@ -330,7 +330,7 @@ func TestGroupStopped(t *testing.T) {
 		refused := errors.New("refused")
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpBatch, Skip: 3, Delay: time.Second, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
-		w, err := Insert(s.Session, "shop.events", Options{
+		w, err := Insert(t.Context(), s.Session, "shop.events", Options{
 			AllowMissing: true, MaxInFlight: 2, MaxRejected: 3, Rejected: func(Rejection) error { return refused },
 		})
 		require.NoError(t, err)
@@ -373,7 +373,7 @@ func TestGroupsOfStructs(t *testing.T) {
 		require.NoError(t, s.cluster.Exec(eventSchema))
 		var seen requests
 		seen.observe(s, cqltest.OpBatch)
-		w, err := Insert(s.Session, "shop.events", Options{AllowMissing: true})
+		w, err := Insert(t.Context(), s.Session, "shop.events", Options{AllowMissing: true})
 		require.NoError(t, err)
 		require.NoError(t, Rows(t.Context(), w, []event{{ID: 1, N: 0}, {ID: 1, N: 1}, {ID: 1, N: 2}, {ID: 1, N: 2, A: "last"}, {ID: 1, N: 3}}))
 		require.NoError(t, w.Close(t.Context()))

@@ -19,8 +19,8 @@ import (
 // The statement of a writer: given by the program, or an INSERT made from the columns of the table and of the rows.
 
 // Insert returns a writer of rows of a table, named as in CQL: shop.items, or items in the keyspace of the session.
-// Columns go to the columns of their names.
-func Insert(session *vecql.Session, table string, o Options) (*Writer, error) {
+// Columns go to the columns of their names. ctx is for the reading of the metadata of the table only.
+func Insert(ctx context.Context, session *vecql.Session, table string, o Options) (*Writer, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func Insert(session *vecql.Session, table string, o Options) (*Writer, error) {
 	if keyspace == "" {
 		keyspace = session.Query("").GetKeyspace()
 	}
-	metadata, err := session.TableMetadata(context.Background(), keyspace, name)
+	metadata, err := session.TableMetadata(ctx, keyspace, name)
 	if err != nil {
 		return nil, fmt.Errorf("bulk: insert into %s: %w", table, unprefixed(err))
 	}
@@ -40,7 +40,7 @@ func Insert(session *vecql.Session, table string, o Options) (*Writer, error) {
 	if o.BatchRows > 1 {
 		// ScyllaDB names the replicas of a tablet in responses to single rows only. An error means that there are no
 		// tablets, or that the session may not read them: batches then go to any node.
-		_, _ = session.TokenRanges(context.Background(), metadata.Keyspace, metadata.Name)
+		_, _ = session.TokenRanges(ctx, metadata.Keyspace, metadata.Name)
 	}
 	w := &Writer{session: session, o: o, table: metadata, into: target}
 	hasList := slices.ContainsFunc(metadata.OrderedColumns, isList(metadata))
@@ -50,8 +50,8 @@ func Insert(session *vecql.Session, table string, o Options) (*Writer, error) {
 
 // New returns a writer that executes a statement for each row: an INSERT, UPDATE or DELETE. Each bind marker takes the
 // value of the column or field of its name. Named markers name columns of the batch, as in INSERT INTO t (k, v) VALUES
-// (:id, :name) USING TTL :ttl.
-func New(session *vecql.Session, stmt string, o Options) (*Writer, error) {
+// (:id, :name) USING TTL :ttl. ctx is for the preparation of the statement only.
+func New(ctx context.Context, session *vecql.Session, stmt string, o Options) (*Writer, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -65,7 +65,6 @@ func New(session *vecql.Session, stmt string, o Options) (*Writer, error) {
 		return nil, fmt.Errorf("%w: %s: for Insert only, New executes the statement as it is", ErrOptions,
 			strings.Join(set, ", "))
 	}
-	ctx := context.Background()
 	metadata, err := session.StatementMetadata(ctx, stmt, "")
 	if err != nil {
 		return nil, fmt.Errorf("bulk: %w", unprefixed(err))

@@ -265,7 +265,7 @@ func TestBucket(t *testing.T) {
 // TestBurst writes after a pause: at most the rows of a tenth of a second follow at once.
 func TestBurst(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, RowsPerSecond: 1000})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchPartitions: 1, RowsPerSecond: 1000})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 1)))
 		time.Sleep(10 * time.Second)

@@ -188,9 +188,9 @@ func (m *modelRun) run(t *testing.T) (ok bool) {
 	var w *Writer
 	var err error
 	if o := m.options(stop); m.repeat {
-		w, err = Insert(m.Session, "shop.events", o)
+		w, err = Insert(t.Context(), m.Session, "shop.events", o)
 	} else {
-		w, err = New(m.Session, "UPDATE shop.events_counted SET c = c + 1 WHERE id = :id AND n = :n", o)
+		w, err = New(t.Context(), m.Session, "UPDATE shop.events_counted SET c = c + 1 WHERE id = :id AND n = :n", o)
 	}
 	require.NoError(t, err)
 	before := w.Checkpoint().Sources[m.source]

@@ -28,7 +28,7 @@ func TestPercentageIsTestedAtTheEnd(t *testing.T) {
 		null := []bool{true, true, false, true, false, true}
 		b := column.NewBatch(column.Of("id", []int64{1, 2, 3, 4, 5, 6}).WithNulls(null))
 		for percent, isError := range map[float64]bool{10: true, 66: true, 67: false, 100: false} {
-			w, err := Insert(s.Session, "shop.items", Options{AllowMissing: true, MaxRejectedPercent: percent})
+			w, err := Insert(t.Context(), s.Session, "shop.items", Options{AllowMissing: true, MaxRejectedPercent: percent})
 			require.NoError(t, err)
 			require.NoError(t, w.Write(t.Context(), b))
 			require.NoError(t, w.Flush(t.Context()))

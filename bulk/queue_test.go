@@ -34,7 +34,7 @@ func TestAcceptedRequestsAreTwiceThoseInFlight(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		end := make(chan struct{})
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Until: end})
-		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1, MaxInFlight: 4})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchRows: 1, MaxInFlight: 4})
 		require.NoError(t, err)
 		written := make(chan error)
 		go func() { written <- w.Write(t.Context(), items(0, 100)) }()
@@ -117,7 +117,7 @@ func TestRowThatCannotBeEncodedIsNotSent(t *testing.T) {
 // TestRowThatCannotBeEncodedYetIsSentLater: the failure may pass, such as a PREPARE that a busy node refuses.
 func TestRowThatCannotBeEncodedYetIsSentLater(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(1, 1)))
 		b := items(0, 1)
@@ -139,7 +139,7 @@ func TestRowThatCannotBeEncodedYetIsSentLater(t *testing.T) {
 // TestRowsOfTheirOwnAreSentAtOnce: with batches of one row no row waits for the rate of the next one.
 func TestRowsOfTheirOwnAreSentAtOnce(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1, RowsPerSecond: 1})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchRows: 1, RowsPerSecond: 1})
 		require.NoError(t, err)
 		written := make(chan error)
 		go func() { written <- w.Write(t.Context(), items(0, 2)) }()
@@ -192,7 +192,7 @@ func TestLatencyAtTheBoundKeepsTheLimit(t *testing.T) {
 // TestRowOfACallThatFailedIsNotSentLater: it waited for the rows behind it, whose rate the call did not await.
 func TestRowOfACallThatFailedIsNotSentLater(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{RowsPerSecond: 10})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{RowsPerSecond: 10})
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 		defer cancel()
@@ -207,7 +207,7 @@ func TestRowOfACallThatFailedIsNotSentLater(t *testing.T) {
 // TestEndOfAContextRejectsNoRow: a row that could not be encoded in time has not failed for good.
 func TestEndOfAContextRejectsNoRow(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{MaxRejected: 5})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{MaxRejected: 5})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -221,7 +221,7 @@ func TestEndOfAContextRejectsNoRow(t *testing.T) {
 // TestRejectedRowEndsTheCall if no row may be rejected, also the last one of a batch.
 func TestRejectedRowEndsTheCall(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{})
 		require.NoError(t, err)
 		b := items(0, 1)
 		b.Columns[2] = column.Of("price", []int64{1 << 40}) // an int

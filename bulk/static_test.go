@@ -35,7 +35,7 @@ func TestInsertPartitionsWithoutRows(t *testing.T) {
 				column.Strings("s", []string{"one", "one", "two", "two", "", "", "", ""}).WithNulls(null(4, 6, 7)),
 			)
 			var rejected []int64
-			w, err := Insert(s.Session, "shop.events", Options{BatchRows: batchRows, MaxRejected: 5, Rejected: func(r Rejection) error {
+			w, err := Insert(t.Context(), s.Session, "shop.events", Options{BatchRows: batchRows, MaxRejected: 5, Rejected: func(r Rejection) error {
 				rejected = append(rejected, r.Index)
 				return nil
 			}})
@@ -69,7 +69,7 @@ func TestInsertPartitionsWithoutRows(t *testing.T) {
 func TestPartitionWithoutRowsAlone(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		require.NoError(t, s.cluster.Exec(eventSchema))
-		w, err := Insert(s.Session, "shop.events", Options{MaxRejected: 5})
+		w, err := Insert(t.Context(), s.Session, "shop.events", Options{MaxRejected: 5})
 		require.NoError(t, err)
 		for id, valued := range []bool{false, true} {
 			require.NoError(t, w.Write(t.Context(), column.NewBatch(
@@ -110,11 +110,11 @@ func TestInsertOfAListWithWriteTimesIsNotRepeatable(t *testing.T) {
 				if c.timestamps {
 					o.TimestampColumn, stmt = "ts", stmt+using
 				}
-				w, err := Insert(s.Session, "shop."+c.table, o)
+				w, err := Insert(t.Context(), s.Session, "shop."+c.table, o)
 				require.NoError(t, err)
 				require.Equal(t, c.want || assumed, w.repeatable, "Insert %+v", c)
 				require.NoError(t, w.Close(t.Context()))
-				w, err = New(s.Session, stmt, Options{AssumeIdempotent: assumed})
+				w, err = New(t.Context(), s.Session, stmt, Options{AssumeIdempotent: assumed})
 				require.NoError(t, err)
 				require.Equal(t, c.want || assumed, w.repeatable, stmt)
 				require.NoError(t, w.Close(t.Context()))
@@ -125,20 +125,20 @@ func TestInsertOfAListWithWriteTimesIsNotRepeatable(t *testing.T) {
 
 // TestListsWithWriteTimesAreNotRepeated rejects a row in doubt whose list a second write would double.
 func TestListsWithWriteTimesAreNotRepeated(t *testing.T) {
-	for name, open := range map[string]func(s *shop, o Options) (*Writer, error){
-		"Insert": func(s *shop, o Options) (*Writer, error) {
+	for name, open := range map[string]func(t *testing.T, s *shop, o Options) (*Writer, error){
+		"Insert": func(t *testing.T, s *shop, o Options) (*Writer, error) {
 			o.TimestampColumn = "ts"
-			return Insert(s.Session, "shop.logs", o)
+			return Insert(t.Context(), s.Session, "shop.logs", o)
 		},
-		"New": func(s *shop, o Options) (*Writer, error) {
-			return New(s.Session, `INSERT INTO shop.logs (id, "l") VALUES (:id, :l) USING TIMESTAMP :ts`, o)
+		"New": func(t *testing.T, s *shop, o Options) (*Writer, error) {
+			return New(t.Context(), s.Session, `INSERT INTO shop.logs (id, "l") VALUES (:id, :l) USING TIMESTAMP :ts`, o)
 		},
 	} {
 		inShop(t, 1, func(t *testing.T, s *shop) {
 			s.cluster.Inject(cqltest.Fault{
 				Op: cqltest.OpExecute, Statement: "INSERT", Times: 1, Execute: true, Error: &cqltest.Error{Code: cqltest.CodeWriteTimeout},
 			})
-			w, err := open(s, Options{MaxRejected: math.MaxInt})
+			w, err := open(t, s, Options{MaxRejected: math.MaxInt})
 			require.NoError(t, err, name)
 			b := column.NewBatch(column.Of("id", []int64{1}), column.Lists("l", []int32{0, 1}, column.Of("element", []int64{5})),
 				column.Of("ts", []int64{1000}))

@@ -54,7 +54,7 @@ func TestOverload(t *testing.T) {
 				const most = 8
 				calm := cqltest.Fault{Op: cqltest.OpExecute, Delay: 100 * time.Millisecond}
 				s.cluster.Inject(calm)
-				w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: most, BatchPartitions: 1, AllowMissing: true})
+				w, err := Insert(t.Context(), s.Session, "shop.items", Options{MaxInFlight: most, BatchPartitions: 1, AllowMissing: true})
 				require.NoError(t, err)
 				stop, written := make(chan struct{}), make(chan int)
 				go func() { written <- pour(t, w, stop) }()
@@ -93,7 +93,7 @@ func TestSlowReplica(t *testing.T) {
 	inShop(t, 3, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Node: s.cluster.Node(1), Delay: 2 * time.Second})
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 100 * time.Millisecond})
-		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 8})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 8})
 		require.NoError(t, err)
 		stop, written := make(chan struct{}), make(chan int)
 		go func() { written <- pour(t, w, stop) }()
@@ -111,7 +111,7 @@ func TestSlowReplica(t *testing.T) {
 func TestLostNode(t *testing.T) {
 	inShop(t, 2, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 10 * time.Millisecond})
-		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 16})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 16})
 		require.NoError(t, err)
 		stop, written := make(chan struct{}), make(chan int)
 		go func() { written <- pour(t, w, stop) }()
@@ -136,7 +136,7 @@ func TestNotIdempotent(t *testing.T) {
 	inShop(t, 2, func(t *testing.T, s *shop) {
 		s.trouble(40)
 		unknown := map[int64]bool{}
-		w, err := New(s.Session, "UPDATE shop.logs SET l = l + :l WHERE id = :id", Options{
+		w, err := New(t.Context(), s.Session, "UPDATE shop.logs SET l = l + :l WHERE id = :id", Options{
 			MaxInFlight: 50, MaxRejected: rows,
 			Rejected: func(r Rejection) error {
 				id := r.Batch.Column("id").Value(0).(int64)
@@ -191,7 +191,7 @@ func TestRejected(t *testing.T) {
 		sink := func(r Rejection) error { seen = append(seen, r); return nil }
 		for _, o := range []Options{{BatchPartitions: 1, MaxRejected: 2, Rejected: sink}, {MaxRejectedPercent: .2, Rejected: sink}} {
 			seen = nil
-			w, err := Insert(s.Session, "shop.items", o)
+			w, err := Insert(t.Context(), s.Session, "shop.items", o)
 			require.NoError(t, err)
 			require.NoError(t, w.Write(t.Context(), withFaults()))
 			require.NoError(t, w.Close(t.Context()))
@@ -207,7 +207,7 @@ func TestRejected(t *testing.T) {
 			}
 		}
 		seen = nil
-		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, MaxRejected: 1, Rejected: sink})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchPartitions: 1, MaxRejected: 1, Rejected: sink})
 		require.NoError(t, err)
 		_ = w.Write(t.Context(), withFaults())
 		err = w.Flush(t.Context())
@@ -221,7 +221,7 @@ func TestRejected(t *testing.T) {
 		require.Less(t, w.Checkpoint().Sources["items"].Watermark(), int64(501), "the last row is not done")
 
 		full := errors.New("disk full")
-		w, err = Insert(s.Session, "shop.items", Options{MaxRejected: 5, Rejected: func(Rejection) error { return full }})
+		w, err = Insert(t.Context(), s.Session, "shop.items", Options{MaxRejected: 5, Rejected: func(Rejection) error { return full }})
 		require.NoError(t, err)
 		_ = w.Write(t.Context(), withFaults())
 		require.ErrorIs(t, w.Close(t.Context()), full)
@@ -232,7 +232,7 @@ func TestRejected(t *testing.T) {
 func TestRetryFor(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
-		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, RetryFor: 10 * time.Second})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchPartitions: 1, RetryFor: 10 * time.Second})
 		require.NoError(t, err)
 		began := time.Now()
 		require.NoError(t, w.Write(t.Context(), items(0, 1)))
@@ -251,7 +251,7 @@ func TestServerErrors(t *testing.T) {
 				Match: func(r cqltest.Request) bool { id, ok := r.Value("id"); return ok && id.Text() == "7" },
 			})
 			var seen []Rejection
-			w, err := Insert(s.Session, "shop.items", Options{
+			w, err := Insert(t.Context(), s.Session, "shop.items", Options{
 				BatchPartitions: 1, MaxRejected: 1,
 				Rejected: func(r Rejection) error { seen = append(seen, r); return nil },
 			})
@@ -286,7 +286,7 @@ func TestRates(t *testing.T) {
 		} {
 			var o Options
 			rate(&o)
-			w, err := Insert(s.Session, "shop.items", o)
+			w, err := Insert(t.Context(), s.Session, "shop.items", o)
 			require.NoError(t, err)
 			began := time.Now()
 			require.NoError(t, writeItems(t.Context(), w, 0, 300))
@@ -298,7 +298,7 @@ func TestRates(t *testing.T) {
 			require.InDelta(t, 3, time.Since(began).Seconds(), .2)
 			require.InDelta(t, 100, w.Stats().RowsPerSecond, 7)
 		}
-		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, RowsPerSecond: 1})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchPartitions: 1, RowsPerSecond: 1})
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
@@ -312,7 +312,7 @@ func TestMemoryBudget(t *testing.T) {
 	const budget = 64 << 10
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 10 * time.Millisecond})
-		w, err := Insert(s.Session, "shop.items", Options{})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{})
 		require.NoError(t, err)
 		require.EqualValues(t, budget/2, w.o.MaxBytes)
 		require.NoError(t, writeItems(t.Context(), w, 0, 1500))
@@ -328,7 +328,7 @@ func TestMemoryBudget(t *testing.T) {
 func TestClose(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: time.Hour})
-		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 5})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 5})
 		require.NoError(t, err)
 		var returned atomic.Int32
 		for range 2 {
@@ -355,7 +355,7 @@ func TestClose(t *testing.T) {
 
 func TestSessionClosed(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
-		w, err := Insert(s.Session, "shop.items", Options{})
+		w, err := Insert(t.Context(), s.Session, "shop.items", Options{})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), items(0, 10)))
 		require.NoError(t, w.Flush(t.Context()))
@@ -377,7 +377,7 @@ func TestStoppedNotIdempotent(t *testing.T) {
 		}
 		b := column.NewBatch(column.Of("id", ids))
 		open := func() *Writer {
-			w, err := New(s.Session, "UPDATE shop.hits SET n = n + 1 WHERE id = :id", o)
+			w, err := New(t.Context(), s.Session, "UPDATE shop.hits SET n = n + 1 WHERE id = :id", o)
 			require.NoError(t, err)
 			return w
 		}
@@ -424,7 +424,7 @@ func TestShards(t *testing.T) {
 	session, err := vecql.NewSession(t.Context(), *cfg)
 	require.NoError(t, err)
 	defer session.Close()
-	w, err := Insert(session, "shop.items", Options{})
+	w, err := Insert(t.Context(), session, "shop.items", Options{})
 	require.NoError(t, err)
 	require.NoError(t, writeItems(t.Context(), w, 0, 500))
 	require.NoError(t, w.Close(t.Context()))
@@ -451,7 +451,7 @@ func TestOverloadedShard(t *testing.T) {
 			Match: func(r cqltest.Request) bool { return r.Shard == 1 },
 		})
 		c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 20 * time.Millisecond})
-		w, err := Insert(session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 40})
+		w, err := Insert(t.Context(), session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 40})
 		require.NoError(t, err)
 		stop, written := make(chan struct{}), make(chan int)
 		go func() { written <- pour(t, w, stop) }()

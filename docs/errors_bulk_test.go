@@ -18,7 +18,7 @@ import (
 
 // write writes a batch to shop.items and returns the first error.
 func (s *shop) write(t *testing.T, o bulk.Options, b *column.Batch) error {
-	w, err := bulk.Insert(s.Session, "shop.items", o)
+	w, err := bulk.Insert(t.Context(), s.Session, "shop.items", o)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func bulkSituations() []situation {
 			return s.write(t, bulk.Options{MaxInFlight: -1}, ids)
 		})},
 		{"bulk.ErrClosed", "write after Close", is(bulk.ErrClosed), inShop(func(t *testing.T, s *shop) error {
-			w, err := bulk.Insert(s.Session, "shop.items", missing)
+			w, err := bulk.Insert(t.Context(), s.Session, "shop.items", missing)
 			require.NoError(t, err)
 			require.NoError(t, w.Close(t.Context()))
 			return w.Write(t.Context(), ids)
@@ -45,11 +45,11 @@ func bulkSituations() []situation {
 		{"bulk.ErrColumns", "write batches without most columns", is(bulk.ErrColumns), inShop(func(t *testing.T, s *shop) error {
 			return s.write(t, bulk.Options{}, ids)
 		})},
-		{"bulk.ErrCounters", "update a counter", is(bulk.ErrCounters), inShop(func(_ *testing.T, s *shop) error {
+		{"bulk.ErrCounters", "update a counter", is(bulk.ErrCounters), inShop(func(t *testing.T, s *shop) error {
 			if err := s.cluster.Exec("CREATE TABLE shop.hits (id int PRIMARY KEY, n counter)"); err != nil {
 				return err
 			}
-			_, err := bulk.New(s.Session, "UPDATE shop.hits SET n = n + :n WHERE id = :id", bulk.Options{})
+			_, err := bulk.New(t.Context(), s.Session, "UPDATE shop.hits SET n = n + :n WHERE id = :id", bulk.Options{})
 			return err
 		})},
 		{"bulk.ErrCheckpoint", "resume from a damaged checkpoint", is(bulk.ErrCheckpoint), inShop(func(t *testing.T, s *shop) error {
@@ -72,7 +72,7 @@ func bulkSituations() []situation {
 			const update = "UPDATE shop.hits SET n = n + 1 WHERE id = :id"
 			path := filepath.Join(t.TempDir(), "hits.json")
 			require.NoError(t, os.WriteFile(path, []byte(`{"job": "`+update+`", "sources": {"": {"done": [[0, 1]], "started": [[0, 2]]}}}`), 0o600))
-			w, err := bulk.New(s.Session, update, bulk.Options{Counters: true, Checkpoint: path})
+			w, err := bulk.New(t.Context(), s.Session, update, bulk.Options{Counters: true, Checkpoint: path})
 			require.NoError(t, err)
 			require.Error(t, w.Write(t.Context(), ids))
 			err = w.Close(t.Context())

@@ -498,7 +498,7 @@ func (st *storm) play(length time.Duration) {
 	var err error
 	st.insert, err = vecql.Prepare[stormRow](t.Context(), st.s.Query(st.text(stormInsert)))
 	require.NoError(t, err)
-	st.bulk, err = bulk.New(st.s, st.text(stormShort), bulk.Options{
+	st.bulk, err = bulk.New(t.Context(), st.s, st.text(stormShort), bulk.Options{
 		RetryFor: 5 * time.Second, MaxRejected: math.MaxInt32,
 		Rejected: func(r bulk.Rejection) error { st.rejected.Store(&r.Err); return nil },
 	})

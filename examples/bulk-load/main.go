@@ -91,7 +91,7 @@ func load(ctx context.Context, session *vecql.Session, pattern string, o bulk.Op
 		return err
 	}
 	defer files.Close()
-	w, err := bulk.Insert(session, "examples.symbols", o)
+	w, err := bulk.Insert(ctx, session, "examples.symbols", o)
 	if err != nil {
 		return err
 	}

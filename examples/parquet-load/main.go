@@ -137,7 +137,7 @@ func (j *job) load(ctx context.Context, session *vecql.Session, scan *parquetsca
 	if err != nil {
 		return err
 	}
-	w, err := bulk.Insert(session, j.table, bulk.Options{
+	w, err := bulk.Insert(ctx, session, j.table, bulk.Options{
 		MaxInFlight: j.inFlight, AllowMissing: true,
 		Checkpoint: j.progress, CheckpointEvery: 100 * time.Millisecond, Job: string(input),
 	})

@@ -74,7 +74,7 @@ var columnPaths = []struct {
 // withWriter writes by a writer of package bulk and returns the error of a row.
 func withWriter(ctx context.Context, s *vecql.Session, text string, write func(*bulk.Writer) error) error {
 	var rejected error
-	w, err := bulk.New(s, text, bulk.Options{
+	w, err := bulk.New(ctx, s, text, bulk.Options{
 		WriteNulls: true, Rejected: func(r bulk.Rejection) error { rejected = r.Err; return nil },
 	})
 	if err != nil {

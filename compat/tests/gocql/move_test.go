@@ -106,7 +106,7 @@ func insertAllBefore(session *gocql.Session, all []Item) error {
 }
 
 func insertAll(ctx context.Context, session *vecql.Session, all []Item) error {
-	w, err := bulk.New(session, vecql.InsertInto[Item]("shop.items"), bulk.Options{})
+	w, err := bulk.New(ctx, session, vecql.InsertInto[Item]("shop.items"), bulk.Options{})
 	if err != nil {
 		return err
 	}

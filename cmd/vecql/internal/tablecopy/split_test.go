@@ -109,7 +109,7 @@ func TestWriter(t *testing.T) {
 		},
 	})
 	write := func() bulk.Stats {
-		w, err := NewWriter(table, p, o)
+		w, err := NewWriter(t.Context(), table, p, o)
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), timed()))
 		require.NoError(t, w.Flush(t.Context()))

@@ -75,7 +75,7 @@ func New(ctx context.Context, source, target clustertable.Table, cfg Config) (*C
 		return nil, err
 	}
 	p.setStatements(target)
-	c.writer, err = NewWriter(target, p, cfg.Bulk)
+	c.writer, err = NewWriter(ctx, target, p, cfg.Bulk)
 	return c, err
 }
 

@@ -24,7 +24,7 @@ type Writer struct {
 // NewWriter returns a Writer to a table, for which the plan was made. The writers after the writer of rows have
 // checkpoints of their own, beside the checkpoint of the options. Options.Rejected gets the row as it was passed to
 // Write; a row of several groups may be rejected more than once.
-func NewWriter(target clustertable.Table, p *Plan, o bulk.Options) (*Writer, error) {
+func NewWriter(ctx context.Context, target clustertable.Table, p *Plan, o bulk.Options) (*Writer, error) {
 	w := &Writer{plan: p, reject: o.Rejected}
 	if o.Rejected != nil {
 		o.Rejected = func(r bulk.Rejection) error {
@@ -38,7 +38,7 @@ func NewWriter(target clustertable.Table, p *Plan, o bulk.Options) (*Writer, err
 		if checkpoint != "" && i > 0 {
 			o.Checkpoint = checkpoint + s.suffix()
 		}
-		writer, err := p.newWriter(target, s, o)
+		writer, err := p.newWriter(ctx, target, s, o)
 		if err != nil {
 			_ = w.Close(context.Background()) // it has no rows
 			return nil, err
@@ -68,20 +68,22 @@ func (s *statement) suffix() string {
 }
 
 // newWriter returns the writer of a statement.
-func (p *Plan) newWriter(target clustertable.Table, s *statement, o bulk.Options) (rowWriter, error) {
+func (p *Plan) newWriter(
+	ctx context.Context, target clustertable.Table, s *statement, o bulk.Options,
+) (rowWriter, error) {
 	switch {
 	case s.kind == wholeList:
 		return newListWriter(target, p, s, o), nil
 	case s.kind == someOfThem || s.isStatic:
 		o.AssumeIdempotent = true // each value has its write time
-		return bulk.New(target.Session, s.text, o)
+		return bulk.New(ctx, target.Session, s.text, o)
 	}
 	o.AllowMissing = true
 	if !p.noTimes {
 		o.AssumeIdempotent = true // lists have a writer of their own
 		o.TTLColumn, o.TimestampColumn = p.ttl, p.writeTime
 	}
-	return bulk.Insert(target.Session, target.CQL(), o)
+	return bulk.Insert(ctx, target.Session, target.CQL(), o)
 }
 
 // Write accepts the rows of a batch with the columns of the plan, as bulk.Writer.Write does.

@@ -201,7 +201,7 @@ func (x *fakeServer) loadFile(ctx context.Context, table, file string) error {
 	if err != nil {
 		return err
 	}
-	w, err := bulk.Insert(x.session, t.CQL(), bulk.Options{})
+	w, err := bulk.Insert(ctx, x.session, t.CQL(), bulk.Options{})
 	if err != nil {
 		return err
 	}

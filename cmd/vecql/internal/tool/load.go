@@ -196,7 +196,7 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	if l.dryRun {
 		return e.loadRows(ctx, l, &rowChecker{l: l, session: session, began: time.Now()}, in)
 	}
-	w, err := l.open(session)
+	w, err := l.open(ctx, session)
 	if err != nil {
 		return l.explained(err)
 	}

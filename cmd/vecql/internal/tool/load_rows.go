@@ -93,7 +93,7 @@ func (e *env) loadRows(ctx context.Context, l *load, sink rowSink, in *rowfile.I
 }
 
 // open returns the writer of the rows.
-func (l *load) open(session *vecql.Session) (rowSink, error) {
+func (l *load) open(ctx context.Context, session *vecql.Session) (rowSink, error) {
 	o, s := l.o, l.statements[0]
 	o.Counters, o.MaxRejected, o.Rejected = l.counters, math.MaxInt, l.rejects.addRow
 	o.Query = func(q *vecql.Query) {
@@ -107,15 +107,15 @@ func (l *load) open(session *vecql.Session) (rowSink, error) {
 	switch {
 	case l.plan != nil:
 		o.Job = s.text + l.input
-		return tablecopy.NewWriter(l.target, l.plan, o)
+		return tablecopy.NewWriter(ctx, l.target, l.plan, o)
 	case s.columns == nil:
 		o.Job = l.input
-		return bulk.New(session, s.text, o)
+		return bulk.New(ctx, session, s.text, o)
 	}
 	// an INSERT that is made of columns alone joins rows of one partition
 	o.Job, o.Columns, o.AllowMissing = s.text+l.input, s.columns, true
 	o.TTL, o.TTLColumn, o.TimestampColumn = l.ttl, l.ttlField, l.timestampField
-	return bulk.Insert(session, s.table, o)
+	return bulk.Insert(ctx, session, s.table, o)
 }
 
 // explained returns an error of open with what to do about it.
