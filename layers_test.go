@@ -12,6 +12,7 @@ import (
 	"go/token"
 	"go/types"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -48,7 +49,8 @@ var layers = []layer{
 	{"conn", []string{"conn"}},
 	{"nodes", []string{"topology", "pool", "prepared", "policy", "control", "schema"}},
 	{"config", []string{"config", "observe"}},
-	{"cluster", []string{"core", "cluster"}},
+	{"core", []string{"core"}},
+	{"cluster", []string{"cluster"}},
 	{"request", []string{"request"}},
 	{"session", []string{"session", "query", "batch", "iter", "rows", "columns"}},
 }
@@ -122,26 +124,14 @@ func layerFaults(
 			faults = append(faults, fault{at, "the first word of the file's name selects no layer"})
 		}
 	}
-	config := types.Config{Importer: im, Error: func(err error) {
-		var e types.Error
-		if !errors.As(err, &e) || strings.Contains(e.Msg, errForeign.Error()) {
-			return
-		}
-		faults = append(faults, fault{fset.Position(e.Pos), e.Msg})
-	}}
-	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
-	pkg, _ := config.Check(name, fset, files, &info) // errors are passed to config.Error
-	for id, obj := range info.Uses {
-		if obj.Pkg() != pkg || !obj.Pos().IsValid() {
-			continue
-		}
-		use, decl := fset.Position(id.Pos()), fset.Position(obj.Pos())
+	report := func(err types.Error) { faults = append(faults, fault{fset.Position(err.Pos), err.Msg}) }
+	usesOf(name, fset, files, im, report, func(id *ast.Ident, use, decl token.Position) {
 		from, to := layerOf(layers, use.Filename), layerOf(layers, decl.Filename)
 		if from >= 0 && to > from {
 			faults = append(faults, fault{use, fmt.Sprintf("%s (layer %d, %s) uses %s, which %s (layer %d, %s) declares",
 				filepath.Base(use.Filename), from, layers[from].name, id.Name, filepath.Base(decl.Filename), to, layers[to].name)})
 		}
-	}
+	})
 	slices.SortFunc(faults, func(a, b fault) int {
 		return cmp.Or(strings.Compare(a.at.Filename, b.at.Filename), a.at.Offset-b.at.Offset)
 	})
@@ -150,6 +140,46 @@ func layerFaults(
 		lines[i] = fmt.Sprintf("%s:%d: %s", filepath.Base(f.at.Filename), f.at.Line, f.text)
 	}
 	return lines
+}
+
+// usesOf type-checks one package, and calls use for each use of a name that the package declares.
+func usesOf(
+	name string, fset *token.FileSet, files []*ast.File, im types.Importer, report func(types.Error),
+	use func(id *ast.Ident, at, decl token.Position),
+) {
+	config := types.Config{Importer: im, Error: func(err error) {
+		var e types.Error
+		if errors.As(err, &e) && !strings.Contains(e.Msg, errForeign.Error()) {
+			report(e)
+		}
+	}}
+	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
+	pkg, _ := config.Check(name, fset, files, &info) // errors are passed to config.Error
+	for id, obj := range info.Uses {
+		if obj.Pkg() == pkg && obj.Pos().IsValid() {
+			use(id, fset.Position(id.Pos()), fset.Position(obj.Pos()))
+		}
+	}
+}
+
+// seam is the number of names of the files cluster*.go that higher layers may use.
+const seam = 30
+
+// TestSeam bounds what a session and its requests know of the cluster.
+func TestSeam(t *testing.T) {
+	im := newSourceImporter(t)
+	files, err := im.parse(&im.ctx, ".")
+	require.NoError(t, err)
+	names := map[string]bool{}
+	report := func(err types.Error) { require.NoError(t, err) }
+	usesOf(module, im.fset, files, im, report, func(id *ast.Ident, at, decl token.Position) {
+		from, to := layerOf(layers, at.Filename), layerOf(layers, decl.Filename)
+		if layers[to].name == "cluster" && from > to {
+			names[fmt.Sprintf("%s of %s", id.Name, filepath.Base(decl.Filename))] = true
+		}
+	})
+	require.NotEmpty(t, names)
+	require.LessOrEqual(t, len(names), seam, strings.Join(slices.Sorted(maps.Keys(names)), "\n"))
 }
 
 // errForeign is the error of importing a package of another module. The checker then accepts every name of that package
@@ -466,30 +496,30 @@ func TestLayersPlanted(t *testing.T) {
 		"all in order": {},
 		"type": {
 			"conn.go", "package vecql\n\nfunc f(s *Session) {}\n",
-			[]string{"conn.go:3: conn.go (layer 3, conn) uses Session, which session.go (layer 8, session) declares"},
+			[]string{"conn.go:3: conn.go (layer 3, conn) uses Session, which session.go (layer 9, session) declares"},
 		},
 		"constant in a lower layer still": {
 			"errors_x.go", "package vecql\nvar x [maxSessions]int\n",
-			[]string{"errors_x.go:2: errors_x.go (layer 0, errors) uses maxSessions, which session.go (layer 8, session) declares"},
+			[]string{"errors_x.go:2: errors_x.go (layer 0, errors) uses maxSessions, which session.go (layer 9, session) declares"},
 		},
 		"variable and its field": {"pool.go", "package vecql\nfunc f() int {\nreturn current.\nid }\n", []string{
-			"pool.go:3: pool.go (layer 4, nodes) uses current, which session.go (layer 8, session) declares",
-			"pool.go:4: pool.go (layer 4, nodes) uses id, which session.go (layer 8, session) declares",
+			"pool.go:3: pool.go (layer 4, nodes) uses current, which session.go (layer 9, session) declares",
+			"pool.go:4: pool.go (layer 4, nodes) uses id, which session.go (layer 9, session) declares",
 		}},
 		"method on a lower type": {
 			"frame.go", "package vecql\nfunc f(n noun) { n.high() }\n",
-			[]string{"frame.go:2: frame.go (layer 2, frame) uses high, which session.go (layer 8, session) declares"},
+			[]string{"frame.go:2: frame.go (layer 2, frame) uses high, which session.go (layer 9, session) declares"},
 		},
 		"promoted method": {
 			"conn_write.go", "package vecql\nfunc f(c conn) { c.high() }\n",
-			[]string{"conn_write.go:2: conn_write.go (layer 3, conn) uses high, which session.go (layer 8, session) declares"},
+			[]string{"conn_write.go:2: conn_write.go (layer 3, conn) uses high, which session.go (layer 9, session) declares"},
 		},
 		"generic type and function": {"marshal.go", "package vecql\nvar a list[int]\nvar b = a.head\nvar c = open[noun]().live.Load().id\n", []string{
-			"marshal.go:2: marshal.go (layer 1, marshal) uses list, which session.go (layer 8, session) declares",
-			"marshal.go:3: marshal.go (layer 1, marshal) uses head, which session.go (layer 8, session) declares",
-			"marshal.go:4: marshal.go (layer 1, marshal) uses open, which session.go (layer 8, session) declares",
-			"marshal.go:4: marshal.go (layer 1, marshal) uses live, which session.go (layer 8, session) declares",
-			"marshal.go:4: marshal.go (layer 1, marshal) uses id, which session.go (layer 8, session) declares",
+			"marshal.go:2: marshal.go (layer 1, marshal) uses list, which session.go (layer 9, session) declares",
+			"marshal.go:3: marshal.go (layer 1, marshal) uses head, which session.go (layer 9, session) declares",
+			"marshal.go:4: marshal.go (layer 1, marshal) uses open, which session.go (layer 9, session) declares",
+			"marshal.go:4: marshal.go (layer 1, marshal) uses live, which session.go (layer 9, session) declares",
+			"marshal.go:4: marshal.go (layer 1, marshal) uses id, which session.go (layer 9, session) declares",
 		}},
 		"unknown word": {
 			"util.go", "package vecql\n",
