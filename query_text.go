@@ -5,7 +5,6 @@ package vecql
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -67,12 +66,9 @@ func SelectFrom[T any](table string) string {
 	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(columnNames[T](), ", "), table)
 }
 
-// tableName matches the name of a table in CQL, with or without a keyspace.
-var tableName = regexp.MustCompile(`^(?:[A-Za-z]\w*|"(?:[^"]|"")+")(?:\.(?:[A-Za-z]\w*|"(?:[^"]|"")+"))?$`)
-
 // checkTableName panics unless table is the name of a table, so that no other text becomes a part of a statement.
 func checkTableName(table string) {
-	if !tableName.MatchString(table) {
+	if !cqltext.IsTable(table) {
 		panic(errtext.Errorf("%w: %.100q is not a name in CQL: write keyspace.table, with double quotes where a name needs them",
 			ErrNoTable, table))
 	}

@@ -5,7 +5,6 @@ package codec
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -26,9 +25,6 @@ func encodeDateText(s string) ([]byte, error) {
 	return encodeDay(int64(days))
 }
 
-// fractions are the fractions of the numbers in a time.Duration's text.
-var fractions = regexp.MustCompile(`([0-9])\.[0-9]+`)
-
 // parseDurationText parses a duration of CQL, or one as Go writes it, such as 1m1.5s, whose units are in order too.
 func parseDurationText(s string) (cql.Duration, error) {
 	d, err := cql.ParseDuration(s)
@@ -36,8 +32,25 @@ func parseDurationText(s string) (cql.Duration, error) {
 		return d, err
 	}
 	nanos, goErr := time.ParseDuration(s)
-	if _, orderErr := cql.ParseDuration(fractions.ReplaceAllString(s, "$1")); goErr != nil || orderErr != nil {
+	if _, orderErr := cql.ParseDuration(withoutFractions(s)); goErr != nil || orderErr != nil {
 		return d, err
 	}
 	return cql.Duration{Nanoseconds: int64(nanos)}, nil
+}
+
+// withoutFractions returns the text of a time.Duration without the fractions of its numbers, which have digits on both
+// sides of the point.
+func withoutFractions(s string) string {
+	isDigit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
+	var b []byte
+	for i := 0; i < len(s); i++ {
+		if s[i] != '.' || !isDigit(i-1) || !isDigit(i+1) {
+			b = append(b, s[i])
+			continue
+		}
+		for isDigit(i + 1) {
+			i++
+		}
+	}
+	return string(b)
 }

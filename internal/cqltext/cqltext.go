@@ -155,6 +155,33 @@ func QualifiedName(keyspace, table string) string {
 	return QuoteIdentifier(keyspace) + "." + QuoteIdentifier(table)
 }
 
+// IsTable reports whether text is the name of a table, with or without a keyspace, and nothing else.
+func IsTable(text string) bool {
+	n := identifierLen(text)
+	if n > 0 && n < len(text) && text[n] == '.' {
+		text = text[n+1:]
+		n = identifierLen(text)
+	}
+	return n > 0 && n == len(text)
+}
+
+// identifierLen returns the length of the identifier at the start of text, 0 if there is none.
+func identifierLen(text string) int {
+	switch {
+	case text == "":
+		return 0
+	case text[0] == '"':
+		n := quotedLen(text, '"')
+		if n == 2 || strings.Count(text[:n], `"`)%2 != 0 { // empty, or without an end
+			return 0
+		}
+		return n
+	case text[0] == '_' || text[0] >= '0' && text[0] <= '9':
+		return 0
+	}
+	return nameLen(text)
+}
+
 func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }

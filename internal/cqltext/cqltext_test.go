@@ -3,6 +3,7 @@
 package cqltext
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -160,4 +161,24 @@ func TestTokens(t *testing.T) {
 		}
 		require.Equal(t, want, got, text)
 	}
+}
+
+// TestIsTable compares texts of the bytes that matter with a regular expression, the reference.
+func TestIsTable(t *testing.T) {
+	reference := regexp.MustCompile(`^(?:[A-Za-z]\w*|"(?:[^"]|"")+")(?:\.(?:[A-Za-z]\w*|"(?:[^"]|"")+"))?$`)
+	const letters = "a\"._1 Zé"
+	var texts func(prefix string, n int)
+	accepted := 0
+	texts = func(prefix string, n int) {
+		want := reference.MatchString(prefix)
+		require.Equal(t, want, IsTable(prefix), "%q", prefix)
+		if want {
+			accepted++
+		}
+		for i := 0; n > 0 && i < len(letters); i++ {
+			texts(prefix+letters[i:i+1], n-1)
+		}
+	}
+	texts("", 5)
+	require.NotZero(t, accepted)
 }
