@@ -72,7 +72,7 @@ func (b *Batch) GetIdempotent() bool {
 	})
 }
 
-// Profile is Query.Profile for a batch.
+// Profile applies the settings of ClusterConfig.Profiles[name] to the batch: see Query.Profile.
 func (b *Batch) Profile(name string) *Batch { b.apply(&b.session.cfg, name); return b }
 
 // RetryPolicy sets the policy that decides whether a failed attempt of the batch is retried; nil means the session's.
@@ -85,7 +85,7 @@ func (b *Batch) SpeculativeExecutionPolicy(p SpeculativeExecutionPolicy) *Batch 
 	return b
 }
 
-// RequestTimeout is Query.RequestTimeout for a batch.
+// RequestTimeout bounds each attempt of the batch: see Query.RequestTimeout.
 func (b *Batch) RequestTimeout(d time.Duration) *Batch {
 	b.change(func(set *policies) { set.timeout = max(d, 0) })
 	return b

@@ -412,8 +412,8 @@ func TestControlFailsOver(t *testing.T) {
 	})
 }
 
-// TestControlRetriesWithJitter stops all nodes: attempts back off exponentially, and those of two sessions do not
-// coincide.
+// TestControlRetriesWithJitter stops all nodes: attempts back off exponentially, and the attempts of two sessions do
+// not coincide.
 func TestControlRetriesWithJitter(t *testing.T) {
 	var attempts [2][]time.Duration
 	for i := range attempts {

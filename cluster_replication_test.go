@@ -30,7 +30,7 @@ func keyspaceCluster(t *testing.T) (*cqltest.Cluster, *Session, *cqltest.Rule) {
 	return cluster, s, cluster.Observe(cqltest.Fault{Statement: "SELECT keyspace_name, replication"})
 }
 
-// requirePlaced requires the replicas of some partitions of ks.t to be those of the cluster.
+// requirePlaced requires the replicas of some partitions of ks.t to be the replicas in the cluster.
 func requirePlaced(t *testing.T, cluster *cqltest.Cluster, s *Session, count int) {
 	t.Helper()
 	for id := range int64(20) {

@@ -28,8 +28,8 @@ func (k *cluster) readView(ctx context.Context, conn *conn.Conn) (view clusterVi
 	return view, err
 }
 
-// otherAddress reports whether the address of another row of a node replaces that of the first one: the address of a
-// connected node stays, and that of a node without a connection gives way.
+// otherAddress reports whether the address of another row of a node replaces the address of the first one: the address
+// of a connected node stays, and the address of a node without a connection gives way.
 func (k *cluster) otherAddress(first, other *cql.Host) bool {
 	n := k.topo.Load().nodeByID(first.ID)
 	if n == nil {

@@ -168,10 +168,10 @@ type LimitsConfig struct {
 	// MemoryBudget bounds the memory, in bytes, of requests in flight, of their answers, and of the pages that open rows
 	// hold, pages requested ahead included. A request that does not fit waits until its context or timeout ends, then
 	// fails with a *MemoryBudgetError and was not sent; no page is requested ahead meanwhile. Requests without a page,
-	// such as those of Exec and Scan, do not wait for the pages of the program. When the program releases no page for a
-	// second, one request is sent beyond the budget. Rows that are not closed stay counted. Default 0: nothing is bounded
-	// or counted, because a bound makes programs wait that hold many pages, and only the program knows how much memory it
-	// has.
+	// such as the requests of Exec and Scan, do not wait for the pages of the program. When the program releases no page
+	// for a second, one request is sent beyond the budget. Rows that are not closed stay counted. Default 0: nothing is
+	// bounded or counted, because a bound makes programs wait that hold many pages, and only the program knows how much
+	// memory it has.
 	MemoryBudget int64
 	// MaxPreparedStmts is the size of the cache of prepared statements. Default 1000.
 	MaxPreparedStmts int

@@ -39,7 +39,7 @@ type HostDialer interface {
 // A HostLocalPortDialer is a HostDialer that can choose the local port: see LocalPortDialer.
 type HostLocalPortDialer interface {
 	HostDialer
-	// DialHostLocalPort is DialHost from the local port localPort. Its errors are those of
+	// DialHostLocalPort is DialHost from the local port localPort. Its errors are the errors of
 	// LocalPortDialer.DialContextLocalPort.
 	DialHostLocalPort(ctx context.Context, host *cql.Host, addr string, localPort int) (net.Conn, error)
 }

@@ -144,8 +144,8 @@
 //
 // The first column of this table lists CQL types. The second lists the Go types that [Marshal] takes and that can be
 // bound. The third lists the Go types that [Unmarshal] and Scan store, given a pointer to one; where it is empty, they
-// are those of the second. The fourth is the type that an *any, MapScan and SliceMap get. "integer" is every Go type of
-// kind int, int8 to int64, uint, uint8 to uint64. A type that a program defines counts as its kind.
+// are the types of the second. The fourth is the type that an *any, MapScan and SliceMap get. "integer" is every Go
+// type of kind int, int8 to int64, uint, uint8 to uint64. A type that a program defines counts as its kind.
 //
 //	CQL                    from Go                                        to Go                               in an any
 //	ascii, text, varchar   string, []byte                                                                     string

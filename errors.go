@@ -201,7 +201,7 @@ func MayHaveApplied(err error) bool {
 	return false // every request that reached a connection failed with a RequestFailure
 }
 
-// attemptMayHaveApplied is MayHaveApplied for the outcome of one attempt on a connection.
+// attemptMayHaveApplied reports what MayHaveApplied does, of one attempt on a connection.
 func attemptMayHaveApplied(err error) bool {
 	var n *conn.NotSentError
 	var r *refusedError

@@ -26,7 +26,7 @@ import (
 
 // Faults that a session handles.
 
-// TestFault47OtherProtocolOfServers is TestFault47OtherProtocol with servers of other packages.
+// TestFault47OtherProtocolOfServers repeats TestFault47OtherProtocol with servers of other packages.
 func TestFault47OtherProtocolOfServers(t *testing.T) {
 	serverTLS, clientTLS := fakecql.TLSPair(t, "127.0.0.1")
 	web, err := net.Listen("tcp", "127.0.0.1:0")

@@ -14,7 +14,7 @@ import (
 // NextRaw stores the cells of the next row in cells, one per column and not decoded, and reports whether there was a
 // row. nil means NULL; a cell without bytes is not nil. The cells are views of the page: they are valid until the next
 // row is read or the Iter is closed, and must not be changed. Unmarshal decodes a cell with the TypeInfo of its column.
-// An error, such as another length of cells than that of Columns, ends the rows; Close returns it.
+// An error, such as another length of cells than of Columns, ends the rows; Close returns it.
 func (it *Iter) NextRaw(cells [][]byte) bool {
 	if !it.nextRow() {
 		return false

@@ -39,7 +39,7 @@ const (
 // request's.
 type RetryPolicy interface {
 	// Decide is called after each attempt that reached a node and failed, unless ctx, the context of the request, has
-	// ended. An attempt that sent no byte needs no decision, nor does that of an idempotent request on a node that
+	// ended. An attempt that sent no byte needs no decision, nor does an idempotent request on a node that
 	// answers nothing: the request goes to the next node of its query plan.
 	Decide(ctx context.Context, a Attempt) Decision
 }
@@ -72,7 +72,7 @@ type Decision struct {
 	SetConsistency bool
 }
 
-// maxAttempts bounds the attempts of the default policy, maxRetries those of any policy.
+// maxAttempts bounds the attempts of the default policy, maxRetries the retries of any policy.
 const (
 	maxAttempts = 5
 	maxRetries  = 100
@@ -139,8 +139,8 @@ func (p SimpleRetryPolicy) Decide(_ context.Context, a Attempt) Decision {
 	return Decision{Type: RetryNextHost}
 }
 
-// ExponentialBackoffRetryPolicy is SimpleRetryPolicy with exponential backoff: Min before the first retry, doubled
-// before each further one up to Max. The zero values mean 100 ms and 10 s.
+// ExponentialBackoffRetryPolicy retries as SimpleRetryPolicy does, and waits exponentially longer: Min before the first
+// retry, doubled before each further one up to Max. The zero values mean 100 ms and 10 s.
 type ExponentialBackoffRetryPolicy struct {
 	NumRetries int
 	Min, Max   time.Duration

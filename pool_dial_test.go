@@ -522,7 +522,8 @@ func TestPoolLeavesShardPort(t *testing.T) {
 	})
 }
 
-// TestPoolWaitsAfterRefusedLogin requires the waits after refused logins, which are longer than those of the policy.
+// TestPoolWaitsAfterRefusedLogin requires the waits after refused logins, which are longer than the waits of the
+// policy.
 func TestPoolWaitsAfterRefusedLogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dials{err: &conn.LoginError{Err: io.EOF}}

@@ -47,8 +47,8 @@ func TestFault20FalseMove(t *testing.T) {
 	})
 }
 
-// TestMovedNodeHasOtherPorts: the shard-aware port of the old address led to other shards, that of the new address does
-// not. The pool uses it at once, not after portCoolDown.
+// TestMovedNodeHasOtherPorts: the shard-aware port of the old address led to other shards, the port of the new address
+// does not. The pool uses it at once, not after portCoolDown.
 func TestMovedNodeHasOtherPorts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newFakeCluster(t, frame.V4, 1, fakecql.Sharded(4))

@@ -56,7 +56,7 @@ type resultPlan struct {
 	batches  atomic.Pointer[codec.ColumnPlan] // nil until the first batch
 }
 
-// foreignDecoders are the decoders of another API, beside those of the driver.
+// foreignDecoders are the decoders of another API, beside the driver's.
 type foreignDecoders struct {
 	of       *codec.Foreign
 	decoders []atomic.Pointer[decodePlan]
@@ -104,8 +104,8 @@ func newResultPlan(metadataID []byte, known frame.KnownColumns) *resultPlan {
 	}
 }
 
-// newStatement returns the statement of a PREPARED response. text is the statement as sent and keyspace that of the
-// request, "" for none.
+// newStatement returns the statement of a PREPARED response. text is the statement as sent and keyspace the keyspace of
+// the request, "" for none.
 func newStatement(text, keyspace string, p *frame.PreparedResult) *statement {
 	s := &statement{
 		text: text, keyspace: keyspace, id: p.ID, bind: p.Bind.Columns, pkIndexes: p.PKIndexes,

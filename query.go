@@ -248,7 +248,7 @@ func (q *Query) isUnprepared(r *record) bool {
 	return len(q.values) == 0 && q.binding == nil && !r.isSet() && !cqltext.IsPreparable(q.stmt)
 }
 
-// encodeValues prepares the statement and encodes the request. It returns the token of the values, which that of
+// encodeValues prepares the statement and encodes the request. It returns the token of the values, which the token of
 // Query.RoutingKey precedes.
 func (q *Query) encodeValues(ctx context.Context, c *call, r *record) (tok int64, ok bool, err error) {
 	stmt, err := q.session.prepareFor(ctx, c, q.keyspace, q.stmt)

@@ -31,13 +31,13 @@ type EncodedRows struct {
 	ends  []int  // row i ends at cells[ends[i]]
 }
 
-// Encode makes row i of b the only row of r. b is not retained. Errors are those of ExecRow for a row that is not sent;
-// r then has no rows.
+// Encode makes row i of b the only row of r. b is not retained. Errors are the errors of ExecRow for a row that is not
+// sent; r then has no rows.
 func (st *RowStatement) Encode(ctx context.Context, r *EncodedRows, b *column.Batch, i int) error {
 	return r.encode(ctx, &st.query, record{rows: &st.source, batch: b, row: i})
 }
 
-// Encode is [RowStatement.Encode] for the values of v.
+// Encode makes the values of v the only row of r, as [RowStatement.Encode] does the values of a row.
 func (st *Statement[P]) Encode(ctx context.Context, r *EncodedRows, v *P) error {
 	return r.encode(ctx, &st.query, record{source: &st.source, base: unsafe.Pointer(v)})
 }

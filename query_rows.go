@@ -29,7 +29,7 @@ type RowStatement struct {
 // documentation, section Columns. For any other pair PrepareRows returns a *MarshalError. A value that does not fit,
 // such as 300 for a tinyint, fails its row, which is then not sent.
 //
-// Consistency and other options are those of the query.
+// Consistency and other options are the options of the query.
 func (q *Query) PrepareRows(ctx context.Context, schema column.Schema) (*RowStatement, error) {
 	st := &RowStatement{query: *q, source: rowSource{schema: schema, null: wire.Null}}
 	if q.nullsUnset {

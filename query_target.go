@@ -31,7 +31,7 @@ func (r *EncodedRows) Targets(dst []Replica) []Replica {
 	return plan.appendTargets(dst)
 }
 
-// appendTargets appends the first nodes of the plan that have a connection: those of one rank, and either replicas or
+// appendTargets appends the first nodes of the plan that have a connection: nodes of one rank, and either replicas or
 // other nodes.
 func (p *queryPlan) appendTargets(dst []Replica) []Replica {
 	var first *node
@@ -59,7 +59,7 @@ func (p *queryPlan) appendTargets(dst []Replica) []Replica {
 }
 
 // Route returns the routing of the query as its values are now. It prepares the statement if it is not in the session's
-// cache, encodes the values, and sends nothing else. Replicas are those of the partition under
+// cache, encodes the values, and sends nothing else. The replicas store the partition under
 // every HostSelectionPolicy.
 func (q *Query) Route(ctx context.Context) (RouteInfo, error) {
 	c := q.session.newCall(&q.options)
@@ -77,7 +77,7 @@ func (q *Query) Route(ctx context.Context) (RouteInfo, error) {
 	return q.session.routeInfo(ctx, c), nil
 }
 
-// Route returns the routing of the batch, which is that of its first statement with a partition key. See Query.Route.
+// Route returns the routing of the batch: its first statement with a partition key decides it. See Query.Route.
 func (b *Batch) Route(ctx context.Context) (RouteInfo, error) {
 	c := b.session.newCall(&b.options)
 	defer c.release()

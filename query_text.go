@@ -19,9 +19,9 @@ import (
 //
 //	INSERT INTO shop.items (id, name, embedding) VALUES (?, ?, ?)
 //
-// The columns are the exported fields, including those of embedded structs, named by the tag `cql:"name"`, else by the
-// field name in lower case. A field tagged `cql:"-"` is omitted. table is the name of a table in CQL, with or without
-// a keyspace: items, shop.items, "Shop"."Items". It is copied unchanged: quote it if it needs quotes.
+// The columns are the exported fields, including the fields of embedded structs, named by the tag `cql:"name"`, else by
+// the field name in lower case. A field tagged `cql:"-"` is omitted. table is the name of a table in CQL, with or
+// without a keyspace: items, shop.items, "Shop"."Items". It is copied unchanged: quote it if it needs quotes.
 //
 // InsertInto panics with a text if T is not a struct with exported fields. It panics with an error that wraps
 // [ErrNoTable] if table is not a name, and [cql.ErrConversion] if two fields of T have one column name, or if T embeds

@@ -30,7 +30,7 @@ type Statement[P any] struct {
 // Use named markers, SET name = :new ... IF name = :old, with a field each. Two markers of the same name take the value
 // of one field.
 //
-// Consistency and other options are those of q. A timestamp set on q applies to every execution.
+// Consistency and other options are the options of q. A timestamp set on q applies to every execution.
 func Prepare[P any](ctx context.Context, q *Query) (*Statement[P], error) {
 	st := &Statement[P]{query: *q}
 	st.query.values, st.query.binding, st.query.record = nil, nil, record{}

@@ -91,7 +91,7 @@ func (s *sender) startCall(c *call, o *options) {
 }
 
 // isOutdated reports whether a change of the schema has dropped a statement of the call since its values were encoded.
-// The values of a further page stay those of the first one.
+// A further page keeps the values of the first one.
 func (c *call) isOutdated() bool {
 	for _, stmt := range c.stmts {
 		if stmt.outdated.Load() {
@@ -232,7 +232,7 @@ func (a *answer) parse(c *call, conn *conn.Conn) (err error) {
 	}
 }
 
-// useMetadata sets the plan of the rows: that of the call for rows without metadata, else the statement's, which it
+// useMetadata sets the plan of the rows: the call's for rows without metadata, else the statement's, which it
 // updates.
 func (a *answer) useMetadata(c *call) error {
 	meta := &a.res.Rows.Meta
@@ -287,7 +287,7 @@ func (c *call) planTarget() planTarget {
 	}
 }
 
-// startPlan sets p, which must be zero, to the query plan of a call that c.planStart selects. ctx is that of the
+// startPlan sets p, which must be zero, to the query plan of a call that c.planStart selects. ctx is the context of the
 // request.
 func (s *sender) startPlan(ctx context.Context, p *queryPlan, c *call) {
 	target := c.planTarget()

@@ -43,7 +43,7 @@ func executesOf(c *fakecql.Cluster) (take func() [][][]byte) {
 }
 
 // TestNamedValues requires that named values are sent in the order of the bind markers, one to each marker of the name,
-// and that a request whose names are not those of the markers is not sent.
+// and that a request whose names are not the names of the markers is not sent.
 func TestNamedValues(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		const update = "UPDATE ks.t SET a = :a WHERE id = :id IF a = :a"

@@ -176,7 +176,7 @@ func TestThrottledRequestHoldsNoMemory(t *testing.T) {
 	})
 }
 
-// TestExpectedAnswers requires the memory that a request acquires for its answer: that of the last answer if it was
+// TestExpectedAnswers requires the memory that a request acquires for its answer: the size of the last answer if it was
 // large, a share of the budget for the first answer with rows, and nothing otherwise.
 func TestExpectedAnswers(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
@@ -243,7 +243,7 @@ func TestPartsOfResponses(t *testing.T) {
 	})
 }
 
-// TestShardOfRequest requires the shard of a request on a node: that of its tablet, else that of its token.
+// TestShardOfRequest requires the shard of a request on a node: the shard of its tablet, else the shard of its token.
 func TestShardOfRequest(t *testing.T) {
 	p := newPool(t.Context(), "127.0.0.1:9042", poolConfig{})
 	defer p.forceClose()

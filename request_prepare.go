@@ -190,8 +190,8 @@ func (c valuesContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// prepareOnce prepares a statement on one node, and then in the background on the others. ctx is that of the request,
-// whose values the policies of the program see.
+// prepareOnce prepares a statement on one node, and then in the background on the others. ctx is the context of the
+// request, whose values the policies of the program see.
 func (s *sender) prepareOnce(ctx context.Context, keyspace, text string, began time.Time, p *policies,
 ) (*statement, error) {
 	s.counters.prepares.Add(1)
@@ -255,8 +255,8 @@ func (s *sender) prepareOn(link *conn.Conn, keyspace, text string) {
 	}
 }
 
-// timeoutAgain returns the timeout of a PREPARE within an attempt of the call, 0 for that of the connection: the rest
-// of the attempt, half of it if another node can be asked after this one.
+// timeoutAgain returns the timeout of a PREPARE within an attempt of the call, 0 for the timeout of the connection: the
+// rest of the attempt, half of it if another node can be asked after this one.
 func (c *call) timeoutAgain(ctx context.Context, def time.Duration) time.Duration {
 	rest := c.timeout(ctx, def)
 	if end, ok := ctx.Deadline(); ok && rest == 0 {

@@ -228,8 +228,8 @@ func TestDelayOfSecondPrepare(t *testing.T) {
 	})
 }
 
-// TestContextOfPolicies requires that the context of a PREPARE has the values of the request, and beside them those of
-// the session, whose end it has.
+// TestContextOfPolicies requires that the context of a PREPARE has the values of the request, and beside them the
+// values of the session, whose end it has.
 func TestContextOfPolicies(t *testing.T) {
 	type key int
 	session, end := context.WithCancel(context.WithValue(context.WithValue(t.Context(), key(1), "session"), key(2), "session"))

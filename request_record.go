@@ -105,7 +105,7 @@ type markerSources struct {
 }
 
 // newMarkerSources returns the sources of the markers of stmt. It disables the check if the number of markers in the
-// text differs from that of the server: ScyllaDB reports a repeated name once.
+// text differs from the server's: ScyllaDB reports a repeated name once.
 func newMarkerSources(stmt *statement) markerSources {
 	names := cqltext.BindMarkers(stmt.text)
 	if len(names) != len(stmt.bind) {

@@ -155,7 +155,7 @@ func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
 // of the server invalidates the cache; the event may arrive shortly after another session's change. Names are
 // case-sensitive.
 //
-// Errors are ErrKeyspaceDoesNotExist, ErrNoKeyspace, ErrNoMetadata and those of requests.
+// Errors are ErrKeyspaceDoesNotExist, ErrNoKeyspace, ErrNoMetadata and the errors of requests.
 func (s *Session) KeyspaceMetadata(ctx context.Context, keyspace string) (*cql.KeyspaceMetadata, error) {
 	if s.closed.Load() {
 		return nil, errtext.Errorf("read the metadata of keyspace %q: %w", keyspace, ErrSessionClosed)
@@ -172,7 +172,7 @@ func (s *Session) AllKeyspaceMetadata(ctx context.Context) (map[string]*cql.Keys
 	return s.schema.allMetadata(ctx)
 }
 
-// TableMetadata returns the metadata of a table; see KeyspaceMetadata. Errors are those of KeyspaceMetadata,
+// TableMetadata returns the metadata of a table; see KeyspaceMetadata. Errors are the errors of KeyspaceMetadata,
 // ErrNoTable, and ErrNoMetadata if ClusterConfig.Schema.Metadata is MetadataKeyspaces.
 func (s *Session) TableMetadata(ctx context.Context, keyspace, table string) (*cql.TableMetadata, error) {
 	ks, err := s.KeyspaceMetadata(ctx, keyspace)

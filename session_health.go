@@ -53,7 +53,7 @@ func requiredNodes(nodes []*node) func(*node) bool {
 }
 
 // Ready blocks until each node of the local data center serves requests: until a connection to it is open and not
-// silent. The nodes are those of the last reading of the system tables that HostFilter and HostSelectionPolicy accept
+// silent. It asks for the nodes of the last reading of the system tables that HostFilter and HostSelectionPolicy accept
 // and that the policy regards as local; without a local data center, all of them. A node that is down counts until it
 // leaves the cluster, because the system tables do not contain the state of a node.
 //

@@ -31,7 +31,7 @@ const (
 	selectFew   = "SELECT v FROM ks.few"
 )
 
-// emptyPools drops the buffers that are kept for reuse: those of other tests may be larger than new ones.
+// emptyPools drops the buffers that are kept for reuse: buffers of other tests may be larger than new ones.
 func emptyPools() {
 	for range 3 { // pools drop their buffers at the second collection
 		runtime.GC()

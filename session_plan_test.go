@@ -182,7 +182,7 @@ func TestSessionTranslatesAddresses(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("127.0.0.2:%d", c.Port), s.reached(netip.MustParseAddrPort(fmt.Sprintf("10.9.9.2:%d", c.Port))).String())
 }
 
-// TestSessionConditional sends conditional statements: those of one key go to its primary replica.
+// TestSessionConditional sends conditional statements: the statements of one key go to its primary replica.
 func TestSessionConditional(t *testing.T) {
 	c := newFakeCluster(t, frame.V4, 3)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?) IF NOT EXISTS"

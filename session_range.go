@@ -17,14 +17,14 @@ import (
 
 // TokenRanges returns the token ranges of a table or a materialized view in the order of their tokens, for programs
 // that read a whole table in parts (package tablescan does). Every token is in exactly one range, even while the
-// cluster changes. The ranges are those of the ring. For a ScyllaDB table with tablets they are the tablets in
+// cluster changes. The ranges are parts of the ring. For a ScyllaDB table with tablets they are the tablets in
 // system.tablets; if the session may not read that table, the tablets that the session has learned from responses, and
 // the tokens between them as ranges without replicas.
 //
 // A range never becomes invalid, because any node serves any token; only its replicas may become outdated. The tablets
 // that were read also route later requests.
 //
-// Errors are those of TableMetadata.
+// Errors are the errors of TableMetadata.
 func (s *Session) TokenRanges(ctx context.Context, keyspace, table string) ([]TokenRange, error) {
 	id, err := s.tableID(ctx, keyspace, table)
 	if err != nil {

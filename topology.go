@@ -197,7 +197,7 @@ func (t *topology) replicasOf(keyspace string, tok int64) group {
 	return r.every
 }
 
-// usableNodes returns those of nodes that requests may go to, the nearest first; equally near nodes keep their order.
+// usableNodes returns the nodes that requests may go to, the nearest first; equally near nodes keep their order.
 func usableNodes(nodes []*node) []*node {
 	list := make([]*node, 0, len(nodes))
 	for _, n := range nodes {

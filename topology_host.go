@@ -64,10 +64,10 @@ func isWhole(h *cql.Host) bool {
 }
 
 // hostsOf returns the nodes of system.local, read from the node at that address, and of peers. Nodes may have one
-// address: that of a load balancer, or that of a node which another one replaces. Each connection verifies its node.
+// address: a load balancer has it, or a node which another one replaces. Each connection verifies its node.
 // translate maps an address of peers to the one for clients; an invalid result means unreachable. nil means no
 // translation. A node that has moved may keep the row of its old address: instead reports whether the address of
-// another row replaces that of the first one. nil means that the first one stays.
+// another row replaces the address of the first one. nil means that the first one stays.
 func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, translate translateFunc,
 	instead func(first, other *cql.Host) bool,
 ) ([]*cql.Host, error) {

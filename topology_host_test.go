@@ -288,7 +288,8 @@ func TestIsUp(t *testing.T) {
 	require.False(t, s.IsUp(n.info))
 }
 
-// TestErrorsOfNodes requires that the error of a request without connections has that of each node, by its address.
+// TestErrorsOfNodes requires that the error of a request without connections has the error of each node, by its
+// address.
 func TestErrorsOfNodes(t *testing.T) {
 	nodes := []*node{testNode(1, "a", "r"), testNode(2, "a", "r"), testNode(3, "a", "r")}
 	topo := testTopology(t, nil, nodes, nil)

@@ -157,8 +157,8 @@ func (t *topology) tabletOf(target *planTarget) *tablet.Tablet {
 	return t.routing.tablets.Lookup(target.keyspace, target.table, target.token)
 }
 
-// setReplicas lists the replicas of the partition of target: those of its tablet if that is known, else those of its
-// range of the ring.
+// setReplicas lists the replicas of the partition of target: the replicas of its tablet if that is known, else the
+// replicas of its range of the ring.
 func (p *queryPlan) setReplicas(target *planTarget) {
 	if found := p.topo.tabletOf(target); found != nil {
 		p.setTablet(found)

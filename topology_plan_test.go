@@ -555,7 +555,7 @@ func TestPlanWithoutTokenIgnoresShards(t *testing.T) {
 	require.Len(t, first, 2)
 }
 
-// TestPlanOfTwoNodesAvoidsTheLaggingOne requires that of two equal nodes the one that lags comes second, in every plan.
+// TestPlanOfTwoNodesAvoidsTheLaggingOne requires that the lagging one of two equal nodes comes second, in every plan.
 // If both lag, each comes first in some.
 func TestPlanOfTwoNodesAvoidsTheLaggingOne(t *testing.T) {
 	topo := testTopology(t, RoundRobinPolicy{}, []*node{testNode(1, "a", "r"), testNode(2, "a", "r")}, nil)

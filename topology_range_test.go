@@ -144,8 +144,8 @@ func TestTabletRangesNearestFirst(t *testing.T) {
 	}
 }
 
-// TestCoverRingSorts requires that ranges in any order cover the ring in that of their tokens, without the tokens that
-// an earlier range has.
+// TestCoverRingSorts requires that ranges in any order cover the ring in the order of their tokens, without the tokens
+// that an earlier range has.
 func TestCoverRingSorts(t *testing.T) {
 	rangeOf := func(start, end int64, shard int) TokenRange {
 		return TokenRange{Start: start, End: end, Replicas: []Replica{{Shard: shard}}}

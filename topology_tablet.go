@@ -27,7 +27,7 @@ const (
 const (
 	maxTablets  = 1 << 20 // of a session; further ones are not stored. 100,000 are many.
 	maxReplicas = 64      // of a tablet
-	maxShard    = 1 << 12 // of a node, above that of any hardware
+	maxShard    = 1 << 12 // of a node, more than any hardware has
 )
 
 // routing is the state for query plans that outlives snapshots.
@@ -126,7 +126,7 @@ func (t *topology) storeTablet(target *planTarget, payload map[string][]byte) {
 }
 
 // addTablet parses a server's hint and stores its tablet if the tablet covers the token of the request, has replicas
-// that are known, and fits the limit of stored tablets. version is that of the extension that sent the hint.
+// that are known, and fits the limit of stored tablets. version is the version of the extension that sent the hint.
 func (t *topology) addTablet(target *planTarget, hint []byte, version int) error {
 	found, err := parseTablet(hint, version)
 	if err != nil {
@@ -157,7 +157,7 @@ func (t *topology) keepTablet(target *planTarget, found *tablet.Tablet) error {
 	return nil
 }
 
-// forgetTablets drops the tablets that a schema change invalidates: those of a dropped or recreated table, and those of
+// forgetTablets drops the tablets that a schema change invalidates: the tablets of a dropped or recreated table, and of
 // a keyspace whose replication may have changed. A server sends a hint only when a request reaches a non-replica. An
 // entry that lists too few replicas would never be corrected, so drop it.
 func (r *routing) forgetTablets(e frame.SchemaEvent) {

@@ -51,7 +51,7 @@ var softWords = []struct {
 
 // nounsLeft are folders whose comments may have softWords: the root package without the folders below it, the packages
 // into which it is being divided, and others with the folders below them. The list only shrinks.
-var nounsLeft = []string{".", "internal/conn", "parquetscan", "pipe"}
+var nounsLeft = []string{"parquetscan"}
 
 // people are the nouns after which "who" stands for people.
 var people = regexp.MustCompile(`(?i)\b(user|users|people|person|engineer|engineers|programmer|programmers|contributor|contributors|maintainer|maintainers|operator|operators|newcomer|newcomers|those|anyone|one) who\b`)

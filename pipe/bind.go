@@ -180,7 +180,7 @@ type groupStep struct {
 	distinct   bool
 }
 
-// bind computes keys and arguments that are expressions. The types of the result are those of no rows.
+// bind computes keys and arguments that are expressions. The types of the result are the types of no rows.
 func (s *groupStep) bind(b *binder) error {
 	keys := s.keys
 	if s.distinct && len(keys) == 0 {
@@ -273,8 +273,8 @@ func (s *windowStep) bind(b *binder) error {
 	return nil
 }
 
-// window returns the window of the last operation, behind operations that keep the number and order of rows: that of a
-// sort if there is one.
+// window returns the window of the last operation, behind operations that keep the number and order of rows: the window
+// of a sort if there is one.
 func (b *binder) window() *window {
 	for _, op := range slices.Backward(b.ops) {
 		switch op := op.(type) {

@@ -14,8 +14,8 @@ import (
 	"github.com/vecql/vecql/pipe"
 )
 
-// Counts of distinct values equal those of groupby's accumulator, which a pipe uses beside other aggregates and under a
-// memory limit.
+// Counts of distinct values equal the counts of groupby's accumulator, which a pipe uses beside other aggregates and
+// under a memory limit.
 func TestCountDistinctAsGroups(t *testing.T) {
 	const rows = 3000
 	region, user, weight, phrase := make([]int32, rows), make([]int64, rows), make([]float64, rows), make([]string, rows)

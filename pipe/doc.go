@@ -12,8 +12,8 @@
 //		Batch(ctx)
 //
 // A chain is a source and verbs, which apply in their order: Where after Limit keeps some of the limited rows. Sources
-// are [Parquet], [Dataset], [Batches], [Union], and with [From] those of other packages: tablescan.Source is a table.
-// [Pipe.Batch] and [Pipe.Batches] run the chain, [Pipe.Explain] returns its plan.
+// are [Parquet], [Dataset], [Batches], [Union], and with [From] the sources of other packages: tablescan.Source is a
+// table. [Pipe.Batch] and [Pipe.Batches] run the chain, [Pipe.Explain] returns its plan.
 //
 // # Expressions
 //

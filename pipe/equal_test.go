@@ -298,7 +298,7 @@ func (c *chain) aggregate(keys []string) {
 	c.add(c.pipe.GroupBy(keys...).Aggregate(aggregates...), "GroupBy(%q).Aggregate(%s)", keys, arg)
 }
 
-// union adds the rows once more, or those of a condition.
+// union adds the rows once more, or the rows of a condition.
 func (c *chain) union() {
 	if len(c.ref.rows) > 200 {
 		return
@@ -386,7 +386,7 @@ func check(t *testing.T, data []byte) {
 // hasOrder reports whether OrderBy takes a kind.
 func hasOrder(k column.Kind) bool { return k != column.Vector && k != column.List }
 
-// requireStats fails unless the steps of a run are those of its plan, and the last one has passed on the result.
+// requireStats fails unless the steps of a run are the steps of its plan, and the last one has passed on the result.
 func requireStats(t *testing.T, p pipe.Pipe, stats *pipe.Stats, rows int, note string) {
 	t.Helper()
 	plan, err := p.Explain(context.Background())

@@ -11,7 +11,7 @@ import (
 
 // Errors of a pipe.
 
-// Reasons of an Error beside those of other packages.
+// Reasons of an Error beside the errors of other packages.
 var (
 	// ErrNoSource means that the Pipe is the zero Pipe, or that Union or Batches has no argument.
 	ErrNoSource = errors.New("there is no source of rows")

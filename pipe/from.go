@@ -27,7 +27,7 @@ func (s foreignSource[R]) open(ctx context.Context, _ Config) (opened, error) {
 	return in, nil
 }
 
-// foreignRows are Rows of another package, with no ability but that of a Filterer.
+// foreignRows are Rows of another package, with no ability but a Filterer's.
 type foreignRows struct {
 	Rows
 	failed     func(error) error

@@ -121,7 +121,7 @@ func (n *groupNode) run(ctx context.Context, f emit) error {
 				return failed(n.op.verb, quoted(n.op.keys), err)
 			}
 		}
-		// ctx is that of the caller: a Limit before the groups ends the scan, and the rows under way still count.
+		// ctx is the caller's: a Limit before the groups ends the scan, and the rows under way still count.
 		err = p.addTo(ctx, workers[worker])
 		n.meter.add(0, start)
 		return failed(n.op.verb, quoted(n.op.keys), err)
@@ -177,7 +177,8 @@ func (n *groupNode) finish(ctx context.Context, g *groupby.Grouper, arg string) 
 	return batches, nil
 }
 
-// ofNothing returns the one row of the aggregates of no rows: those of a row of NULLs, which only count(*) counts.
+// ofNothing returns the one row of the aggregates of no rows: the aggregates of a row of NULLs, which only count(*)
+// counts.
 func (op *groupOp) ofNothing() (*column.Batch, error) {
 	b := op.input.Empty()
 	const null = "null of " // no column of the input is needed by this name

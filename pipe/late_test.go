@@ -34,7 +34,7 @@ func (r *brokenReader) ReadAt(b []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(b, at)
 }
 
-// TestLateColumnsFail has a file whose late column is unreadable: the error is that of the file, as without an order.
+// TestLateColumnsFail has a file whose late column is unreadable: the error is the file's, as without an order.
 func TestLateColumnsFail(t *testing.T) {
 	b := numbers(20000)
 	texts := make([]string, b.Rows)

@@ -13,7 +13,7 @@ import (
 
 // Any few groups: rows of all other groups are left out.
 
-// A groupPicker leaves out rows, except those of the first groups that it sees. All rows of these groups are kept.
+// A groupPicker leaves out rows, except the rows of the first groups that it sees. All rows of these groups are kept.
 type groupPicker struct {
 	keys    []string
 	narrows []string // of keys, those that narrow source

@@ -111,7 +111,7 @@ func sumsToInt64(a groupby.Aggregate) bool {
 // A shiftOp computes shifted sums.
 type shiftOp struct{ sums []shiftedSum }
 
-// needs leaves the columns as they are: those of the groups before do not depend on them.
+// needs leaves the columns as they are: the columns of the groups before do not depend on them.
 func (op *shiftOp) needs(map[string]bool) bool { return true }
 
 func (op *shiftOp) node(p *plan, in node) (node, error) {

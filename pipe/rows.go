@@ -161,7 +161,7 @@ func computedBefore(ops []operation) map[string]*computeOp {
 // A selectOp keeps some columns in an order.
 type selectOp struct {
 	names []string
-	keep  []string // those of names that are needed
+	keep  []string // the names that are needed
 }
 
 func (op *selectOp) needs(columns map[string]bool) bool {

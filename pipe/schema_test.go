@@ -13,7 +13,7 @@ import (
 	"github.com/vecql/vecql/pipe"
 )
 
-// TestSchema requires that the schema is that of the result, and that errors are those of Batch.
+// TestSchema requires that the schema is the result's, and that errors are the errors of Batch.
 func TestSchema(t *testing.T) {
 	ctx := context.Background()
 	file := pipe.Dataset(openFile(t, parquetscan.WriterOptions{}, manyRows(50)))

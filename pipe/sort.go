@@ -18,7 +18,7 @@ import (
 // A sortOp sorts, and keeps a window of the rows.
 type sortOp struct {
 	keys   []order.Key
-	orders int // of keys, those of the program; the others make the order total
+	orders int // of keys, the keys of the program; the others make the order total
 	window
 	bound *bound // narrows the source; nil means that it cannot
 }
@@ -52,7 +52,7 @@ type sortNode struct {
 
 func (n *sortNode) workers() int { return 1 }
 
-// run collects the first rows of each goroutine, and passes on those of all.
+// run collects the first rows of each goroutine, and passes on the first rows of all.
 func (n *sortNode) run(ctx context.Context, f emit) error {
 	if n.limit == 0 {
 		return nil

@@ -81,7 +81,7 @@ type narrower interface {
 	// NarrowBy prepares Narrow, for conditions on these columns.
 	NarrowBy(columns []string)
 	// Narrow keeps the rows for which each list has a condition that is true, from now on and in place of an earlier call.
-	// Other rows may still come. Values are those of column.Column.Value. Any goroutine calls Narrow during Run.
+	// Other rows may still come. Values are as column.Column.Value returns them. Any goroutine calls Narrow during Run.
 	Narrow(all [][]expr.Bound) error
 }
 

@@ -296,7 +296,7 @@ func TestFilesClosedBeforeThePlan(t *testing.T) {
 	}
 }
 
-// TestFilesAreClosed requires that a run closes the files that it opened, and leaves those of the program open.
+// TestFilesAreClosed requires that a run closes the files that it opened, and leaves the files of the program open.
 func TestFilesAreClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.parquet")
 	require.NoError(t, parquetscan.WriteFile(t.Context(), path, column.NewBatch(column.Of("v", []int64{1}))))

@@ -49,7 +49,7 @@ func (op *groupOp) summary(s summarized, a groupby.Aggregate) (c column.Column, 
 	return single(op.input[op.input.Index(a.Args[0])], v)
 }
 
-// single returns a column of one value, nil for NULL; false if its Go type is not that of the field's kind.
+// single returns a column of one value, nil for NULL; false if its Go type is not the type of the field's kind.
 func single(f column.Field, v any) (c column.Column, ok bool) {
 	switch v := v.(type) {
 	case nil:

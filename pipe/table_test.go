@@ -98,7 +98,7 @@ func TestTable(t *testing.T) {
 	})
 }
 
-// TestTableUUIDRange has UUIDs whose order in CQL, by version and time, is not that of their bytes.
+// TestTableUUIDRange has UUIDs whose order in CQL, by version and time, is not the order of their bytes.
 func TestTableUUIDRange(t *testing.T) {
 	onTable(t, func(t *testing.T, session *vecql.Session, _ pipe.Pipe, _ *table) {
 		require.NoError(t, session.Query("CREATE TABLE ids (shop int, id uuid, PRIMARY KEY (shop, id))").Exec(t.Context()))
@@ -218,7 +218,7 @@ func TestTableFiltersByType(t *testing.T) {
 	})
 }
 
-// TestTableErrors requires the verb of an error: that of the table for the server's, another for an expression's.
+// TestTableErrors requires the verb of an error: the table's for the server's, another for an expression's.
 func TestTableErrors(t *testing.T) {
 	onCluster(t, func(t *testing.T, cluster *cqltest.Cluster, _ *vecql.Session, source pipe.Pipe, _ *table) {
 		for _, p := range []pipe.Pipe{source, source.Where("shop = 's1'")} {

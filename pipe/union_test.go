@@ -41,8 +41,8 @@ func TestUnionsHaveTheColumnsOfTheFirst(t *testing.T) {
 	require.ErrorIs(t, err, expr.ErrDivision)
 }
 
-// TestUnionsOfUnorderedRows orders rows that are equal in the order: by all columns if those of one member come in any
-// order, also if that member is within another union.
+// TestUnionsOfUnorderedRows orders rows that are equal in the order: by all columns if the rows of one member come in
+// any order, also if that member is within another union.
 func TestUnionsOfUnorderedRows(t *testing.T) {
 	b := column.NewBatch(column.Of("v", []int64{9, 3, 7}), column.Of("k", []int64{1, 0, 1}))
 	p := pipe.Batches(b)
@@ -117,7 +117,7 @@ func TestVectorsOfUnknownDimension(t *testing.T) {
 	}
 }
 
-// TestDistinctOfAllColumns requires that Distinct without columns has those of all columns.
+// TestDistinctOfAllColumns requires that Distinct without columns has the distinct rows of all columns.
 func TestDistinctOfAllColumns(t *testing.T) {
 	b := column.NewBatch(column.Of("v", []int64{1, 2, 1, 1}), column.Of("w", []int64{1, 1, 1, 2}))
 	got, err := pipe.Batches(b).Distinct().OrderBy(pipe.Ascending("v"), pipe.Ascending("w")).Batch(t.Context())

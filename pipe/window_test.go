@@ -12,7 +12,7 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// A twoParts passes on two parts of one row: that of goroutine 1 while f has that of goroutine 0.
+// A twoParts passes on two parts of one row: goroutine 1's while f has goroutine 0's.
 type twoParts struct {
 	begun chan struct{}   // closed by f
 	ctx   context.Context // of the goroutines
@@ -64,7 +64,7 @@ func (n partsNode) run(_ context.Context, f emit) error {
 	return nil
 }
 
-// TestUnionNumbersRowsOfPartsInAnyOrder has members whose goroutines are done in another order than that of the rows.
+// TestUnionNumbersRowsOfPartsInAnyOrder has members whose goroutines are done in another order than the rows.
 func TestUnionNumbersRowsOfPartsInAnyOrder(t *testing.T) {
 	n := &unionNode{[]node{partsNode{{20, 10}, {0, 20}}, partsNode{{5, 5}, {0, 5}, {10, 1}}, partsNode{{0, 1}}}, &meter{}}
 	var first []int64

@@ -28,8 +28,8 @@ import (
 
 // Faults 10 to 12 on one connection: stream ids, late responses, and abandoned requests.
 
-// TestFault10ForeignStream: a response arrives on a stream that is free, was never used, is invalid, or is that of
-// events. The connection must close and every request on it fail: none may receive the stray response.
+// TestFault10ForeignStream: a response arrives on a stream that is free, was never used, is invalid, or is the stream
+// of events. The connection must close and every request on it fail: none may receive the stray response.
 func TestFault10ForeignStream(t *testing.T) {
 	for name, answer := range map[string]func(p *fakecql.Conn, h wire.Header){
 		"a stream never used": func(p *fakecql.Conn, h wire.Header) { p.Reply(h.Stream+32, fakecql.OpResult, []byte("a guess")) },

@@ -17,8 +17,8 @@ import (
 const (
 	// defaultMaxOrphans is the default of Config.maxOrphans.
 	defaultMaxOrphans = 1024
-	// orphanAge is the age from which an orphan counts. The answers to younger ones are merely late, for example those of
-	// speculative executions that lost.
+	// orphanAge is the age from which an orphan counts. The answers to younger ones are merely late, for example the
+	// answers of speculative executions that lost.
 	orphanAge = time.Second
 )
 

@@ -210,7 +210,7 @@ func (c *Conn) awaitFrame() (wire.Header, *Buffer, error) {
 	return h, body, nil
 }
 
-// getBody is GetBuffer for a response, which the memory budget counts. acquired is the part that the request has
+// getBody returns a buffer for a response, which the memory budget counts. acquired is the part that the request has
 // acquired.
 func (c *Conn) getBody(size int, acquired int64) *Buffer {
 	b := GetBuffer(size)

@@ -125,7 +125,7 @@ func supportedNumber(supported map[string][]string, key, prefix string, least, m
 }
 
 // startup adds the keys of the extensions in use to the options of STARTUP. Servers check the keys alone; the values
-// are those of SUPPORTED.
+// are the options of SUPPORTED.
 func (f *Features) startup(options map[string]string, supported map[string][]string) {
 	for key, wanted := range map[string]bool{
 		KeyLWTMark: f.lwtMask != 0, KeyRateLimitError: f.RateLimitCode != 0, KeyTabletsV1: f.tabletsV1,

@@ -95,7 +95,7 @@ func (r *records) waiting() bool {
 	return len(r.stored) > 0
 }
 
-// seal returns the stored records and those of plain, which t encrypts. reuse is memory for later records.
+// seal returns the stored records and the records of plain, which t encrypts. reuse is memory for later records.
 func (r *records) seal(t net.Conn, plain, reuse []byte) ([]byte, error) {
 	r.mu.Lock()
 	r.sealing = true

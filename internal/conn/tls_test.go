@@ -240,7 +240,7 @@ func keyUpdate(t *testing.T, keyLog string, seq uint64) []byte {
 	return append(header, gcm.Seal(nil, nonce, message, header)...)
 }
 
-// FuzzRecordsRead holds the bytes that TLS gets equal to those of the socket, and no read has bytes of two records.
+// FuzzRecordsRead holds the bytes that TLS gets equal to the bytes of the socket, and no read has bytes of two records.
 func FuzzRecordsRead(f *testing.F) {
 	one := []byte{23, 3, 3, 0, 2, 'a', 'b'}
 	f.Add(bytes.Repeat(one, 3), 512)

@@ -10,7 +10,7 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// Sort keys: values as bytes whose order is that of the values. A word of their first 8 bytes decides most comparisons.
+// Sort keys: values as bytes in the order of the values. A word of their first 8 bytes decides most comparisons.
 
 // A Key is a column of an order.
 type Key struct {

@@ -14,7 +14,7 @@ import (
 // The first rows of an order, or all rows.
 
 // A Sorter keeps the first rows of those that are added, with their keys. Rows with equal keys have the order of their
-// positions: those of Source.FirstRow.
+// positions: the positions of Source.FirstRow.
 type Sorter struct {
 	Keys  []Key
 	Limit int64 // the number of rows; -1 means all

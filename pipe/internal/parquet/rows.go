@@ -155,7 +155,7 @@ func (r *Rows) Run(ctx context.Context, f func(worker int, b *column.Batch) erro
 	return r.scanned.Borrow(ctx, nil, f)
 }
 
-// Narrow replaces the filter of the scan beside that of Filter.
+// Narrow replaces the filter of the scan beside the filter of Filter.
 func (r *Rows) Narrow(all [][]expr.Bound) error {
 	filters := make([]parquetscan.Filter, len(all))
 	for i, bounds := range all {
