@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package table has the three APIs that the compat modules stand for, and by name what differs from them: on a compat
-// module, which gocqlcheck reports for a program, and in vecql's own API. The pages under docs/gocql are written from
-// the package.
+// Package table has the three APIs that the compat modules stand for, and by name what differs on a compat module,
+// which gocqlcheck reports for a program. docs/gocql/differences.md is written from it.
 package table
 
 import (
@@ -22,23 +21,22 @@ type API struct {
 	Module   string   // path that programs import
 	Source   string   // module and version, as the go command fetches it
 	Title    string   // in messages
-	Page     string   // of docs/gocql
 	Packages []string // packages of the compat module below the path
 }
 
 // The three APIs.
 var (
 	V1 = &API{
-		Name: "gocql", Module: "github.com/gocql/gocql", Title: "gocql v1", Page: "v1.md",
+		Name: "gocql", Module: "github.com/gocql/gocql", Title: "gocql v1",
 		Source: "github.com/gocql/gocql@v1.7.0",
 	}
 	V2 = &API{
-		Name: "gocqlv2", Module: "github.com/apache/cassandra-gocql-driver/v2", Title: "gocql v2", Page: "v2.md",
+		Name: "gocqlv2", Module: "github.com/apache/cassandra-gocql-driver/v2", Title: "gocql v2",
 		Source:   "github.com/apache/cassandra-gocql-driver/v2@v2.1.2",
 		Packages: []string{"gocqlzap", "gocqlzerolog", "hostpool", "lz4", "snappy"},
 	}
 	Fork = &API{
-		Name: "scyllagocql", Module: "github.com/gocql/gocql", Title: "ScyllaDB's fork of gocql", Page: "fork.md",
+		Name: "scyllagocql", Module: "github.com/gocql/gocql", Title: "ScyllaDB's fork of gocql",
 		Source:   "github.com/scylladb/gocql@v1.19.0",
 		Packages: []string{"events", "hostpolicy", "scyllacloud", "tablets"},
 	}
@@ -164,11 +162,13 @@ var Rules = map[string]Rule{
 
 // Has reports whether the package has the name: a declaration, or a field or method behind a dot.
 func Has(p *types.Package, name string) bool {
-	name, member, isMember := strings.Cut(name, ".")
-	o := p.Scope().Lookup(name)
-	if o == nil || !isMember {
-		return o != nil
+	first, members, _ := strings.Cut(name, ".")
+	o := p.Scope().Lookup(first)
+	for member := range strings.SplitSeq(members, ".") {
+		if o == nil || member == "" {
+			break
+		}
+		o, _, _ = types.LookupFieldOrMethod(o.Type(), true, p, member)
 	}
-	found, _, _ := types.LookupFieldOrMethod(o.Type(), true, p, member)
-	return found != nil
+	return o != nil
 }
