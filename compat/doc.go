@@ -14,6 +14,10 @@
 // so that a module's type has no name that its API lacks. The options that most queries share with their session,
 // api.Rare, are immutable: a setter stores a changed copy.
 //
+// What Go does not let a package take over, names and forwarding methods of a module's own types, stands in one module
+// and is copied to the others by compat/cmd/generate, into files named _gen.go: most of it in compat/gocql/shared.go.
+// compat/gocql/older.go and compat/gocqlv2/newer.go have what changed after v1.7.
+//
 // compat/tests is a module that compares the dialects, the rows and the behavior with the APIs themselves. compat/cmd
 // compares the names of the modules with the APIs (apidiff), and lists what differs for a program (gocqlcheck).
 // compat/apis has the reason of each difference. compat/ecosystem builds and tests public programs on the modules.

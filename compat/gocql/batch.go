@@ -7,68 +7,17 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Batch: several statements in one request. Package api has what it shares with the fork.
+//compat:copy scyllagocql
 
-// A Batch is a list of statements that are sent in one request. Session.ExecuteBatch runs it.
-type Batch struct {
-	batch // the first field: see package api
-
-	Type          BatchType
-	Entries       []BatchEntry
-	Cons          Consistency
-	CustomPayload map[string][]byte
-
-	observer BatchObserver
-}
+// Batch: several statements in one request.
 
 type batch = api.BatchV1[Batch, RetryPolicy, Consistency, HostInfo, ColumnInfo]
-
-// NewBatch returns an empty batch without the defaults of a session.
-//
-// Deprecated: use Session.NewBatch.
-func NewBatch(typ BatchType) *Batch {
-	b := &Batch{Type: typ}
-	api.StartBatch(&b.batch, nil)
-	return b
-}
-
-// NewBatch returns an empty batch with the defaults of the session.
-func (s *Session) NewBatch(typ BatchType) *Batch {
-	b := &Batch{Type: typ, observer: s.cfg.BatchObserver}
-	b.Cons = api.StartBatch(&b.batch, &s.core)
-	return b
-}
-
-// Query adds a statement.
-func (b *Batch) Query(stmt string, args ...any) {
-	b.Entries = append(b.Entries, BatchEntry{Stmt: stmt, Args: args})
-}
-
-// Bind adds a statement. Each execution of the batch calls bind for its values.
-func (b *Batch) Bind(stmt string, bind func(q *QueryInfo) ([]any, error)) {
-	b.Entries = append(b.Entries, api.BoundEntry(stmt, bind))
-}
-
-// Size returns the number of statements.
-func (b *Batch) Size() int { return len(b.Entries) }
-
-// GetConsistency returns the consistency.
-func (b *Batch) GetConsistency() Consistency { return b.Cons }
-
-// SetConsistency sets the consistency.
-func (b *Batch) SetConsistency(c Consistency) { b.Cons = c }
 
 // SerialConsistency sets the consistency of the Paxos phase of a conditional batch.
 func (b *Batch) SerialConsistency(cons SerialConsistency) *Batch {
 	api.SettingsOf(b).Serial = cql.Consistency(cons)
 	return b
 }
-
-// Observer sets the observer of the batch's attempts.
-func (b *Batch) Observer(observer BatchObserver) *Batch { b.observer = observer; return b }
-
-// IsIdempotent reports whether all statements are marked idempotent.
-func (b *Batch) IsIdempotent() bool { return api.AllIdempotent(b.Entries) }
 
 // GetRoutingKey returns the serialized partition key of the first statement, nil if it is unknown. It may prepare the
 // statement.

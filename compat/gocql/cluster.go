@@ -14,11 +14,6 @@ import (
 
 // ClusterConfig, and its translation to vecql's.
 
-// A PoolConfig configures the selection of nodes.
-type PoolConfig struct {
-	HostSelectionPolicy HostSelectionPolicy // nil means RoundRobinHostPolicy
-}
-
 // A ClusterConfig configures sessions. The package comment lists the fields without effect.
 type ClusterConfig struct {
 	Hosts                    []string
@@ -81,14 +76,6 @@ func NewCluster(hosts ...string) *ClusterConfig {
 	}
 }
 
-// Logger is the logger of sessions whose ClusterConfig.Logger is nil.
-//
-// Deprecated: set ClusterConfig.Logger.
-var Logger StdLogger = &api.DefaultLogger{}
-
-// CreateSession connects to the cluster.
-func (cfg *ClusterConfig) CreateSession() (*Session, error) { return NewSession(*cfg) }
-
 // config returns the configuration of vecql. It sets s.picker.
 func (s *Session) config() (*vecql.ClusterConfig, error) {
 	cfg := &s.cfg
@@ -96,7 +83,7 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 		return nil, errors.New("gocql: ClusterConfig has both an Authenticator and an AuthProvider")
 	}
 	c := &vecql.ClusterConfig{Hosts: cfg.Hosts, Port: cfg.Port, Keyspace: cfg.Keyspace}
-	c.Protocol.CQLVersion, c.Protocol.Version = cfg.CQLVersion, protocol(cfg.ProtoVersion)
+	c.Protocol.CQLVersion, c.Protocol.Version = cfg.CQLVersion, max(cfg.ProtoVersion, 4)
 	c.Pool.NumConns, c.Limits.MaxPreparedStmts = cfg.NumConns, cfg.MaxPreparedStmts
 	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)
 	c.Nodes.ReconnectInterval, c.Schema.MaxWaitAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
@@ -122,15 +109,6 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	}
 	s.configurePolicy(c)
 	return c, nil
-}
-
-// protocol returns the version of the protocol for vecql. The API negotiates at most version 4; servers that know an
-// older version know version 4 too.
-func protocol(version int) int {
-	if version < 4 {
-		return 4
-	}
-	return version
 }
 
 // configureDialing sets how connections are opened. A HostDialer of the program also does TLS.

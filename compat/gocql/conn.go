@@ -8,24 +8,12 @@ import (
 	api "github.com/vecql/vecql/compat/api"
 )
 
-// Connections, which this API exports although no function of it returns one.
+//compat:copy gocqlv2
 
-// A Conn stands for a connection. No function returns one. The methods of a Conn that a program makes return an error
-// or zero.
-type Conn = api.Conn[Query]
+// Connections, which this API exports although no function of it returns one.
 
 // A ConnConfig has the settings of connections. No function takes one.
 type ConnConfig api.ConnConfig[*HostInfo, Compressor, Authenticator, StdLogger]
-
-// A ConnErrorHandler would be called for errors of connections. No function takes one.
-type ConnErrorHandler interface {
-	HandleError(conn *Conn, err error, closed bool)
-}
-
-// TimeoutLimit has no effect.
-//
-// Deprecated: as in gocql.
-var TimeoutLimit int64
 
 // JoinHostPort returns addr with a port: its own, else the given one.
 func JoinHostPort(addr string, port int) string { return api.JoinHostPort(addr, port) }

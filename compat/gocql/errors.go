@@ -8,6 +8,8 @@ import (
 	api "github.com/vecql/vecql/compat/api"
 )
 
+//compat:copy gocqlv2
+
 // Errors. A verb returns the sentinels below as they are, and the errors of servers as pointers to the RequestErr
 // types, so that ==, type switches, errors.Is and errors.As find them.
 
@@ -48,11 +50,8 @@ var known = api.Errors{
 	Unmarshal: func(text string, _ error) error { return UnmarshalError(text) },
 }
 
-// plain returns the error that this API has for an error of vecql.
-func plain(err error) error { return known.Plain(err) }
-
-// requestError returns the RequestError of this API. A code without a type of its own is an errorFrame.
-func requestError(err error) error {
+// fieldsError returns the error of this API for an error of a server. An error without further fields is an ErrorFrame.
+func fieldsError(err error) error {
 	switch e := api.NewRequestError[Consistency](err).(type) {
 	case *api.Unavailable[Consistency]:
 		return (*RequestErrUnavailable)(e)

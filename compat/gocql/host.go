@@ -40,17 +40,6 @@ func (v *cassVersion) Set(text string) error {
 	return nil
 }
 
-// UnmarshalCQL implements Unmarshaler.
-func (v *cassVersion) UnmarshalCQL(info TypeInfo, data []byte) error { return v.Set(string(data)) }
-
-// Before reports whether v is older than the release.
-func (v cassVersion) Before(major, minor, patch int) bool {
-	return api.Before(v.Major, v.Minor, v.Patch, major, minor, patch)
-}
-
-// AtLeast reports whether v is the release or newer.
-func (v cassVersion) AtLeast(major, minor, patch int) bool { return !v.Before(major, minor, patch) }
-
 // String returns the release: "v4.1.3".
 func (v cassVersion) String() string { return fmt.Sprintf("v%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
@@ -61,12 +50,6 @@ type HostInfo struct {
 	mu      sync.RWMutex
 	address net.IP // by SetConnectAddress
 	id      string // by SetHostID
-}
-
-type host = api.Host
-
-func newHosts() *api.Hosts[HostInfo] {
-	return api.NewHosts(func(h *HostInfo) *api.Host { return &h.host })
 }
 
 // HostID returns the id of the node.

@@ -9,23 +9,13 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Schema metadata in this API's shape.
-
-// The names of columns of tables that were created through Thrift.
-const (
-	DEFAULT_KEY_ALIAS    = "key"
-	DEFAULT_COLUMN_ALIAS = "column"
-	DEFAULT_VALUE_ALIAS  = "value"
-)
+// Schema metadata as v1.7 alone has it.
 
 // Classes of the server, as system tables of Cassandra 2 name them.
 const (
-	REVERSED_TYPE   = api.MarshalPackage + "ReversedType"
-	COMPOSITE_TYPE  = api.MarshalPackage + "CompositeType"
-	COLLECTION_TYPE = api.MarshalPackage + "ColumnToCollectionType"
-	LIST_TYPE       = api.MarshalPackage + "ListType"
-	SET_TYPE        = api.MarshalPackage + "SetType"
-	MAP_TYPE        = api.MarshalPackage + "MapType"
+	LIST_TYPE = api.MarshalPackage + "ListType"
+	SET_TYPE  = api.MarshalPackage + "SetType"
+	MAP_TYPE  = api.MarshalPackage + "MapType"
 )
 
 // A KeyspaceMetadata describes a keyspace. It must not be changed.
@@ -45,21 +35,8 @@ type KeyspaceMetadata struct {
 	UserTypes         map[string]*UserTypeMetadata
 }
 
-// A TableMetadata describes a table. The fields from KeyValidator to ValueAlias are empty: servers since Cassandra 3
-// have no such columns.
-type TableMetadata api.Table[ColumnMetadata]
-
-// A ColumnMetadata describes a column.
-type ColumnMetadata api.Column[TypeInfo, ColumnKind, ColumnIndexMetadata]
-
 // A ColumnIndexMetadata describes the index of a column.
 type ColumnIndexMetadata = cql.ColumnIndexMetadata
-
-// A FunctionMetadata describes a user-defined function.
-type FunctionMetadata api.Function[TypeInfo]
-
-// An AggregateMetadata describes a user-defined aggregate.
-type AggregateMetadata api.Aggregate[TypeInfo, FunctionMetadata]
 
 // A ViewMetadata describes a user-defined type.
 //
@@ -90,24 +67,6 @@ type MaterializedViewMetadata struct {
 	ReadRepairChance        float64
 	SpeculativeRetry        string
 }
-
-// A UserTypeMetadata describes a user-defined type.
-type UserTypeMetadata api.UserType[TypeInfo]
-
-// A ColumnOrder is the order of rows by a clustering column.
-type ColumnOrder = api.ColumnOrder
-
-// The orders of a clustering column.
-const (
-	ASC  ColumnOrder = false
-	DESC ColumnOrder = true
-)
-
-// A ColumnKind is the role of a column in its table.
-type ColumnKind int
-
-// String returns the name of the kind.
-func (c ColumnKind) String() string { return api.ColumnKindText(c) }
 
 // UnmarshalCQL implements Unmarshaler, for the column kind of system_schema.columns.
 func (c *ColumnKind) UnmarshalCQL(typ TypeInfo, p []byte) error {
@@ -166,24 +125,8 @@ func keyspaceOf(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
 	return out
 }
 
-func tableOf(t *cql.TableMetadata) *TableMetadata {
-	return (*TableMetadata)(api.NewTable(t, columnOf))
-}
-
 func columnOf(col *cql.ColumnMetadata) *ColumnMetadata {
 	return (*ColumnMetadata)(api.NewColumn[TypeInfo, ColumnKind](col, schemaType(col.Type), col.Index))
-}
-
-func functionOf(f *cql.FunctionMetadata) *FunctionMetadata {
-	return (*FunctionMetadata)(api.NewFunction(f, schemaType))
-}
-
-func aggregateOf(a *cql.AggregateMetadata) *AggregateMetadata {
-	return (*AggregateMetadata)(api.NewAggregate(a, schemaType, functionOf))
-}
-
-func userTypeOf(t *cql.UserTypeMetadata) *UserTypeMetadata {
-	return (*UserTypeMetadata)(api.NewUserType(t, schemaType))
 }
 
 func viewOf(v *cql.MaterializedViewMetadata, base *TableMetadata) *MaterializedViewMetadata {

@@ -3,15 +3,12 @@
 package gocql
 
 import (
-	"context"
-	"io"
 	"time"
 
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
 )
 
-// Observers of queries and batches, and tracing.
+// Observers of queries and batches.
 
 // An ObservedQuery is one attempt of a query.
 type ObservedQuery struct {
@@ -27,11 +24,6 @@ type ObservedQuery struct {
 	Attempt   int // from 0, over all executions of the query
 }
 
-// A QueryObserver observes the attempts of queries.
-type QueryObserver interface {
-	ObserveQuery(context.Context, ObservedQuery)
-}
-
 // An ObservedBatch is one attempt of a batch.
 type ObservedBatch struct {
 	Keyspace   string
@@ -43,14 +35,4 @@ type ObservedBatch struct {
 	Err        error
 	Metrics    *api.HostMetrics // of the attempts on Host
 	Attempt    int              // from 0, over all executions of the batch
-}
-
-// A BatchObserver observes the attempts of batches.
-type BatchObserver interface {
-	ObserveBatch(context.Context, ObservedBatch)
-}
-
-// NewTraceWriter returns a Tracer that reads each trace and writes it to w as text.
-func NewTraceWriter(session *Session, w io.Writer) Tracer {
-	return vecql.NewTraceWriter(session.vecql, w)
 }

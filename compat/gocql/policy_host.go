@@ -9,6 +9,8 @@ import (
 	api "github.com/vecql/vecql/compat/api"
 )
 
+//compat:copy scyllagocql
+
 // Host selection. A policy of this package becomes vecql's of the same name. A policy of the program is asked for the
 // nodes of each request.
 

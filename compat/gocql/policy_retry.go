@@ -8,30 +8,15 @@ import (
 	api "github.com/vecql/vecql/compat/api"
 )
 
-// Retry policies. Whatever a policy decides, a request that may have been executed is sent again only if it is
-// idempotent: marked so, or a SELECT.
+//compat:copy scyllagocql
 
-type (
-	// RetryableQuery is a request as a RetryPolicy sees it: the *Query or the *Batch.
-	RetryableQuery = api.RetryableQuery[Consistency]
-	// SimpleRetryPolicy retries on the next node, at most NumRetries times.
-	SimpleRetryPolicy = api.SimpleRetryPolicy[RetryableQuery]
-	// ExponentialBackoffRetryPolicy retries as SimpleRetryPolicy does, with exponential backoff.
-	ExponentialBackoffRetryPolicy = api.ExponentialBackoffRetryPolicy[RetryableQuery]
-)
-
-// DowngradingConsistencyRetryPolicy retries with the consistencies of its list, one after the other.
-type DowngradingConsistencyRetryPolicy struct {
-	ConsistencyLevelsToTry []Consistency
-}
-
-// Attempt implements RetryPolicy.
-func (d *DowngradingConsistencyRetryPolicy) Attempt(q RetryableQuery) bool {
-	return api.AttemptDowngraded(q, d.ConsistencyLevelsToTry)
-}
+// Retry policies.
 
 // GetRetryType implements RetryPolicy.
-func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType {
+func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType { return downgrade(err) }
+
+// downgrade returns the decision of a DowngradingConsistencyRetryPolicy.
+func downgrade(err error) RetryType {
 	var unavailable *RequestErrUnavailable
 	var write *RequestErrWriteTimeout
 	var read *RequestErrReadTimeout

@@ -15,8 +15,6 @@ type tokenAwareHostPolicy struct {
 	_ []byte // not comparable, as in gocql
 }
 
-type aware = api.TokenAware[*HostInfo]
-
 // Init implements HostSelectionPolicy.
 func (p *tokenAwareHostPolicy) Init(*Session) {}
 

@@ -3,23 +3,15 @@
 package gocql
 
 import (
-	"unsafe"
-
 	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
-// Query: a statement with its values and options. Package api has what it shares with the fork.
+//compat:copy scyllagocql
 
-// A Query is a statement with its values and options. A setter modifies the query and returns it.
-type Query struct {
-	query   // the first field: see package api
-	session *Session
-}
+// Query: a statement with its values and options.
 
 type query = api.QueryV1[Query, RetryPolicy, Consistency, HostInfo, ColumnInfo]
-
-const _ = -unsafe.Offsetof(Query{}.query) - unsafe.Offsetof(Batch{}.batch) // does not compile unless it is 0
 
 // Query returns a query of stmt. values are the values of its bind markers.
 func (s *Session) Query(stmt string, values ...any) *Query {
@@ -33,21 +25,11 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 	return q
 }
 
-// Bind returns a query of stmt that calls b for its values each time it runs.
-func (s *Session) Bind(stmt string, b func(q *QueryInfo) ([]any, error)) *Query {
-	q := s.Query(stmt)
-	api.BindBy(q, b)
-	return q
-}
-
 // SerialConsistency sets the consistency of the Paxos phase of a conditional statement.
 func (q *Query) SerialConsistency(cons SerialConsistency) *Query {
 	api.SettingsOf(q).Serial = cql.Consistency(cons)
 	return q
 }
-
-// Observer sets the observer of the query's attempts.
-func (q *Query) Observer(observer QueryObserver) *Query { api.SetObserver(q, observer); return q }
 
 func (q *Query) execution() *api.Execution {
 	o := api.SettingsOf(q).Rare()
@@ -62,4 +44,17 @@ func (q *Query) Iter() *Iter {
 	it := &Iter{}
 	api.RunQuery(&q.query, q.execution(), &it.iter)
 	return it
+}
+
+// An Iter reads the rows of a result, in this API's meaning (compat.Rows).
+type Iter struct{ iter }
+
+type iter = api.Iter[HostInfo, ColumnInfo]
+
+// Scanner returns a Scanner of the remaining rows, nil for nil.
+func (it *Iter) Scanner() Scanner {
+	if it == nil {
+		return nil
+	}
+	return it.iter.Scanner()
 }

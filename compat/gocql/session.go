@@ -7,7 +7,6 @@ import (
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
-	"github.com/vecql/vecql/cql"
 )
 
 // Session: a session of vecql with this API's defaults.
@@ -22,11 +21,6 @@ type Session struct {
 	picker *api.Picker[*HostInfo] // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
 	schema api.Keyspaces[KeyspaceMetadata]
 }
-
-type (
-	defaults = api.Defaults[Consistency, RetryPolicy]
-	core     = api.SessionV1[RetryPolicy, Consistency, HostInfo, ColumnInfo]
-)
 
 // NewSession connects to a cluster.
 func NewSession(cfg ClusterConfig) (*Session, error) {
@@ -50,34 +44,6 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	}
 	s.cfg.ProtoVersion = s.vecql.ProtoVersion() // gocql's own tests read it
 	return s, nil
-}
-
-// setCore sets what the queries and batches of the session need.
-func (s *Session) setCore() {
-	cfg := &s.cfg
-	s.core = core{
-		Results: &api.Results[HostInfo, ColumnInfo]{
-			Dialect: dialect, Hosts: s.hosts, Failure: func(err error, _ bool) error { return plain(err) },
-			Columns: func(columns []cql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
-		},
-		Defaults: &s.defaults, Started: s.started, Plain: plain,
-		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Idempotent: cfg.DefaultIdempotence,
-		Serial: cql.Consistency(cfg.SerialConsistency), Timestamps: cfg.DefaultTimestamp,
-	}
-	if s.picker != nil {
-		s.core.Pick = s.pick
-	}
-	api.InitDefaults(&s.defaults, cfg.Consistency, api.Rare[RetryPolicy]{
-		Retry: cfg.RetryPolicy, Observer: cfg.QueryObserver, PageSize: cfg.PageSize, AllMetadata: cfg.DisableSkipMetadata,
-	})
-}
-
-// v1 returns what the queries and batches of the session need, nil for nil.
-func (s *Session) v1() *core {
-	if s == nil {
-		return nil
-	}
-	return &s.core
 }
 
 // Vecql returns the session of vecql that s uses. Close of either closes both.

@@ -14,6 +14,8 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
+//compat:copy gocqlv2 scyllagocql
+
 // What the editions of the API declare alike. Package api describes the types that are its own.
 
 // Connections and nodes.
@@ -21,7 +23,6 @@ type (
 	Authenticator         = api.Authenticator
 	PasswordAuthenticator = api.PasswordAuthenticator
 	Compressor            = compat.BlockCompressor
-	SnappyCompressor      = api.SnappyCompressor
 	Dialer                = api.Dialer
 	DialedHost            = api.DialedHost
 	HostDialer            = api.HostDialer[*HostInfo]
@@ -62,7 +63,15 @@ type (
 	NonSpeculativeExecution       = api.NonSpeculativeExecution
 	SimpleSpeculativeExecution    = vecql.SimpleSpeculativeExecution
 	RetryType                     = api.RetryType
-	RetryPolicy                   = api.RetryPolicy[RetryableQuery]
+	// A RetryPolicy decides whether and where a request that failed is sent again. Whatever a policy decides, a request
+	// that may have been executed is sent again only if it is idempotent.
+	RetryPolicy = api.RetryPolicy[RetryableQuery]
+	// A RetryableQuery is a request as a RetryPolicy sees it.
+	RetryableQuery = api.RetryableQuery[Consistency]
+	// SimpleRetryPolicy retries on the next node, at most NumRetries times.
+	SimpleRetryPolicy = api.SimpleRetryPolicy[RetryableQuery]
+	// ExponentialBackoffRetryPolicy retries as SimpleRetryPolicy does, with exponential backoff.
+	ExponentialBackoffRetryPolicy = api.ExponentialBackoffRetryPolicy[RetryableQuery]
 )
 
 // The decisions of a RetryPolicy. Ignore is the same as Rethrow.
@@ -226,6 +235,12 @@ func MaxTimeUUID(t time.Time) UUID { return cql.MaxTimeUUID(t) }
 // and the first 6 bytes of node.
 func TimeUUIDWith(t int64, clock uint32, node []byte) UUID { return cql.TimeUUIDWith(t, clock, node) }
 
+// A ColumnKind is the role of a column in its table.
+type ColumnKind int
+
+// String returns the name of the kind.
+func (c ColumnKind) String() string { return api.ColumnKindText(c) }
+
 // The kinds of columns.
 const (
 	ColumnUnkownKind ColumnKind = iota
@@ -234,6 +249,37 @@ const (
 	ColumnRegular
 	ColumnCompact
 	ColumnStatic
+)
+
+// The option ids.
+const (
+	TypeCustom    Type = 0x0000
+	TypeAscii     Type = 0x0001
+	TypeBigInt    Type = 0x0002
+	TypeBlob      Type = 0x0003
+	TypeBoolean   Type = 0x0004
+	TypeCounter   Type = 0x0005
+	TypeDecimal   Type = 0x0006
+	TypeDouble    Type = 0x0007
+	TypeFloat     Type = 0x0008
+	TypeInt       Type = 0x0009
+	TypeText      Type = 0x000A
+	TypeTimestamp Type = 0x000B
+	TypeUUID      Type = 0x000C
+	TypeVarchar   Type = 0x000D
+	TypeVarint    Type = 0x000E
+	TypeTimeUUID  Type = 0x000F
+	TypeInet      Type = 0x0010
+	TypeDate      Type = 0x0011
+	TypeTime      Type = 0x0012
+	TypeSmallInt  Type = 0x0013
+	TypeTinyInt   Type = 0x0014
+	TypeDuration  Type = 0x0015
+	TypeList      Type = 0x0020
+	TypeMap       Type = 0x0021
+	TypeSet       Type = 0x0022
+	TypeUDT       Type = 0x0030
+	TypeTuple     Type = 0x0031
 )
 
 // A QueryInfo describes a prepared statement to a function that binds its values.
@@ -261,9 +307,6 @@ type UUID = cql.UUID
 // ParseUUID parses 32 hexadecimal digits. Dashes may stand between any two bytes.
 func ParseUUID(input string) (UUID, error) { return api.ParseUUID(input) }
 
-// dialect is the meaning of values in this API (package compat).
-var dialect = compat.V1
-
 // A Duration is a value of the CQL type duration.
 type Duration = cql.Duration
 
@@ -276,135 +319,42 @@ var UnsetValue = unsetColumn{}
 // NamedValue binds value to the bind marker :name.
 func NamedValue(name string, value any) any { return cql.NamedValue(name, value) }
 
-// Marshal encodes value as a cell of the type info. It returns nil for NULL.
-func Marshal(info TypeInfo, value any) ([]byte, error) {
-	data, err := dialect.Marshal(toCQL(info), value)
-	return data, plain(err)
-}
-
-// Unmarshal decodes a cell of the type info into value, a pointer. data is nil for NULL.
-func Unmarshal(info TypeInfo, data []byte, value any) error {
-	return plain(dialect.Unmarshal(toCQL(info), data, value))
-}
-
-// protoVersionOfValues is the version of the protocol that the TypeInfo of a method of the program has. The encoding of
-// values is the same in versions 4 and 5.
-const protoVersionOfValues = 4
-
-// init registers the interfaces of values, so that those which encode and decode themselves do so at every depth.
-func init() {
-	api.RegisterCodec(func(info cql.TypeInfo) TypeInfo { return fromCQL(info, protoVersionOfValues) })
-}
-
-// A HostSelectionPolicy selects the nodes of requests. It belongs to one session.
-type HostSelectionPolicy interface {
-	HostStateNotifier
-	SetPartitioner
-	KeyspaceChanged(KeyspaceUpdateEvent)
-	// Init is called before the other methods.
-	Init(*Session)
-	IsLocal(host *HostInfo) bool
-	// Pick returns an iterator of the nodes to try for a request.
-	Pick(ExecutableQuery) NextHost
-}
-
-// A NextHost returns the next node to try, nil after the last one.
-type NextHost func() SelectedHost
-
-// A SelectedHost is a node that a policy has picked for a request.
-type SelectedHost interface {
-	Info() *HostInfo
-	// Mark is called with the error of the attempt on the node, nil for a success.
-	Mark(error)
-}
-
-// choose returns a SelectedHost.
-func choose(host *HostInfo, mark func(error)) SelectedHost { return api.Choose(host, mark) }
-
-// tieredPolicy sorts nodes into tiers and goes round-robin in each.
-type tieredPolicy struct{ *api.Tiers[*HostInfo] }
-
-// Init implements HostSelectionPolicy.
-func (p tieredPolicy) Init(*Session) {}
-
-// Pick implements HostSelectionPolicy.
-func (p tieredPolicy) Pick(ExecutableQuery) NextHost { return api.NextUp(p.Plan(), choose) }
-
-// RoundRobinHostPolicy spreads requests evenly over all nodes.
-func RoundRobinHostPolicy() HostSelectionPolicy {
-	return &roundRobinHostPolicy{tieredPolicy{api.RoundRobin[*HostInfo]()}}
-}
-
-// The types of policies have the names of the API: programs print them, and compare them in tests.
-type (
-	roundRobinHostPolicy struct{ tieredPolicy }
-	dcAwareRR            struct{ tieredPolicy }
-	rackAwareRR          struct{ tieredPolicy }
-)
-
-// DCAwareRoundRobinPolicy prefers the nodes of a data center.
-func DCAwareRoundRobinPolicy(localDC string) HostSelectionPolicy {
-	return &dcAwareRR{tieredPolicy{api.DCAware[*HostInfo](localDC)}}
-}
-
-// RackAwareRoundRobinPolicy prefers the nodes of a rack, then the nodes of its data center.
-func RackAwareRoundRobinPolicy(localDC string, localRack string) HostSelectionPolicy {
-	return &rackAwareRR{tieredPolicy{api.RackAware[*HostInfo](localDC, localRack)}}
-}
-
-// SingleHostReadyPolicy is p with a Ready that is true once a node is up.
-func SingleHostReadyPolicy(p HostSelectionPolicy) *singleHostReadyPolicy {
-	return &singleHostReadyPolicy{p, api.NewReadiness(p)}
-}
-
-// singleHostReadyPolicy is a policy that is ready once a node is up.
-type singleHostReadyPolicy struct {
-	HostSelectionPolicy
-	readiness
-}
-
-type readiness = api.Readiness
-
-// HostUp implements HostStateNotifier.
-func (p *singleHostReadyPolicy) HostUp(host *HostInfo) {
-	p.HostSelectionPolicy.HostUp(host)
-	api.SetUp(&p.readiness)
-}
-
-// An Iter reads the rows of a result, in this API's meaning (compat.Rows).
-type Iter struct{ iter }
-
-type iter = api.Iter[HostInfo, ColumnInfo]
-
-// Scanner returns a Scanner of the remaining rows, nil for nil.
-func (it *Iter) Scanner() Scanner {
-	if it == nil {
-		return nil
-	}
-	return it.iter.Scanner()
-}
-
-// ShuffleReplicas spreads the requests of a partition over its replicas.
-func ShuffleReplicas() func(*tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).Shuffle = true }
-}
-
-// NonLocalReplicasFallback tries remote replicas before the nodes of the fallback.
-func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).NonLocal = true }
-}
-
-// TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
-func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	p := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, false), fallback: fallback}
-	for _, opt := range opts {
-		opt(p)
-	}
-	return p
-}
-
 // Version returns the release of the server.
 func (h *HostInfo) Version() cassVersion { return api.ReleaseOf[cassVersion](&h.host) }
 
 // IsUp reports whether State is NodeUp.
 func (h *HostInfo) IsUp() bool { return h != nil && h.State() == NodeUp }
+
+type host = api.Host
+
+func newHosts() *api.Hosts[HostInfo] {
+	return api.NewHosts(func(h *HostInfo) *api.Host { return &h.host })
+}
+
+// UnmarshalCQL implements Unmarshaler.
+func (v *cassVersion) UnmarshalCQL(info TypeInfo, data []byte) error { return v.Set(string(data)) }
+
+// Before reports whether v is older than the release.
+func (v cassVersion) Before(major, minor, patch int) bool {
+	return api.Before(v.Major, v.Minor, v.Patch, major, minor, patch)
+}
+
+// AtLeast reports whether v is the release or newer.
+func (v cassVersion) AtLeast(major, minor, patch int) bool { return !v.Before(major, minor, patch) }
+
+// A Conn stands for a connection. No function returns one. The methods of a Conn that a program makes return an error
+// or zero.
+type Conn = api.Conn[Query]
+
+// A ConnErrorHandler would be called for errors of connections. No function takes one.
+type ConnErrorHandler interface {
+	HandleError(conn *Conn, err error, closed bool)
+}
+
+// A PoolConfig configures the selection of nodes.
+type PoolConfig struct {
+	HostSelectionPolicy HostSelectionPolicy // nil means RoundRobinHostPolicy
+}
+
+// CreateSession connects to the cluster.
+func (cfg *ClusterConfig) CreateSession() (*Session, error) { return NewSession(*cfg) }

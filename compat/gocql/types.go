@@ -7,67 +7,17 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
+//compat:copy scyllagocql
+
 // CQL types in this API's shape, and their conversion from and to the types of package cql.
 
 // A Type is the option id of a CQL type.
 type Type = api.Type
 
-// The option ids.
-const (
-	TypeCustom    Type = 0x0000
-	TypeAscii     Type = 0x0001
-	TypeBigInt    Type = 0x0002
-	TypeBlob      Type = 0x0003
-	TypeBoolean   Type = 0x0004
-	TypeCounter   Type = 0x0005
-	TypeDecimal   Type = 0x0006
-	TypeDouble    Type = 0x0007
-	TypeFloat     Type = 0x0008
-	TypeInt       Type = 0x0009
-	TypeText      Type = 0x000A
-	TypeTimestamp Type = 0x000B
-	TypeUUID      Type = 0x000C
-	TypeVarchar   Type = 0x000D
-	TypeVarint    Type = 0x000E
-	TypeTimeUUID  Type = 0x000F
-	TypeInet      Type = 0x0010
-	TypeDate      Type = 0x0011
-	TypeTime      Type = 0x0012
-	TypeSmallInt  Type = 0x0013
-	TypeTinyInt   Type = 0x0014
-	TypeDuration  Type = 0x0015
-	TypeList      Type = 0x0020
-	TypeMap       Type = 0x0021
-	TypeSet       Type = 0x0022
-	TypeUDT       Type = 0x0030
-	TypeTuple     Type = 0x0031
-)
-
-// A TypeInfo describes a CQL type.
-type TypeInfo interface {
-	Type() Type
-	// Version returns the version of the protocol.
-	Version() byte
-	// Custom returns the class of a TypeCustom.
-	Custom() string
-	// New is NewWithError, but panics instead of returning an error.
-	New() any
-	// NewWithError returns a pointer to the zero value of the Go type that stands for the CQL type in MapScan.
-	NewWithError() (any, error)
-}
-
 // A NativeType is a type without parameters, or a class of the server.
 type NativeType struct{ native }
 
 type native = api.Native
-
-// NewNativeType returns a type. custom is the class of a TypeCustom.
-func NewNativeType(proto byte, typ Type, custom string) NativeType {
-	return NativeType{api.NewNative(proto, typ, custom)}
-}
-
-// New implements TypeInfo.
-func (t NativeType) New() any { return mustNew(t) }
 
 // NewWithError implements TypeInfo.
 func (t NativeType) NewWithError() (any, error) { return newValue(t) }
@@ -78,9 +28,6 @@ type CollectionType struct {
 	Key  TypeInfo // of a map
 	Elem TypeInfo
 }
-
-// New implements TypeInfo.
-func (t CollectionType) New() any { return mustNew(t) }
 
 // NewWithError implements TypeInfo.
 func (t CollectionType) NewWithError() (any, error) { return newValue(t) }
@@ -93,9 +40,6 @@ type TupleTypeInfo struct {
 	NativeType
 	Elems []TypeInfo
 }
-
-// New implements TypeInfo.
-func (t TupleTypeInfo) New() any { return mustNew(t) }
 
 // NewWithError implements TypeInfo.
 func (t TupleTypeInfo) NewWithError() (any, error) { return newValue(t) }
@@ -117,9 +61,6 @@ type UDTTypeInfo struct {
 	Elements []UDTField
 }
 
-// New implements TypeInfo.
-func (t UDTTypeInfo) New() any { return mustNew(t) }
-
 // NewWithError implements TypeInfo.
 func (t UDTTypeInfo) NewWithError() (any, error) { return newValue(t) }
 
@@ -130,14 +71,6 @@ func (t UDTTypeInfo) String() string {
 
 // newValue returns what NewWithError returns for t.
 func newValue(t TypeInfo) (any, error) { return api.NewValue(dialect, toCQL(t)) }
-
-func mustNew(t TypeInfo) any {
-	v, err := newValue(t)
-	if err != nil {
-		panic(err.Error())
-	}
-	return v
-}
 
 // infos makes the TypeInfos of this API.
 var infos = api.Types[TypeInfo]{
@@ -160,8 +93,8 @@ var infos = api.Types[TypeInfo]{
 // fromCQL returns the TypeInfo of a type of package cql, as a connection with that version of the protocol has it.
 func fromCQL(t cql.TypeInfo, proto byte) TypeInfo { return infos.Of(t, proto) }
 
-// toCQL returns the type of package cql that t stands for. t may be a type of the program.
-func toCQL(t TypeInfo) cql.TypeInfo {
+// compositeToCQL is toCQL of the types of v1.7.
+func compositeToCQL(t TypeInfo) cql.TypeInfo {
 	switch t := t.(type) {
 	case nil:
 		return nil
@@ -189,4 +122,24 @@ func fromColumns(columns []cql.ColumnInfo, proto byte) []ColumnInfo {
 	return api.Each(columns, func(c cql.ColumnInfo) ColumnInfo {
 		return ColumnInfo{Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, TypeInfo: fromCQL(c.TypeInfo, proto)}
 	})
+}
+
+// Marshal encodes value as a cell of the type info. It returns nil for NULL.
+func Marshal(info TypeInfo, value any) ([]byte, error) {
+	data, err := dialect.Marshal(toCQL(info), value)
+	return data, plain(err)
+}
+
+// Unmarshal decodes a cell of the type info into value, a pointer. data is nil for NULL.
+func Unmarshal(info TypeInfo, data []byte, value any) error {
+	return plain(dialect.Unmarshal(toCQL(info), data, value))
+}
+
+// protoVersionOfValues is the version of the protocol that the TypeInfo of a method of the program has. The encoding of
+// values is the same in versions 4 and 5.
+const protoVersionOfValues = 4
+
+// init registers the interfaces of values, so that those which encode and decode themselves do so at every depth.
+func init() {
+	api.RegisterCodec(func(info cql.TypeInfo) TypeInfo { return fromCQL(info, protoVersionOfValues) })
 }

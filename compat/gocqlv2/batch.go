@@ -33,28 +33,6 @@ func (s *Session) Batch(typ BatchType) *Batch {
 	return b
 }
 
-// NewBatch returns an empty batch.
-//
-// Deprecated: use Batch.
-func (s *Session) NewBatch(typ BatchType) *Batch { return s.Batch(typ) }
-
-// Query adds a statement.
-func (b *Batch) Query(stmt string, args ...any) *Batch {
-	b.Entries = append(b.Entries, BatchEntry{Stmt: stmt, Args: args})
-	return b
-}
-
-// Bind adds a statement whose values the function bind returns.
-func (b *Batch) Bind(stmt string, bind func(q *QueryInfo) ([]any, error)) {
-	b.Entries = append(b.Entries, api.BoundEntry(stmt, bind))
-}
-
-// Size returns the number of statements.
-func (b *Batch) Size() int { return len(b.Entries) }
-
-// Observer sets the observer of the batch.
-func (b *Batch) Observer(observer BatchObserver) *Batch { b.observer = observer; return b }
-
 // Keyspace returns the keyspace of the batch.
 func (b *Batch) Keyspace() string { return b.keyspace }
 
@@ -63,9 +41,6 @@ func (b *Batch) SetKeyspace(keyspace string) *Batch { b.keyspace = keyspace; ret
 
 // Consistency sets the consistency.
 func (b *Batch) Consistency(cons Consistency) *Batch { b.Cons = cons; return b }
-
-// GetConsistency returns the consistency.
-func (b *Batch) GetConsistency() Consistency { return b.Cons }
 
 // SetConsistency sets the consistency.
 //
@@ -83,9 +58,6 @@ func (b *Batch) GetSerialConsistency() (Consistency, bool) {
 	c := api.SettingsOf(b).Serial
 	return c, c.IsSerial()
 }
-
-// IsIdempotent reports whether all statements are marked idempotent.
-func (b *Batch) IsIdempotent() bool { return api.AllIdempotent(b.Entries) }
 
 // SpeculativeExecutionPolicy sets the policy of speculative execution, which applies if the batch is idempotent.
 func (b *Batch) SpeculativeExecutionPolicy(sp SpeculativeExecutionPolicy) *Batch {

@@ -6,12 +6,6 @@ import "time"
 
 // ClusterConfig and its parts. cluster_convert.go makes vecql's configuration of it.
 
-// PoolConfig configures the selection of nodes.
-type PoolConfig struct {
-	// HostSelectionPolicy selects the nodes of each request. Default RoundRobinHostPolicy.
-	HostSelectionPolicy HostSelectionPolicy
-}
-
 // MetadataCacheMode sets how much of the schema a session caches.
 type MetadataCacheMode int
 
@@ -122,6 +116,3 @@ func NewCluster(hosts ...string) *ClusterConfig {
 		NextPagePrefetch:       0.25,
 	}
 }
-
-// CreateSession connects to the cluster.
-func (cfg *ClusterConfig) CreateSession() (*Session, error) { return NewSession(*cfg) }

@@ -46,20 +46,12 @@ func (c *Conn) UseKeyspace(string) error { return errNotHere }
 // A ConnConfig is the configuration of connections. No function takes or returns one.
 type ConnConfig api.ConnConfig[*HostInfo, Compressor, Authenticator, StructuredLogger]
 
-// A ConnErrorHandler is not called.
-type ConnErrorHandler interface {
-	HandleError(conn *Conn, err error, closed bool)
-}
-
 // A ConnReader is a connection with a read timeout.
 type ConnReader interface {
 	net.Conn
 	SetTimeout(timeout time.Duration)
 	GetTimeout() time.Duration
 }
-
-// JoinHostPort returns addr with a port, its own or port.
-func JoinHostPort(addr string, port int) string { return api.JoinHostPort(addr, port) }
 
 // Crc32 returns the checksum of the payload of a segment (native_protocol_v5.spec, section 2.2).
 func Crc32(b []byte) uint32 {

@@ -5,9 +5,20 @@ package gocql
 import (
 	"fmt"
 	"slices"
+
+	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
-// Authentication.
+// What v2 has otherwise than the other editions: authentication, compression and the list of nodes.
+
+type (
+	// An Authenticator answers the authentication of a server.
+	Authenticator = cql.Authenticator
+	// A Compressor compresses the bodies of frames.
+	Compressor = compat.AppendCompressor
+)
 
 // PasswordAuthenticator answers with a name and a password. AllowedAuthenticators are the classes of the server that it
 // answers; empty means all.
@@ -27,3 +38,13 @@ func (p PasswordAuthenticator) Challenge(req []byte) ([]byte, Authenticator, err
 
 // Success implements Authenticator.
 func (p PasswordAuthenticator) Success([]byte) error { return nil }
+
+// WhiteListHostFilter accepts the nodes at the given hosts. Names are resolved during this call. It panics if none can
+// be resolved.
+func WhiteListHostFilter(hosts ...string) HostFilter {
+	f, resolved, err := api.FilterAddresses(hosts, api.ConnectAddressOf[*HostInfo])
+	if resolved == 0 {
+		panic(fmt.Errorf("gocql: WhiteListHostFilter: no host of %q can be resolved: %w", hosts, err))
+	}
+	return f
+}

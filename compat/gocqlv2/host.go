@@ -21,12 +21,6 @@ type HostInfo struct {
 	_ uncomparable
 }
 
-type host = api.Host
-
-func newHosts() *api.Hosts[HostInfo] {
-	return api.NewHosts(func(h *HostInfo) *api.Host { return &h.host })
-}
-
 // NewHostInfoFromAddrPort returns a HostInfo that has an address only.
 func NewHostInfoFromAddrPort(addr net.IP, port int) (*HostInfo, error) {
 	if !isReachable(addr) {
@@ -64,9 +58,6 @@ func (h *HostInfo) Version() cassVersion {
 	return v
 }
 
-// IsUp reports whether a connection to the node takes requests. A HostInfo that no session made is up.
-func (h *HostInfo) IsUp() bool { return h != nil && h.State() == NodeUp }
-
 // HostnameAndPort returns the host and the port for clients.
 func (h *HostInfo) HostnameAndPort() string { return h.ConnectAddressAndPort() }
 
@@ -88,22 +79,22 @@ type cassVersion struct {
 	Qualifier           string
 }
 
-// Set parses a release version. The empty text leaves c unchanged.
-func (c *cassVersion) Set(v string) error {
-	if v == "" {
+// Set parses a release version. The empty text leaves v unchanged.
+func (v *cassVersion) Set(text string) error {
+	if text == "" {
 		return nil
 	}
-	return c.UnmarshalCQL(nil, []byte(v))
+	return v.UnmarshalCQL(nil, []byte(text))
 }
 
 // UnmarshalCQL implements Unmarshaler.
-func (c *cassVersion) UnmarshalCQL(_ TypeInfo, data []byte) error {
+func (v *cassVersion) UnmarshalCQL(_ TypeInfo, data []byte) error {
 	text := strings.TrimPrefix(strings.TrimSuffix(string(data), "-SNAPSHOT"), "v")
 	parts := strings.SplitN(text, ".", 4)
 	if len(parts) < 2 {
 		return fmt.Errorf("gocql: %q is not a release version", data)
 	}
-	numbers := []*int{&c.Major, &c.Minor, &c.Patch}
+	numbers := []*int{&v.Major, &v.Minor, &v.Patch}
 	for i, part := range parts[:min(len(parts), len(numbers))] {
 		digits, qualifier, cut := strings.Cut(part, "-")
 		n, err := strconv.Atoi(digits)
@@ -112,24 +103,16 @@ func (c *cassVersion) UnmarshalCQL(_ TypeInfo, data []byte) error {
 		}
 		*numbers[i] = n
 		if cut {
-			c.Qualifier = qualifier
+			v.Qualifier = qualifier
 			return nil
 		}
 	}
 	return nil
 }
 
-// Before reports whether c is older than the version.
-func (c cassVersion) Before(major, minor, patch int) bool {
-	return api.Before(c.Major, c.Minor, c.Patch, major, minor, patch)
-}
-
-// AtLeast reports whether c is the version or a newer one.
-func (c cassVersion) AtLeast(major, minor, patch int) bool { return !c.Before(major, minor, patch) }
-
-func (c cassVersion) String() string {
-	if c.Qualifier != "" {
-		return fmt.Sprintf("%d.%d.%d-%s", c.Major, c.Minor, c.Patch, c.Qualifier)
+func (v cassVersion) String() string {
+	if v.Qualifier != "" {
+		return fmt.Sprintf("%d.%d.%d-%s", v.Major, v.Minor, v.Patch, v.Qualifier)
 	}
-	return fmt.Sprintf("v%d.%d.%d", c.Major, c.Minor, c.Patch)
+	return fmt.Sprintf("v%d.%d.%d", v.Major, v.Minor, v.Patch)
 }

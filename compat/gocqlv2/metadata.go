@@ -18,14 +18,7 @@ const (
 	SchemaChangeTypeUpdated = "UPDATED"
 	SchemaChangeTypeDropped = "DROPPED"
 
-	DEFAULT_KEY_ALIAS    = "key"
-	DEFAULT_COLUMN_ALIAS = "column"
-	DEFAULT_VALUE_ALIAS  = "value"
-
-	REVERSED_TYPE   = "org.apache.cassandra.db.marshal.ReversedType"
-	COMPOSITE_TYPE  = "org.apache.cassandra.db.marshal.CompositeType"
-	COLLECTION_TYPE = "org.apache.cassandra.db.marshal.ColumnToCollectionType"
-	VECTOR_TYPE     = "org.apache.cassandra.db.marshal.VectorType"
+	VECTOR_TYPE = "org.apache.cassandra.db.marshal.VectorType"
 )
 
 // KeyspaceMetadata describes a keyspace. It is shared: callers must not modify it.
@@ -40,19 +33,6 @@ type KeyspaceMetadata struct {
 	MaterializedViews map[string]*MaterializedViewMetadata
 	UserTypes         map[string]*UserTypeMetadata
 }
-
-// TableMetadata describes a table. Only servers before Cassandra 3 have KeyValidator, Comparator, DefaultValidator
-// and the aliases; they are always empty.
-type TableMetadata api.Table[ColumnMetadata]
-
-// ColumnMetadata describes a column of a table.
-type ColumnMetadata api.Column[TypeInfo, ColumnKind, ColumnIndexMetadata]
-
-// FunctionMetadata describes a user-defined function.
-type FunctionMetadata api.Function[TypeInfo]
-
-// AggregateMetadata describes a user-defined aggregate.
-type AggregateMetadata api.Aggregate[TypeInfo, FunctionMetadata]
 
 // MaterializedViewMetadata describes a materialized view.
 type MaterializedViewMetadata struct {
@@ -81,29 +61,12 @@ type MaterializedViewMetadata struct {
 	SpeculativeRetry        string
 }
 
-// UserTypeMetadata describes a user-defined type.
-type UserTypeMetadata api.UserType[TypeInfo]
-
-// ColumnOrder is the order of rows by a clustering column.
-type ColumnOrder = api.ColumnOrder
-
-// The orders of a clustering column.
-const (
-	ASC  ColumnOrder = false
-	DESC ColumnOrder = true
-)
-
 // ColumnIndexMetadata describes an index of a column.
 type ColumnIndexMetadata struct {
 	Name    string
 	Type    string
 	Options map[string]any
 }
-
-// ColumnKind is the role of a column in its table.
-type ColumnKind int
-
-func (c ColumnKind) String() string { return api.ColumnKindText(c) }
 
 // UnmarshalCQL stores the kind of a column as system_schema.columns writes it.
 func (c *ColumnKind) UnmarshalCQL(typ TypeInfo, p []byte) error {

@@ -36,25 +36,13 @@ func keyspaceOf(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
 	return out
 }
 
-func tableOf(t *cql.TableMetadata) *TableMetadata {
-	return (*TableMetadata)(api.NewTable(t, columnOf))
-}
-
 func columnOf(c *cql.ColumnMetadata) *ColumnMetadata {
 	index := ColumnIndexMetadata{Name: c.Index.Name, Type: c.Index.Type, Options: maps.Clone(c.Index.Options)}
-	return (*ColumnMetadata)(api.NewColumn[TypeInfo, ColumnKind](c, typeOf(c.Type), index))
+	return (*ColumnMetadata)(api.NewColumn[TypeInfo, ColumnKind](c, schemaType(c.Type), index))
 }
 
-func functionOf(f *cql.FunctionMetadata) *FunctionMetadata {
-	return (*FunctionMetadata)(api.NewFunction(f, typeOf))
-}
-
-func aggregateOf(a *cql.AggregateMetadata) *AggregateMetadata {
-	return (*AggregateMetadata)(api.NewAggregate(a, typeOf, functionOf))
-}
-
-// typeOf returns a type of a schema, nil for nil. Schemas write text, never varchar.
-func typeOf(info cql.TypeInfo) TypeInfo {
+// schemaType returns a type of a schema, nil for nil. Schemas write text, never varchar.
+func schemaType(info cql.TypeInfo) TypeInfo {
 	if info == nil {
 		return nil
 	}
@@ -87,10 +75,6 @@ func asText(info TypeInfo) TypeInfo {
 		return t
 	}
 	return info
-}
-
-func userTypeOf(u *cql.UserTypeMetadata) *UserTypeMetadata {
-	return (*UserTypeMetadata)(api.NewUserType(u, typeOf))
 }
 
 // viewOf returns a materialized view in the API's shape.

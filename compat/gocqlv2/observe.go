@@ -27,11 +27,6 @@ type ObservedQuery struct {
 	Query     *Query
 }
 
-// A QueryObserver observes the attempts of queries.
-type QueryObserver interface {
-	ObserveQuery(context.Context, ObservedQuery)
-}
-
 // An ObservedBatch is one attempt of a batch.
 type ObservedBatch struct {
 	Keyspace   string // of the session
@@ -44,11 +39,6 @@ type ObservedBatch struct {
 	Metrics    *api.HostMetrics // of the attempts on Host
 	Attempt    int              // from 0
 	Batch      *Batch
-}
-
-// A BatchObserver observes the attempts of batches.
-type BatchObserver interface {
-	ObserveBatch(context.Context, ObservedBatch)
 }
 
 type queryObserver struct {

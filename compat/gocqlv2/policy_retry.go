@@ -12,15 +12,13 @@ import (
 
 // Retry policies.
 
-// DowngradingConsistencyRetryPolicy sends a request again with the consistencies of its list, one after the other.
-type DowngradingConsistencyRetryPolicy struct {
-	ConsistencyLevelsToTry []Consistency
-}
-
-// Attempt implements RetryPolicy.
-func (d *DowngradingConsistencyRetryPolicy) Attempt(q RetryableQuery) bool {
-	return api.AttemptDowngraded(q, d.ConsistencyLevelsToTry)
-}
+// The decisions of a RetryPolicy. Ignore ends the request as a success without rows.
+const (
+	Retry         = api.Retry
+	RetryNextHost = api.RetryNextHost
+	Ignore        = api.Ignore
+	Rethrow       = api.Rethrow
+)
 
 // GetRetryType implements RetryPolicy.
 func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType {

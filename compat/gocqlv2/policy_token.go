@@ -23,8 +23,6 @@ type tokenAwareHostPolicy struct {
 	fallback HostSelectionPolicy
 }
 
-type aware = api.TokenAware[*HostInfo]
-
 // Init implements HostSelectionPolicy.
 func (t *tokenAwareHostPolicy) Init(s *Session) { t.fallback.Init(s) }
 

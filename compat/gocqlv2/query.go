@@ -5,7 +5,6 @@ package gocql
 import (
 	"context"
 	"time"
-	"unsafe"
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
@@ -20,8 +19,6 @@ type Query struct {
 }
 
 type query = api.Query[Query, RetryPolicy, Consistency]
-
-const _ = -unsafe.Offsetof(Query{}.query) - unsafe.Offsetof(Batch{}.batch) // does not compile unless it is 0
 
 // set applies the session's options.
 func (s *Session) set(o *api.Settings[RetryPolicy]) {
@@ -46,16 +43,6 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 	st.Values.Init(dialect, values)
 	return q
 }
-
-// Bind returns a query whose values the function b returns when the statement has been prepared.
-func (s *Session) Bind(stmt string, b func(q *QueryInfo) ([]any, error)) *Query {
-	q := s.Query(stmt)
-	api.BindBy(q, b)
-	return q
-}
-
-// Observer sets the observer of the query.
-func (q *Query) Observer(observer QueryObserver) *Query { api.SetObserver(q, observer); return q }
 
 // Keyspace returns the keyspace of the query or the session.
 func (q *Query) Keyspace() string {
@@ -90,18 +77,6 @@ func (q *Query) GetSerialConsistency() (Consistency, bool) {
 	c := api.SettingsOf(q).Serial
 	return c, c.IsSerial()
 }
-
-// SetHostID sends the query only to the node with that HostInfo.HostID.
-func (q *Query) SetHostID(hostID string) *Query { api.SetHost(q, hostID); return q }
-
-// GetHostID returns the host id set by SetHostID.
-func (q *Query) GetHostID() string { return api.HostOf(q) }
-
-// SetKeyspace sets the keyspace of the query (protocol v5).
-func (q *Query) SetKeyspace(keyspace string) *Query { api.SetKeyspace(q, keyspace); return q }
-
-// WithNowInSeconds sets the time that the server assumes, in seconds since the epoch (protocol v5).
-func (q *Query) WithNowInSeconds(now int) *Query { api.SetNow(q, now); return q }
 
 // timeout returns the timeout of each attempt for a context with a deadline beyond it; 0 means that the deadline or
 // ClusterConfig.Timeout bounds the attempts.

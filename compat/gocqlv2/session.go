@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -159,9 +158,4 @@ func (s *Session) values() func([]any) []any {
 		return nil
 	}
 	return s.types.bind
-}
-
-// NewTraceWriter returns a Tracer that writes the events of each trace to w.
-func NewTraceWriter(session *Session, w io.Writer) Tracer {
-	return vecql.NewTraceWriter(session.driver, w)
 }

@@ -13,37 +13,6 @@ import (
 // A Type is the option id of a CQL type.
 type Type int
 
-// The option ids (native_protocol_v5.spec, section 4.2.5.2).
-const (
-	TypeCustom    = Type(cql.TypeCustom)
-	TypeAscii     = Type(cql.TypeAscii)
-	TypeBigInt    = Type(cql.TypeBigInt)
-	TypeBlob      = Type(cql.TypeBlob)
-	TypeBoolean   = Type(cql.TypeBoolean)
-	TypeCounter   = Type(cql.TypeCounter)
-	TypeDecimal   = Type(cql.TypeDecimal)
-	TypeDouble    = Type(cql.TypeDouble)
-	TypeFloat     = Type(cql.TypeFloat)
-	TypeInt       = Type(cql.TypeInt)
-	TypeText      = Type(cql.TypeText)
-	TypeTimestamp = Type(cql.TypeTimestamp)
-	TypeUUID      = Type(cql.TypeUUID)
-	TypeVarchar   = Type(cql.TypeVarchar)
-	TypeVarint    = Type(cql.TypeVarint)
-	TypeTimeUUID  = Type(cql.TypeTimeUUID)
-	TypeInet      = Type(cql.TypeInet)
-	TypeDate      = Type(cql.TypeDate)
-	TypeTime      = Type(cql.TypeTime)
-	TypeSmallInt  = Type(cql.TypeSmallInt)
-	TypeTinyInt   = Type(cql.TypeTinyInt)
-	TypeDuration  = Type(cql.TypeDuration)
-	TypeList      = Type(cql.TypeList)
-	TypeMap       = Type(cql.TypeMap)
-	TypeSet       = Type(cql.TypeSet)
-	TypeUDT       = Type(cql.TypeUDT)
-	TypeTuple     = Type(cql.TypeTuple)
-)
-
 // A TypeInfo is a CQL type with its codec.
 type TypeInfo interface {
 	// Type returns the option id; TypeCustom for a vector and a class of the server.

@@ -7,9 +7,11 @@ import (
 	"net"
 	"slices"
 	"strconv"
+
+	api "github.com/vecql/vecql/compat/api"
 )
 
-// Addresses: translation and resolution of names.
+// Addresses: translation, resolution of names, and a filter.
 
 // An AddressTranslatorHostInfo is a node as an AddressTranslatorV2 sees it.
 type AddressTranslatorHostInfo interface {
@@ -96,4 +98,14 @@ func (r SimpleDNSResolver) LookupIP(host string) ([]net.IP, error) {
 		return v4, nil
 	}
 	return ips, nil
+}
+
+// WhiteListHostFilter accepts the nodes at the given addresses or names, which may have a port that is ignored. It
+// panics if a name cannot be resolved.
+func WhiteListHostFilter(hosts ...string) HostFilter {
+	f, _, err := api.FilterAddresses(hosts, func(h *HostInfo) []net.IP { return api.AddressesOf(&h.host) })
+	if err != nil {
+		panic(err)
+	}
+	return f
 }

@@ -11,11 +11,6 @@ import (
 
 // ClusterConfig. config.go translates it to vecql's.
 
-// A PoolConfig configures the selection of nodes.
-type PoolConfig struct {
-	HostSelectionPolicy HostSelectionPolicy // nil means RoundRobinHostPolicy
-}
-
 // A ClusterConfig configures sessions. The package comment lists the fields without effect.
 type ClusterConfig struct {
 	BatchObserver                 BatchObserver
@@ -114,9 +109,6 @@ func (cfg *ClusterConfig) WithOptions(opts ...ClusterOption) *ClusterConfig {
 	}
 	return cfg
 }
-
-// CreateSession connects to the cluster.
-func (cfg *ClusterConfig) CreateSession() (*Session, error) { return NewSession(*cfg) }
 
 // CreateSessionNonBlocking connects to the cluster in the background. See NewSessionNonBlocking.
 func (cfg *ClusterConfig) CreateSessionNonBlocking() (*Session, error) {

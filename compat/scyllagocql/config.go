@@ -22,7 +22,7 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	}
 	c := &vecql.ClusterConfig{Hosts: hosts}
 	c.Port, c.Keyspace = cfg.Port, cfg.Keyspace
-	c.Protocol.CQLVersion, c.Protocol.Version = cfg.CQLVersion, protocol(cfg.ProtoVersion)
+	c.Protocol.CQLVersion, c.Protocol.Version = cfg.CQLVersion, max(cfg.ProtoVersion, 4)
 	c.Pool.NumConns, c.Pool.MaxRequestsPerConn = cfg.NumConns, cfg.MaxRequestsPerConn
 	c.Limits.MaxPreparedStmts = cfg.MaxPreparedStmts
 	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)
@@ -50,10 +50,6 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	s.configureEvents(c)
 	return c, nil
 }
-
-// protocol returns the version of the protocol for vecql. The API discovers version 4; servers that know an older
-// version know version 4 too.
-func protocol(version int) int { return max(version, 4) }
 
 // contactPoints returns the contact points. vecql resolves names itself, unless the program has a resolver.
 func (cfg *ClusterConfig) contactPoints() ([]string, error) {

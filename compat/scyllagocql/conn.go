@@ -4,15 +4,9 @@ package gocql
 
 import (
 	"time"
-
-	api "github.com/vecql/vecql/compat/api"
 )
 
 // Connections, which this API exports although no function of it returns one.
-
-// A Conn stands for a connection. No function returns one. The methods of a Conn that a program makes return an error
-// or zero.
-type Conn = api.Conn[Query]
 
 // A ConnConfig has the settings of connections. No function takes one.
 type ConnConfig struct {
@@ -28,11 +22,6 @@ type ConnConfig struct {
 	WriteTimeout   time.Duration
 	ProtoVersion   int
 	Keepalive      time.Duration
-}
-
-// A ConnErrorHandler would be called for errors of connections. No function takes one.
-type ConnErrorHandler interface {
-	HandleError(conn *Conn, err error, closed bool)
 }
 
 // A ConnInterface can be closed. No function takes one.

@@ -16,15 +16,6 @@ import (
 // below and the pointers to the RequestErr types in it. Errors of a session that is closed or has no node
 // are returned as they are.
 
-// A RequestError is an error that a server sent.
-type RequestError interface {
-	// Code returns one of the ErrCode constants.
-	Code() int
-	// Message returns the text that the server sent.
-	Message() string
-	Error() string
-}
-
 // An Error is an error code with a text. No verb returns it.
 type Error struct {
 	Message string

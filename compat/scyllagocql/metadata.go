@@ -237,12 +237,6 @@ const (
 // A Metadata would hold all metadata of a session. No function returns one.
 type Metadata struct{}
 
-// A ColumnKind is the role of a column in its table.
-type ColumnKind int
-
-// String returns the name of the kind.
-func (c ColumnKind) String() string { return api.ColumnKindText(c) }
-
 // UnmarshalCQL implements Unmarshaler, for the column kind of system_schema.columns.
 func (c *ColumnKind) UnmarshalCQL(typ TypeInfo, p []byte) error {
 	if typ.Type() != TypeVarchar {

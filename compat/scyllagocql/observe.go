@@ -39,11 +39,6 @@ type QueryObserverWithAttemptMetrics interface {
 	ObserveQueryWithAttemptMetrics(context.Context, ObservedQueryWithAttemptMetrics)
 }
 
-// A QueryObserver observes the attempts of queries.
-type QueryObserver interface {
-	ObserveQuery(context.Context, ObservedQuery)
-}
-
 // An ObservedBatch is one attempt of a batch.
 type ObservedBatch struct {
 	Start      time.Time
@@ -67,11 +62,6 @@ type ObservedBatchWithAttemptMetrics struct {
 type BatchObserverWithAttemptMetrics interface {
 	BatchObserver
 	ObserveBatchWithAttemptMetrics(context.Context, ObservedBatchWithAttemptMetrics)
-}
-
-// A BatchObserver observes the attempts of batches.
-type BatchObserver interface {
-	ObserveBatch(context.Context, ObservedBatch)
 }
 
 // An ObservedFrameHeader is the frame header of a response.

@@ -3,17 +3,14 @@
 package gocql
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/gocql/gocql/tablets"
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
 )
 
-// Host selection. A policy of this package becomes vecql's of the same name. A policy of the program is asked for the
-// nodes of each request.
+// Host selection as the fork alone has it.
 
 // A SetTablets would receive the tablets. No session calls it.
 type SetTablets interface {
@@ -32,9 +29,6 @@ type Partitioner interface {
 	Hash([]byte) Token
 	ParseString(string) Token
 }
-
-// A NextHost returns the next node to try, nil after the last one.
-type NextHost func() SelectedHost
 
 // A SelectedHost is a node that a policy has picked for a request.
 type SelectedHost interface {
@@ -63,44 +57,23 @@ type ExecutableQuery interface {
 	api.Placed[*HostInfo]
 }
 
-// picked is a request as a HostSelectionPolicy of the program receives it.
-type picked struct {
-	routed // its methods replace the request's
-	request
-}
-
-type (
-	routed  = api.Routed[HostInfo]
-	request struct{ ExecutableQuery }
-)
-
 // IsLWT implements ExecutableQuery.
 func (p *picked) IsLWT() bool { return api.RouteOf(&p.routed).LWT || p.GetConsistency().IsSerial() }
 
-// configurePolicy sets the selection of nodes.
-func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
-	policy := s.cfg.PoolConfig.HostSelectionPolicy
-	if policy == nil {
-		policy = RoundRobinHostPolicy()
-	}
-	if c.HostSelectionPolicy = api.NativeOf(policy); c.HostSelectionPolicy != nil {
-		return
-	}
-	s.picker = api.NewPicker[*HostInfo](policy, s.hosts.Of, s.pick)
-	c.HostSelectionPolicy = s.picker
-	if !s.cfg.Events.DisableSchemaEvents {
-		c.Schema.OnChange = s.picker.SchemaChanged
-	}
-}
-
-// pick returns the nodes of a request, in the order of a policy of the program.
-func (s *Session) pick(ctx context.Context, r vecql.RouteInfo) vecql.NextHost {
-	of, _ := api.RequestOf(ctx).(ExecutableQuery)
-	if of == nil { // a request of Session.Vecql
-		of = s.QueryWithContext(ctx, r.Statement).Idempotent(r.Idempotent)
-	}
-	next := s.cfg.PoolConfig.HostSelectionPolicy.Pick(&picked{api.NewRouted(of, r, s.hosts), request{of}})
-	return api.Selected(next, s.hosts, plain)
+// A HostSelectionPolicy selects the nodes of requests. It belongs to one session.
+type HostSelectionPolicy interface {
+	HostStateNotifier
+	SetPartitioner
+	KeyspaceChanged(KeyspaceUpdateEvent)
+	// Init is called before the other methods.
+	Init(*Session)
+	// Reset is not called: a policy serves one session.
+	Reset()
+	IsLocal(host *HostInfo) bool
+	// Pick returns an iterator of the nodes to try for a request.
+	Pick(ExecutableQuery) NextHost
+	// IsOperational returns an error if the policy cannot serve the session; NewSession then fails with it.
+	IsOperational(*Session) error
 }
 
 // chosen is a SelectedHost.

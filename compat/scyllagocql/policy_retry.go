@@ -12,6 +12,16 @@ import (
 // Retry policies. Whatever a policy decides, a request that may have been executed is sent again only if it is
 // idempotent: marked so, or a SELECT.
 
+// A RetryableQuery is a request as a RetryPolicy sees it: a copy of the *Query or the *Batch.
+type RetryableQuery interface {
+	api.RetryableQuery[Consistency]
+	// IsLWT reports whether the request is conditional.
+	IsLWT() bool
+}
+
+// NoReconnectionPolicy makes one attempt.
+type NoReconnectionPolicy = api.NoReconnectionPolicy
+
 // An LWTRetryPolicy is a RetryPolicy with other decisions for conditional requests.
 type LWTRetryPolicy interface {
 	AttemptLWT(RetryableQuery) bool
@@ -72,11 +82,6 @@ func (e *ExponentialBackoffRetryPolicy) GetRetryTypeLWT(err error) RetryType {
 	return unlessExecuted(err, Retry)
 }
 
-// DowngradingConsistencyRetryPolicy retries with the consistencies of its list, one after the other.
-type DowngradingConsistencyRetryPolicy struct {
-	ConsistencyLevelsToTry []Consistency
-}
-
 // Attempt implements RetryPolicy. A conditional request is not sent again.
 func (d *DowngradingConsistencyRetryPolicy) Attempt(q RetryableQuery) bool {
 	if n := q.Attempts(); n > 0 && n <= len(d.ConsistencyLevelsToTry) && q.IsLWT() {
@@ -90,16 +95,5 @@ func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType {
 	if unlessExecuted(err, Retry) == Rethrow {
 		return Rethrow
 	}
-	var unavailable *RequestErrUnavailable
-	var write *RequestErrWriteTimeout
-	var read *RequestErrReadTimeout
-	switch {
-	case errors.As(err, &unavailable):
-		return api.DowngradeAfterUnavailable(unavailable.Alive)
-	case errors.As(err, &write):
-		return api.DowngradeAfterWriteTimeout(write.WriteType, write.Received)
-	case errors.As(err, &read):
-		return Retry
-	}
-	return RetryNextHost
+	return downgrade(err)
 }

@@ -16,7 +16,14 @@ type tokenAwareHostPolicy struct {
 	_ []byte // not comparable, as in gocql
 }
 
-type aware = api.TokenAware[*HostInfo]
+// TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
+func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
+	p := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, true), fallback: fallback}
+	for _, opt := range opts {
+		opt(p)
+	}
+	return p
+}
 
 // DontShuffleReplicas sends the requests of a partition to its first replica.
 func DontShuffleReplicas() func(*tokenAwareHostPolicy) {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
-	"github.com/vecql/vecql/cql"
 )
 
 // Session: a session of vecql with this API's defaults.
@@ -37,11 +36,6 @@ type Session struct {
 
 	schema api.Keyspaces[KeyspaceMetadata]
 }
-
-type (
-	defaults = api.Defaults[Consistency, RetryPolicy]
-	core     = api.SessionV1[RetryPolicy, Consistency, HostInfo, ColumnInfo]
-)
 
 // NewSession connects to a cluster.
 func NewSession(cfg ClusterConfig) (*Session, error) {
@@ -83,6 +77,7 @@ func newSession(cfg ClusterConfig) (*Session, *vecql.ClusterConfig, error) {
 		return nil, nil, err
 	}
 	s.setCore()
+	s.core.Failure, s.core.Warn, s.core.EachCounted = sentError, s.warn, true
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if build := cfg.WarningsHandlerBuilder; build != nil {
 		s.warns = build(s)
@@ -121,34 +116,6 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 	if s.err != nil || s.ctx.Err() != nil { // closed in between
 		v.Close()
 	}
-}
-
-// setCore sets what the queries and batches of the session need.
-func (s *Session) setCore() {
-	cfg := &s.cfg
-	s.core = core{
-		Results: &api.Results[HostInfo, ColumnInfo]{
-			Dialect: dialect, Hosts: s.hosts, Failure: sentError,
-			Columns: func(columns []cql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
-		},
-		Defaults: &s.defaults, Started: s.started, Plain: plain, EachCounted: true, Warn: s.warn,
-		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Idempotent: cfg.DefaultIdempotence,
-		Serial: cfg.SerialConsistency, Timestamps: cfg.DefaultTimestamp,
-	}
-	if s.picker != nil {
-		s.core.Pick = s.pick
-	}
-	api.InitDefaults(&s.defaults, cfg.Consistency, api.Rare[RetryPolicy]{
-		Retry: cfg.RetryPolicy, Observer: cfg.QueryObserver, PageSize: cfg.PageSize, AllMetadata: cfg.DisableSkipMetadata,
-	})
-}
-
-// v1 returns what the queries and batches of the session need, nil for nil.
-func (s *Session) v1() *core {
-	if s == nil {
-		return nil
-	}
-	return &s.core
 }
 
 // timeout returns the timeout of an attempt, 0 for nil.

@@ -9,41 +9,7 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// CQL types in this API's shape, and their conversion from and to the types of package cql.
-
-// A Type is the option id of a CQL type.
-type Type = api.Type
-
-// The option ids.
-const (
-	TypeCustom    Type = 0x0000
-	TypeAscii     Type = 0x0001
-	TypeBigInt    Type = 0x0002
-	TypeBlob      Type = 0x0003
-	TypeBoolean   Type = 0x0004
-	TypeCounter   Type = 0x0005
-	TypeDecimal   Type = 0x0006
-	TypeDouble    Type = 0x0007
-	TypeFloat     Type = 0x0008
-	TypeInt       Type = 0x0009
-	TypeText      Type = 0x000A
-	TypeTimestamp Type = 0x000B
-	TypeUUID      Type = 0x000C
-	TypeVarchar   Type = 0x000D
-	TypeVarint    Type = 0x000E
-	TypeTimeUUID  Type = 0x000F
-	TypeInet      Type = 0x0010
-	TypeDate      Type = 0x0011
-	TypeTime      Type = 0x0012
-	TypeSmallInt  Type = 0x0013
-	TypeTinyInt   Type = 0x0014
-	TypeDuration  Type = 0x0015
-	TypeList      Type = 0x0020
-	TypeMap       Type = 0x0021
-	TypeSet       Type = 0x0022
-	TypeUDT       Type = 0x0030
-	TypeTuple     Type = 0x0031
-)
+// CQL types as the fork alone has them.
 
 // A TypeInfo describes a CQL type.
 type TypeInfo interface {
@@ -56,11 +22,6 @@ type TypeInfo interface {
 	NewWithError() (any, error)
 }
 
-// A NativeType is a type without parameters, or a class of the server.
-type NativeType struct{ native }
-
-type native = api.Native
-
 // NewNativeType returns a type.
 func NewNativeType(proto byte, typ Type) NativeType { return NewCustomType(proto, typ, "") }
 
@@ -68,9 +29,6 @@ func NewNativeType(proto byte, typ Type) NativeType { return NewCustomType(proto
 func NewCustomType(proto byte, typ Type, custom string) NativeType {
 	return NativeType{api.NewNative(proto, typ, custom)}
 }
-
-// NewWithError implements TypeInfo.
-func (t NativeType) NewWithError() (any, error) { return newValue(t) }
 
 // A CollectionType is a list, a set or a map.
 type CollectionType struct {
@@ -84,12 +42,6 @@ func NewCollectionType(m NativeType, key, elem TypeInfo) CollectionType {
 	return CollectionType{NativeType: m, Key: key, Elem: elem}
 }
 
-// NewWithError implements TypeInfo.
-func (t CollectionType) NewWithError() (any, error) { return newValue(t) }
-
-// String returns the type with the types of its elements: "map(int, varchar)".
-func (t CollectionType) String() string { return api.CollectionText(t.native, t.Key, t.Elem) }
-
 // A TupleTypeInfo is a tuple.
 type TupleTypeInfo struct {
 	Elems []TypeInfo
@@ -100,12 +52,6 @@ type TupleTypeInfo struct {
 func NewTupleType(n NativeType, elems ...TypeInfo) TupleTypeInfo {
 	return TupleTypeInfo{NativeType: n, Elems: elems}
 }
-
-// NewWithError implements TypeInfo.
-func (t TupleTypeInfo) NewWithError() (any, error) { return newValue(t) }
-
-// String returns the type with the types of its elements: "tuple(int, varchar)".
-func (t TupleTypeInfo) String() string { return api.TupleText(t.native, t.Elems) }
 
 // A UDTField is a field of a user-defined type.
 type UDTField struct {
@@ -128,14 +74,6 @@ func NewUDTType(proto byte, name, keySpace string, elems ...UDTField) UDTTypeInf
 	}
 }
 
-// NewWithError implements TypeInfo.
-func (t UDTTypeInfo) NewWithError() (any, error) { return newValue(t) }
-
-// String returns the name and the fields: "ks.address{street=varchar,no=int}".
-func (t UDTTypeInfo) String() string {
-	return api.UDTText(t.KeySpace, t.Name, t.Elements, func(f UDTField) (string, TypeInfo) { return f.Name, f.Type })
-}
-
 // A VectorType is a vector of Dimensions elements.
 type VectorType struct {
 	SubType TypeInfo
@@ -152,60 +90,6 @@ func (v VectorType) Zero() any {
 	return reflect.Zero(reflect.SliceOf(reflect.TypeOf(elem))).Interface()
 }
 
-// newValue returns what NewWithError returns for t.
-func newValue(t TypeInfo) (any, error) { return api.NewValue(dialect, toCQL(t)) }
-
-// infos makes the TypeInfos of this API.
-var infos = api.Types[TypeInfo]{
-	Native: func(n native) TypeInfo { return NativeType{n} },
-	Collection: func(n native, key, elem TypeInfo) TypeInfo {
-		return CollectionType{NativeType: NativeType{n}, Key: key, Elem: elem}
-	},
-	Tuple: func(n native, elems []TypeInfo) TypeInfo {
-		return TupleTypeInfo{NativeType: NativeType{n}, Elems: elems}
-	},
-	UDT: func(n native, t cql.UDTTypeInfo, fields []TypeInfo) TypeInfo {
-		u := UDTTypeInfo{NativeType: NativeType{n}, KeySpace: t.Keyspace, Name: t.Name}
-		for i, e := range t.Elements {
-			u.Elements = append(u.Elements, UDTField{Name: e.Name, Type: fields[i]})
-		}
-		return u
-	},
-	Vector: func(n native, elem TypeInfo, dimensions int) TypeInfo {
-		return VectorType{NativeType: NativeType{n}, SubType: elem, Dimensions: dimensions}
-	},
-}
-
-// fromCQL returns the TypeInfo of a type of package cql, as a connection with that version of the protocol has it.
-func fromCQL(t cql.TypeInfo, proto byte) TypeInfo { return infos.Of(t, proto) }
-
-// toCQL returns the type of package cql that t stands for. t may be a type of the program.
-func toCQL(t TypeInfo) cql.TypeInfo {
-	switch t := t.(type) {
-	case nil:
-		return nil
-	case CollectionType:
-		switch t.Type() {
-		case TypeList:
-			return cql.NewListType(toCQL(t.Elem))
-		case TypeSet:
-			return cql.NewSetType(toCQL(t.Elem))
-		case TypeMap:
-			return cql.NewMapType(toCQL(t.Key), toCQL(t.Elem))
-		}
-	case VectorType:
-		return cql.VectorType{SubType: toCQL(t.SubType), Dimensions: t.Dimensions}
-	case TupleTypeInfo:
-		return cql.TupleTypeInfo{Elems: api.Each(t.Elems, toCQL)}
-	case UDTTypeInfo:
-		fields := api.Each(t.Elements, func(f UDTField) cql.UDTField {
-			return cql.UDTField{Name: f.Name, Type: toCQL(f.Type)}
-		})
-		return cql.UDTTypeInfo{Keyspace: t.KeySpace, Name: t.Name, Elements: fields}
-	}
-	return api.PlainType(t, toCQL)
-}
-
 // A ColumnInfo describes a result column or a bind marker.
 type ColumnInfo struct {
 	TypeInfo TypeInfo
@@ -217,8 +101,16 @@ type ColumnInfo struct {
 // String returns the fields.
 func (c ColumnInfo) String() string { return api.ColumnText(c.Keyspace, c.Table, c.Name, c.TypeInfo) }
 
-func fromColumns(columns []cql.ColumnInfo, proto byte) []ColumnInfo {
-	return api.Each(columns, func(c cql.ColumnInfo) ColumnInfo {
-		return ColumnInfo{Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, TypeInfo: fromCQL(c.TypeInfo, proto)}
-	})
+func init() {
+	infos.Vector = func(n native, elem TypeInfo, dimensions int) TypeInfo {
+		return VectorType{NativeType: NativeType{n}, SubType: elem, Dimensions: dimensions}
+	}
+}
+
+// toCQL returns the type of package cql that t stands for. t may be a type of the program.
+func toCQL(t TypeInfo) cql.TypeInfo {
+	if v, ok := t.(VectorType); ok {
+		return cql.VectorType{SubType: toCQL(v.SubType), Dimensions: v.Dimensions}
+	}
+	return compositeToCQL(t)
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 
 	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Go values of CQL types. Package compat has the conversions of this API.
@@ -55,3 +56,6 @@ func (m UnmarshalError) Cause() error { return m.cause }
 func (m UnmarshalError) Unwrap() error { return m.cause }
 
 func (m UnmarshalError) Error() string { return m.msg }
+
+// ParseUUIDMust is ParseUUID but panics on an error.
+func ParseUUIDMust(input string) UUID { return api.Must(ParseUUID(input)) }
