@@ -10,6 +10,10 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
+//compat:copy scyllagocql
+
+// Executions of queries and batches.
+
 // An execution is one run of a query or batch with its retry policy and observer.
 type execution struct {
 	api.Execution
@@ -48,20 +52,30 @@ func (r *execution) ObserveAttempt(ctx context.Context, o vecql.ObservedAttempt)
 	}
 }
 
-func (r *execution) observeQuery(ctx context.Context, q *Query, o vecql.ObservedAttempt) {
+// seenQuery returns an attempt of a query for its observer.
+func (r *execution) seenQuery(q *Query, o vecql.ObservedAttempt) ObservedQuery {
 	host := r.session.hosts.Of(o.Host)
 	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
-	api.SettingsOf(q).Rare().Observer.(QueryObserver).ObserveQuery(ctx, ObservedQuery{
+	return ObservedQuery{
 		Keyspace: o.Keyspace, Statement: o.Statements[0], Values: q.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
-		Host: host, Metrics: metrics, Err: plain(o.Err), Attempt: attempt,
-	})
+		Host: host, Metrics: metrics, Err: attemptError(o.Err), Attempt: attempt,
+	}
+}
+
+// seenBatch returns an attempt of a batch for its observer.
+func (r *execution) seenBatch(b *Batch, o vecql.ObservedAttempt) ObservedBatch {
+	host := r.session.hosts.Of(o.Host)
+	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
+	return ObservedBatch{
+		Keyspace: o.Keyspace, Statements: o.Statements, Values: api.ValuesOf(b.Entries), Start: o.Start, End: o.End,
+		Host: host, Err: attemptError(o.Err), Metrics: metrics, Attempt: attempt,
+	}
+}
+
+func (r *execution) observeQuery(ctx context.Context, q *Query, o vecql.ObservedAttempt) {
+	api.SettingsOf(q).Rare().Observer.(QueryObserver).ObserveQuery(ctx, r.seenQuery(q, o))
 }
 
 func (r *execution) observeBatch(ctx context.Context, b *Batch, o vecql.ObservedAttempt) {
-	host := r.session.hosts.Of(o.Host)
-	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
-	b.observer.ObserveBatch(ctx, ObservedBatch{
-		Keyspace: o.Keyspace, Statements: o.Statements, Values: api.ValuesOf(b.Entries), Start: o.Start, End: o.End,
-		Host: host, Err: plain(o.Err), Metrics: metrics, Attempt: attempt,
-	})
+	b.observer.ObserveBatch(ctx, r.seenBatch(b, o))
 }

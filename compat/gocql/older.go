@@ -106,6 +106,9 @@ var Logger StdLogger = &api.DefaultLogger{}
 // plain returns the error that this API has for an error of vecql.
 func plain(err error) error { return known.Plain(err) }
 
+// attemptError returns the error of an attempt for an observer.
+func attemptError(err error) error { return plain(err) }
+
 // requestError returns the error of this API for an error of a server.
 func requestError(err error) error { return fieldsError(err) }
 

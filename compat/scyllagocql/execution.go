@@ -114,26 +114,10 @@ func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 	return r.Decided(d, decide(failed))
 }
 
-// ObserveAttempt is the Observer of vecql's query or batch.
-func (r *execution) ObserveAttempt(ctx context.Context, o vecql.ObservedAttempt) {
-	switch request := r.request.(type) {
-	case *Query:
-		r.observeQuery(ctx, request, o)
-	case *Batch:
-		r.observeBatch(ctx, request, o)
-	}
-}
-
 func (r *execution) observeQuery(ctx context.Context, q *Query, o vecql.ObservedAttempt) {
-	host := r.session.hosts.Of(o.Host)
-	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
-	seen := ObservedQuery{
-		Keyspace: o.Keyspace, Statement: o.Statements[0], Values: q.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
-		Host: host, Metrics: metrics, Err: attemptError(o.Err), Attempt: attempt,
-	}
-	observer := api.SettingsOf(q).Rare().Observer
+	seen, observer := r.seenQuery(q, o), api.SettingsOf(q).Rare().Observer
 	if full, ok := observer.(QueryObserverWithAttemptMetrics); ok {
-		all := r.record(AttemptMetric{Host: host, Attempt: attempt, Latency: o.End.Sub(o.Start).Nanoseconds()})
+		all := r.record(AttemptMetric{Host: seen.Host, Attempt: seen.Attempt, Latency: o.End.Sub(o.Start).Nanoseconds()})
 		full.ObserveQueryWithAttemptMetrics(ctx, ObservedQueryWithAttemptMetrics{seen, all})
 		return
 	}
@@ -141,14 +125,9 @@ func (r *execution) observeQuery(ctx context.Context, q *Query, o vecql.Observed
 }
 
 func (r *execution) observeBatch(ctx context.Context, b *Batch, o vecql.ObservedAttempt) {
-	host := r.session.hosts.Of(o.Host)
-	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
-	seen := ObservedBatch{
-		Keyspace: o.Keyspace, Statements: o.Statements, Values: api.ValuesOf(b.Entries), Start: o.Start, End: o.End,
-		Host: host, Err: attemptError(o.Err), Metrics: metrics, Attempt: attempt,
-	}
+	seen := r.seenBatch(b, o)
 	if full, ok := b.observer.(BatchObserverWithAttemptMetrics); ok {
-		all := r.record(AttemptMetric{Host: host, Attempt: attempt, Latency: o.End.Sub(o.Start).Nanoseconds()})
+		all := r.record(AttemptMetric{Host: seen.Host, Attempt: seen.Attempt, Latency: o.End.Sub(o.Start).Nanoseconds()})
 		full.ObserveBatchWithAttemptMetrics(ctx, ObservedBatchWithAttemptMetrics{seen, all})
 		return
 	}
