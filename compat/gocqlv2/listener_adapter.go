@@ -61,88 +61,50 @@ func (l *SchemaListenersConfig) call(c vecql.SchemaChange) {
 	}
 	switch object.(type) {
 	case *cql.KeyspaceMetadata:
-		callKeyspace(l.KeyspaceChangeListener, objects(c, keyspaceOf))
+		if l := l.KeyspaceChangeListener; l != nil {
+			notify(c, keyspaceOf, func(k *KeyspaceMetadata) { l.OnKeyspaceCreated(OnKeyspaceCreatedEvent{k}) },
+				func(old, k *KeyspaceMetadata) { l.OnKeyspaceUpdated(OnKeyspaceUpdatedEvent{old, k}) },
+				func(k *KeyspaceMetadata) { l.OnKeyspaceDropped(OnKeyspaceDroppedEvent{k}) })
+		}
 	case *cql.TableMetadata:
-		callTable(l.TableChangeListener, objects(c, tableOf))
+		if l := l.TableChangeListener; l != nil {
+			notify(c, tableOf, func(t *TableMetadata) { l.OnTableCreated(OnTableCreatedEvent{t}) },
+				func(old, t *TableMetadata) { l.OnTableUpdated(OnTableUpdatedEvent{old, t}) },
+				func(t *TableMetadata) { l.OnTableDropped(OnTableDroppedEvent{t}) })
+		}
 	case *cql.UserTypeMetadata:
-		callUserType(l.UserTypeChangeListener, objects(c, userTypeOf))
+		if l := l.UserTypeChangeListener; l != nil {
+			notify(c, userTypeOf, func(u *UserTypeMetadata) { l.OnUserTypeCreated(OnUserTypeCreatedEvent{u}) },
+				func(old, u *UserTypeMetadata) { l.OnUserTypeUpdated(OnUserTypeUpdatedEvent{old, u}) },
+				func(u *UserTypeMetadata) { l.OnUserTypeDropped(OnUserTypeDroppedEvent{u}) })
+		}
 	case *cql.FunctionMetadata:
-		callFunction(l.FunctionChangeListener, objects(c, functionOf))
+		if l := l.FunctionChangeListener; l != nil {
+			notify(c, functionOf, func(f *FunctionMetadata) { l.OnFunctionCreated(OnFunctionCreatedEvent{f}) },
+				func(old, f *FunctionMetadata) { l.OnFunctionUpdated(OnFunctionUpdatedEvent{old, f}) },
+				func(f *FunctionMetadata) { l.OnFunctionDropped(OnFunctionDroppedEvent{f}) })
+		}
 	case *cql.AggregateMetadata:
-		callAggregate(l.AggregateChangeListener, objects(c, aggregateOf))
+		if l := l.AggregateChangeListener; l != nil {
+			notify(c, aggregateOf, func(a *AggregateMetadata) { l.OnAggregateCreated(OnAggregateCreatedEvent{a}) },
+				func(old, a *AggregateMetadata) { l.OnAggregateUpdated(OnAggregateUpdatedEvent{old, a}) },
+				func(a *AggregateMetadata) { l.OnAggregateDropped(OnAggregateDroppedEvent{a}) })
+		}
 	}
 }
 
-// A change has the metadata of an object before and after it. nil means that the object did not exist.
-type change[T any] struct{ old, now *T }
-
-// objects converts the metadata of a change.
-func objects[V, T any](c vecql.SchemaChange, convert func(*V) *T) (to change[T]) {
-	if old, ok := c.Old.(*V); ok {
-		to.old = convert(old)
-	}
-	if now, ok := c.New.(*V); ok {
-		to.now = convert(now)
-	}
-	return to
-}
-
-func callKeyspace(l KeyspaceChangeListener, c change[KeyspaceMetadata]) {
+// notify calls one of the functions with the metadata of an object before and after a change.
+func notify[V, T any](
+	c vecql.SchemaChange, convert func(*V) *T, created func(*T), updated func(old, now *T), dropped func(*T),
+) {
+	old, _ := c.Old.(*V)
+	now, _ := c.New.(*V)
 	switch {
-	case l == nil:
-	case c.old == nil:
-		l.OnKeyspaceCreated(OnKeyspaceCreatedEvent{c.now})
-	case c.now == nil:
-		l.OnKeyspaceDropped(OnKeyspaceDroppedEvent{c.old})
+	case old == nil:
+		created(convert(now))
+	case now == nil:
+		dropped(convert(old))
 	default:
-		l.OnKeyspaceUpdated(OnKeyspaceUpdatedEvent{c.old, c.now})
-	}
-}
-
-func callTable(l TableChangeListener, c change[TableMetadata]) {
-	switch {
-	case l == nil:
-	case c.old == nil:
-		l.OnTableCreated(OnTableCreatedEvent{c.now})
-	case c.now == nil:
-		l.OnTableDropped(OnTableDroppedEvent{c.old})
-	default:
-		l.OnTableUpdated(OnTableUpdatedEvent{c.old, c.now})
-	}
-}
-
-func callUserType(l UserTypeChangeListener, c change[UserTypeMetadata]) {
-	switch {
-	case l == nil:
-	case c.old == nil:
-		l.OnUserTypeCreated(OnUserTypeCreatedEvent{c.now})
-	case c.now == nil:
-		l.OnUserTypeDropped(OnUserTypeDroppedEvent{c.old})
-	default:
-		l.OnUserTypeUpdated(OnUserTypeUpdatedEvent{c.old, c.now})
-	}
-}
-
-func callFunction(l FunctionChangeListener, c change[FunctionMetadata]) {
-	switch {
-	case l == nil:
-	case c.old == nil:
-		l.OnFunctionCreated(OnFunctionCreatedEvent{c.now})
-	case c.now == nil:
-		l.OnFunctionDropped(OnFunctionDroppedEvent{c.old})
-	default:
-		l.OnFunctionUpdated(OnFunctionUpdatedEvent{c.old, c.now})
-	}
-}
-
-func callAggregate(l AggregateChangeListener, c change[AggregateMetadata]) {
-	switch {
-	case l == nil:
-	case c.old == nil:
-		l.OnAggregateCreated(OnAggregateCreatedEvent{c.now})
-	case c.now == nil:
-		l.OnAggregateDropped(OnAggregateDroppedEvent{c.old})
-	default:
-		l.OnAggregateUpdated(OnAggregateUpdatedEvent{c.old, c.now})
+		updated(convert(old), convert(now))
 	}
 }
