@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package apidiff
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -77,7 +76,7 @@ func (l list) sorted() []string {
 func (l list) write(path, name string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What compat/%s lacks, adds or has otherwise than the API that it stands for, with the reason.\n", name)
-	b.WriteString("# Written by apidiff -update (compat/cmd); the reasons are kept.\n")
+	b.WriteString("# Written by go test ./apidiff -update in compat/cmd; the reasons stay.\n")
 	for _, line := range l.sorted() {
 		b.WriteString(line)
 		if reason := l[line]; reason != "" {
@@ -87,6 +86,3 @@ func (l list) write(path, name string) error {
 	}
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
-
-// goldenPath returns the path of an API's list.
-func goldenPath(apisDir, name string) string { return filepath.Join(apisDir, name, "differences.txt") }

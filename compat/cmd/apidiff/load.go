@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package apidiff
 
 import (
 	"errors"
@@ -37,8 +37,7 @@ func loadReal(a *table.API) (edition, error) {
 	return newEdition(public), faults(public)
 }
 
-// loadCompat loads the packages of the compat module in the folder. It returns the packages together with their compile
-// errors, because an incomplete module can still be compared.
+// loadCompat loads the packages of the compat module in the folder.
 func loadCompat(a *table.API, dir string) (edition, error) {
 	mod, err := writeModFile(dir)
 	if err != nil {
