@@ -20,5 +20,5 @@
 //
 // compat/tests is a module that compares the dialects, the rows and the behavior with the APIs themselves. compat/cmd
 // compares the names of the modules with the APIs (apidiff), and lists what differs for a program (gocqlcheck).
-// compat/apis has the reason of each difference. compat/ecosystem builds and tests public programs on the modules.
+// compat/ecosystem builds and tests public programs on the modules.
 package compat

@@ -2,11 +2,7 @@
 
 // Package apidiff compares the exported names of the compat modules with the names of the APIs that they stand for:
 // constants and their values, variables, functions, types, fields and their order, methods of values and of pointers.
-// Its tests hold that apis/NAME/differences.txt lists each difference with a reason, and what docs/gocql states:
-//
-//	go test ./apidiff -update
-//
-// rewrites the lists, whose reasons stay, and docs/gocql/differences.md.
+// Its tests list each difference with its reason, and hold what docs/gocql states.
 package apidiff
 
 import (

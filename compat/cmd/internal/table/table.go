@@ -17,7 +17,7 @@ import (
 
 // An API is one of the three APIs.
 type API struct {
-	Name     string   // of the folders under compat and compat/apis
+	Name     string   // of the folder under compat
 	Module   string   // path that programs import
 	Source   string   // module and version, as the go command fetches it
 	Title    string   // in messages
