@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"go/version"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +35,7 @@ func (p program) fetch(ctx context.Context, dir, repos string) error {
 		return err
 	}
 	if p.added != "" {
-		if err := copyTree(dir, filepath.Join("compat", "ecosystem", "testdata", p.added)); err != nil {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("compat", "ecosystem", "testdata", p.added))); err != nil {
 			return err
 		}
 	}
@@ -78,33 +77,7 @@ func (p program) download(ctx context.Context, dir, _ string) error {
 	case module.Sum != p.sum:
 		return fmt.Errorf("checksum of %s@%s is %s, want %s", p.module, p.version, module.Sum, p.sum)
 	}
-	return copyTree(dir, module.Dir)
-}
-
-// copyTree copies the files below a folder. The copies are writable; files of the module cache are not.
-func copyTree(to, from string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, name)
-		if d.IsDir() {
-			return os.MkdirAll(target, 0o755)
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(target, data, info.Mode().Perm()|0o200)
-	})
+	return os.CopyFS(dir, os.DirFS(module.Dir))
 }
 
 // raiseVersion makes the program's version of Go at least vecql's, as the go command does when a required module

@@ -11,6 +11,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -74,7 +75,7 @@ func (e *ecosystem) run(ctx context.Context, only string, sides []string) error 
 			if !slices.Contains([]string{"gocql", "vecql"}, side) {
 				return fmt.Errorf("no side is named %q", side)
 			}
-			if err := e.runSide(ctx, p, side == "vecql"); ctx.Err() != nil {
+			if err := e.runSide(ctx, p, side); ctx.Err() != nil {
 				return ctx.Err()
 			} else if err != nil {
 				fmt.Printf("%s with %s: %v\n", p.name, side, err) // the other programs run nevertheless
@@ -86,11 +87,7 @@ func (e *ecosystem) run(ctx context.Context, only string, sides []string) error 
 
 // runSide fetches, builds, vets and tests one program, and stores the result. An error means that the run failed, not
 // that the program did.
-func (e *ecosystem) runSide(ctx context.Context, p program, vecql bool) error {
-	side := "gocql"
-	if vecql {
-		side = "vecql"
-	}
+func (e *ecosystem) runSide(ctx context.Context, p program, side string) error {
 	r := result{Program: p.name, Side: side}
 	fmt.Printf("== %s %s with %s\n", p.name, p.version, side)
 	dir := filepath.Join(e.work, side, p.slug()) // cadence looks for a folder of its name above its tests
@@ -101,7 +98,7 @@ func (e *ecosystem) runSide(ctx context.Context, p program, vecql bool) error {
 	case err != nil:
 	case p.own:
 		return e.runSuite(ctx, p, dir, compat, side)
-	case vecql:
+	case side == "vecql":
 		err = p.replace(ctx, dir, compat)
 	}
 	if err != nil {
@@ -111,7 +108,7 @@ func (e *ecosystem) runSide(ctx context.Context, p program, vecql bool) error {
 	if r.Build == "" {
 		r.Vet = firstLines(goCommand(ctx, dir, append([]string{"vet"}, p.packages...)...))
 	}
-	fmt.Printf("build: %s\nvet: %s\n", orOK(r.Build), orOK(r.Vet))
+	fmt.Printf("build: %s\nvet: %s\n", cmp.Or(r.Build, "ok"), cmp.Or(r.Vet, "ok"))
 	if r.Build == "" && len(p.runs) > 0 && e.tests {
 		if err := r.test(ctx, p, dir, filepath.Join(e.work, side, p.slug()+".log"), e.cqltest); err != nil {
 			return err
@@ -126,10 +123,3 @@ func (e *ecosystem) runSide(ctx context.Context, p program, vecql bool) error {
 
 // slug returns the name as a file name.
 func (p program) slug() string { return strings.NewReplacer(" ", "-", "/", "-").Replace(p.name) }
-
-func orOK(failure string) string {
-	if failure == "" {
-		return "ok"
-	}
-	return failure
-}

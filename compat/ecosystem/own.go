@@ -40,27 +40,24 @@ func (p program) suite(ctx context.Context, dir, compat string) (*suite, error) 
 	if err := os.RemoveAll(s.compat); err != nil {
 		return nil, err
 	}
-	if err := copyTree(s.compat, compat); err != nil {
+	if err := os.CopyFS(s.compat, os.DirFS(compat)); err != nil {
 		return nil, err
 	}
 	if err := s.require(ctx, filepath.Dir(filepath.Dir(compat))); err != nil {
 		return nil, err
 	}
-	if err := removeTests(s.compat); err != nil {
+	if _, err := takeTests(s.compat); err != nil {
 		return nil, err
 	}
-	files, err := testFiles(s.api)
+	files, err := takeTests(s.api)
 	if err != nil {
 		return nil, err
 	}
-	if err := removeTests(s.api); err != nil {
-		return nil, err
-	}
-	if err := s.addHelpers(); err != nil {
-		return nil, err
-	}
-	if err := s.copyTestdata(); err != nil {
-		return nil, err
+	for _, folder := range []string{"testdata", "internal/tests"} { // what the tests read, and import
+		err := os.CopyFS(filepath.Join(s.compat, folder), os.DirFS(filepath.Join(s.api, folder)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	for _, module := range []string{s.api, s.compat} {
 		if err := goCommand(ctx, module, "mod", "download"); err != nil {
@@ -73,15 +70,6 @@ func (p program) suite(ctx context.Context, dir, compat string) (*suite, error) 
 		}
 	}
 	return s, nil
-}
-
-// copyTestdata copies the folder of files that the tests of the API read to the compat module.
-func (s *suite) copyTestdata() error {
-	from := filepath.Join(s.api, "testdata")
-	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return copyTree(filepath.Join(s.compat, "testdata"), from)
 }
 
 // require makes the compat module require what the tests of the API need, and the driver in a folder.
@@ -123,10 +111,13 @@ func (s *suite) align(ctx context.Context) error {
 	return goCommand(ctx, s.api, "mod", "edit", "-require="+assertions+"@"+strings.TrimSpace(string(version)))
 }
 
-// testFiles returns the test files below a folder by the folder of their package.
-func testFiles(root string) (map[string]map[string][]byte, error) {
+// takeTests removes the test files below a folder, and returns their texts by the folder of their package.
+func takeTests(root string) (map[string]map[string][]byte, error) {
 	files := map[string]map[string][]byte{}
-	err := walkTests(root, func(path string) error {
+	return files, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
@@ -139,28 +130,8 @@ func testFiles(root string) (map[string]map[string][]byte, error) {
 			files[folder] = map[string][]byte{}
 		}
 		files[folder][filepath.Base(path)] = text
-		return nil
+		return os.Remove(path)
 	})
-	return files, err
-}
-
-func removeTests(root string) error { return walkTests(root, os.Remove) }
-
-// walkTests calls visit for each test file below a folder.
-func walkTests(root string, visit func(path string) error) error {
-	var paths []string
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, "_test.go") {
-			paths = append(paths, path)
-		}
-		return err
-	})
-	for _, path := range paths {
-		if err == nil {
-			err = visit(path)
-		}
-	}
-	return err
 }
 
 // filter writes the test files of a package into both modules, without the declarations that do not compile.
@@ -189,7 +160,8 @@ func (s *suite) filter(ctx context.Context, folder string, files map[string][]by
 	}
 	if err := s.dropUncompiled(ctx, files, inAPI, inCompat); err != nil {
 		fmt.Printf("%s: %s: %v\n", s.name, folder, firstLines(err)) // a package that the compat module does not have
-		return removeTests(inCompat)
+		_, err := takeTests(inCompat)
+		return err
 	}
 	delete(files, "helpers_test.go")
 	after := 0
@@ -199,15 +171,6 @@ func (s *suite) filter(ctx context.Context, folder string, files map[string][]by
 	s.all, s.kept, s.folders = s.all+before, s.kept+after, append(s.folders, "./"+filepath.ToSlash(folder))
 	fmt.Printf("%s: %d of %d declarations of %s compile on both\n", s.name, after, before, folder)
 	return nil
-}
-
-// addHelpers copies the packages that only tests import into the compat module.
-func (s *suite) addHelpers() error {
-	helpers := filepath.Join(s.api, "internal", "tests")
-	if _, err := os.Stat(helpers); err != nil {
-		return nil //nolint:nilerr // an API without such packages
-	}
-	return copyTree(filepath.Join(s.compat, "internal", "tests"), helpers)
 }
 
 // hasPackage reports whether a folder has files of Go that are not tests.

@@ -88,30 +88,10 @@ var programs = []program{
 			"TestPanicCapture": "gocql panics with a ClusterConfig that NewCluster did not make; the compat module connects",
 		},
 	},
-	{
-		name: "jaeger", module: "github.com/jaegertracing/jaeger", version: "v1.76.0",
-		sum: "h1:sWCOOF1dr+NL0PLil7mFo3BqqQL8k4WiM7aguFbc14g=", api: "gocql",
-		packages: []string{
-			"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
-			"./internal/storage/distributedlock/cassandra/...", "./internal/storage/integration",
-		},
-		added: "jaeger",
-		runs: []testRun{
-			{packages: []string{
-				"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
-				"./internal/storage/distributedlock/cassandra/...",
-			}},
-			{
-				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^TestSchema$"},
-				server: true, setup: true,
-			},
-			{
-				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^TestCassandraStorage$"},
-				env: []string{"STORAGE=cassandra"}, server: true,
-			},
-		},
+	jaeger(program{
+		name: "jaeger", version: "v1.76.0", sum: "h1:sWCOOF1dr+NL0PLil7mFo3BqqQL8k4WiM7aguFbc14g=", api: "gocql", added: "jaeger",
 		note: "v2 is built from the same packages; a test is added that creates the schema by jaeger's own code",
-	},
+	}),
 	{
 		name: "cadence", module: "github.com/uber/cadence", version: "v1.2.13",
 		sum: "h1:RujSEZqxGIE9u4L7naG+oR4H4LBMrgcT1M7V/4MfNBA=", api: "gocql",
@@ -152,30 +132,10 @@ var programs = []program{
 		packages: []string{"./plugins/database/cassandra/...", "./physical/cassandra"},
 		note:     "its tests start servers with Docker",
 	},
-	{
-		name: "jaeger v2", module: "github.com/jaegertracing/jaeger", version: "v2.20.0", repo: "jaegertracing/jaeger",
-		sum: "798e4b0fcf22609e381df764a01461affd813e1e", api: "gocqlv2",
-		packages: []string{
-			"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
-			"./internal/storage/distributedlock/cassandra/...", "./internal/storage/integration",
-		},
-		added: "jaegerv2",
-		runs: []testRun{
-			{packages: []string{
-				"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
-				"./internal/storage/distributedlock/cassandra/...",
-			}},
-			{
-				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^TestSchema$"},
-				server: true, setup: true,
-			},
-			{
-				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^TestCassandraStorage$"},
-				env: []string{"STORAGE=cassandra"}, server: true,
-			},
-		},
-		note: "a test is added that creates the schema by jaeger's own code",
-	},
+	jaeger(program{
+		name: "jaeger v2", version: "v2.20.0", repo: "jaegertracing/jaeger", sum: "798e4b0fcf22609e381df764a01461affd813e1e",
+		api: "gocqlv2", added: "jaegerv2", note: "a test is added that creates the schema by jaeger's own code",
+	}),
 	{
 		name: "gocql-astra", module: "github.com/datastax/gocql-astra/v2", version: "v2.0.1", repo: "datastax/gocql-astra",
 		sum: "a46802a0e5e35b1c40b815ad28465096977666a3", api: "gocqlv2", packages: []string{"./..."},
@@ -239,6 +199,25 @@ var programs = []program{
 		},
 		note: ownNote,
 	},
+}
+
+// jaeger returns a version of jaeger with its packages and runs.
+func jaeger(p program) program {
+	const integration = "./internal/storage/integration"
+	storage := []string{
+		"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
+		"./internal/storage/distributedlock/cassandra/...",
+	}
+	p.module, p.packages = "github.com/jaegertracing/jaeger", append(storage[:4:4], integration)
+	p.runs = []testRun{
+		{packages: storage},
+		{packages: []string{integration}, args: []string{"-run=^TestSchema$"}, server: true, setup: true},
+		{
+			packages: []string{integration}, args: []string{"-run=^TestCassandraStorage$"}, env: []string{"STORAGE=cassandra"},
+			server: true,
+		},
+	}
+	return p
 }
 
 const (

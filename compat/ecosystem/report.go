@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -193,15 +194,8 @@ func otherOutcomes(own, vecql *result) (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a, b := own.Outcomes[name], vecql.Outcomes[name]
 		if a != b && a != "fail" && b != "fail" && !(isRenamed(name, a, b) && renamed[wholeTest(name)] == 0) {
-			lines = append(lines, fmt.Sprintf("`%s`: %s with gocql, %s with vecql", name, orAbsent(a), orAbsent(b)))
+			lines = append(lines, fmt.Sprintf("`%s`: %s with gocql, %s with vecql", name, cmp.Or(a, "absent"), cmp.Or(b, "absent")))
 		}
 	}
 	return lines
-}
-
-func orAbsent(outcome string) string {
-	if outcome == "" {
-		return "absent"
-	}
-	return outcome
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -93,7 +92,8 @@ func (s *suite) testPackage(ctx context.Context, r *result, dir string, args []s
 			batch = names[:1]
 		}
 		run := &result{Failed: map[string]string{}, Outcomes: map[string]string{}}
-		ended := run.testOwn(ctx, dir, batch, args, log)
+		selected := []string{"-timeout=6m", "-run=^(" + strings.Join(batch, "|") + ")$", args[0], "."}
+		ended := run.goTest(ctx, dir, nil, log, append(selected, args[1:]...)...)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -147,25 +147,4 @@ func testNames(ctx context.Context, dir, tags string) (names []string, err error
 		}
 	}
 	return names, err
-}
-
-// testOwn runs tests of a package of an API. Its error is the process's.
-func (r *result) testOwn(ctx context.Context, dir string, names, flags []string, log *os.File) error {
-	args := []string{
-		"test", "-json", "-count=1", "-vet=off", "-timeout=6m", "-run=^(" + strings.Join(names, "|") + ")$",
-	}
-	args = slices.Concat(args, flags[:1], []string{"."}, flags[1:])
-	cmd := newGo(ctx, dir, args...)
-	cmd.Stderr = log
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	if err := r.read(io.TeeReader(out, log)); err != nil {
-		return err
-	}
-	return cmd.Wait()
 }
