@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/compat"
 	api "github.com/vecql/vecql/compat/api"
 )
 
@@ -82,26 +81,10 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	if cfg.Authenticator != nil && cfg.AuthProvider != nil {
 		return nil, errors.New("gocql: ClusterConfig has both an Authenticator and an AuthProvider")
 	}
-	c := &vecql.ClusterConfig{Hosts: cfg.Hosts, Port: cfg.Port, Keyspace: cfg.Keyspace}
-	c.Protocol.CQLVersion, c.Protocol.Version = cfg.CQLVersion, max(cfg.ProtoVersion, 4)
-	c.Pool.NumConns, c.Limits.MaxPreparedStmts = cfg.NumConns, cfg.MaxPreparedStmts
-	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)
-	c.Nodes.ReconnectInterval, c.Schema.MaxWaitAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
+	c := s.common(cfg.Hosts)
 	c.Defaults.RetryPolicy = vecql.SimpleRetryPolicy{} // none: a query brings its own
-	c.Protocol.Events = vecql.EventsConfig(cfg.Events)
-	c.Nodes.DisableInitialHostLookup = cfg.DisableInitialHostLookup
 	c.Nodes.AddressTranslator = api.AdaptTranslator(cfg.AddressTranslator)
-	c.Nodes.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
-	if cfg.ReconnectionPolicy != nil {
-		c.Pool.ReconnectionPolicy = cfg.ReconnectionPolicy
-	}
-	s.observers().Configure(c)
-	c.Authenticator, c.AuthProvider = api.AdaptAuthentication(cfg.Authenticator, cfg.AuthProvider, s.hosts.Of)
-	if cfg.Compressor != nil {
-		c.Compressor = compat.AdaptBlockCompressor(cfg.Compressor)
-	}
-	c.Logger = api.AdaptLogger(Logger)
-	if cfg.Logger != nil {
+	if c.Logger = api.AdaptLogger(Logger); cfg.Logger != nil {
 		c.Logger = api.AdaptLogger(cfg.Logger)
 	}
 	if err := s.configureDialing(c); err != nil {

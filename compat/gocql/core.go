@@ -3,13 +3,15 @@
 package gocql
 
 import (
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/compat"
 	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
 //compat:copy scyllagocql
 
-// What the queries and batches of a session need.
+// What sessions of v1.7 and the fork have in common.
 
 type (
 	defaults = api.Defaults[Consistency, RetryPolicy]
@@ -42,4 +44,33 @@ func (s *Session) v1() *core {
 		return nil
 	}
 	return &s.core
+}
+
+// common returns the configuration of vecql, of the fields that v1.7 and the fork share.
+func (s *Session) common(hosts []string) *vecql.ClusterConfig {
+	cfg := &s.cfg
+	c := &vecql.ClusterConfig{
+		Hosts: hosts, Port: cfg.Port, Keyspace: cfg.Keyspace, Timeout: api.OrNever(cfg.Timeout),
+		ConnectTimeout: api.OrNever(cfg.ConnectTimeout),
+		Nodes: vecql.NodesConfig{
+			ReconnectInterval: cfg.ReconnectInterval, DisableInitialHostLookup: cfg.DisableInitialHostLookup,
+			HostFilter: api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of),
+		},
+		Pool:   vecql.PoolConfig{NumConns: cfg.NumConns},
+		Schema: vecql.SchemaConfig{MaxWaitAgreement: cfg.MaxWaitSchemaAgreement},
+		Limits: vecql.LimitsConfig{MaxPreparedStmts: cfg.MaxPreparedStmts},
+		Protocol: vecql.ProtocolConfig{
+			Version:    max(cfg.ProtoVersion, 4), // servers that know an older version know version 4 too
+			CQLVersion: cfg.CQLVersion, Events: vecql.EventsConfig(cfg.Events),
+		},
+	}
+	if cfg.ReconnectionPolicy != nil {
+		c.Pool.ReconnectionPolicy = cfg.ReconnectionPolicy
+	}
+	s.observers().Configure(c)
+	c.Authenticator, c.AuthProvider = api.AdaptAuthentication(cfg.Authenticator, cfg.AuthProvider, s.hosts.Of)
+	if cfg.Compressor != nil {
+		c.Compressor = compat.AdaptBlockCompressor(cfg.Compressor)
+	}
+	return c
 }

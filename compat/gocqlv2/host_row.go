@@ -32,27 +32,19 @@ type hostRow api.HostRecord
 
 // set stores the value of a column. Other columns are left out.
 func (r *hostRow) set(column string, value any) error {
-	switch column {
-	case "data_center":
-		return assign(&r.DC, value)
-	case "rack":
-		if p, ok := value.(*string); ok {
+	if field := r.text(column); field != nil {
+		if p, ok := value.(*string); ok && column == "rack" {
 			if p != nil {
-				r.RackName = *p
+				*field = *p
 			}
 			return nil
 		}
-		return assign(&r.RackName, value)
-	case "release_version":
-		return assign(&r.Release, value)
-	case "cluster_name":
-		return assign(&r.Cluster, value)
-	case "partitioner":
-		return assign(&r.Class, value)
-	case "workload":
-		return assign(&r.Load, value)
-	case "dse_version":
-		return assign(&r.DSE, value)
+		return assign(field, value)
+	}
+	if field := r.address(column); field != nil {
+		return assignIP(field, value)
+	}
+	switch column {
 	case "graph":
 		return assign(&r.HasGraph, value)
 	case "tokens":
@@ -62,30 +54,25 @@ func (r *hostRow) set(column string, value any) error {
 	case "host_id":
 		return assignID(&r.ID, value)
 	case "schema_version":
-		var version UUID
-		return assign(&version, value)
-	}
-	if field := r.address(column); field != nil {
-		return assignIP(field, value)
+		return assign(new(UUID), value)
 	}
 	return nil
 }
 
+// text returns the field of a column that has a text, nil for another column.
+func (r *hostRow) text(column string) *string {
+	return map[string]*string{
+		"data_center": &r.DC, "rack": &r.RackName, "release_version": &r.Release, "cluster_name": &r.Cluster,
+		"partitioner": &r.Class, "workload": &r.Load, "dse_version": &r.DSE,
+	}[column]
+}
+
 // address returns the field of a column that has an address, nil for another column.
 func (r *hostRow) address(column string) *net.IP {
-	switch column {
-	case "peer":
-		return &r.PeerAddr
-	case "broadcast_address":
-		return &r.Broadcast
-	case "listen_address":
-		return &r.Listen
-	case "rpc_address", "native_address":
-		return &r.RPC
-	case "preferred_ip":
-		return &r.Preferred
-	}
-	return nil
+	return map[string]*net.IP{
+		"peer": &r.PeerAddr, "broadcast_address": &r.Broadcast, "listen_address": &r.Listen, "rpc_address": &r.RPC,
+		"native_address": &r.RPC, "preferred_ip": &r.Preferred,
+	}[column]
 }
 
 func assign[T any](field *T, value any) error {

@@ -76,18 +76,13 @@ func (c *ColumnKind) UnmarshalCQL(typ TypeInfo, p []byte) error {
 	return api.DecodeColumnKind(c, string(p))
 }
 
-// Clone returns a copy. The clone of nil is nil.
-func (k *KeyspaceMetadata) Clone() *KeyspaceMetadata {
-	if k == nil {
+// cloned returns a copy of v whose containers own replaces by copies, nil for nil.
+func cloned[T any](v *T, own func(c *T)) *T {
+	if v == nil {
 		return nil
 	}
-	c := *k
-	c.StrategyOptions = maps.Clone(k.StrategyOptions)
-	c.Tables = cloneAll(k.Tables)
-	c.Functions = cloneAll(k.Functions)
-	c.Aggregates = cloneAll(k.Aggregates)
-	c.MaterializedViews = cloneAll(k.MaterializedViews)
-	c.UserTypes = cloneAll(k.UserTypes)
+	c := *v
+	own(&c)
 	return &c
 }
 
@@ -100,72 +95,51 @@ func cloneAll[T interface{ Clone() T }](m map[string]T) map[string]T {
 }
 
 // Clone returns a copy. The clone of nil is nil.
-func (t *TableMetadata) Clone() *TableMetadata {
-	if t == nil {
-		return nil
-	}
-	c := *t
-	c.KeyAliases, c.ColumnAliases = slices.Clone(t.KeyAliases), slices.Clone(t.ColumnAliases)
-	c.PartitionKey, c.ClusteringColumns = cloneColumns(t.PartitionKey), cloneColumns(t.ClusteringColumns)
-	c.Columns, c.OrderedColumns = cloneAll(t.Columns), slices.Clone(t.OrderedColumns)
-	return &c
-}
-
-func cloneColumns(columns []*ColumnMetadata) []*ColumnMetadata {
-	out := slices.Clone(columns)
-	for i, column := range out {
-		out[i] = column.Clone()
-	}
-	return out
+func (k *KeyspaceMetadata) Clone() *KeyspaceMetadata {
+	return cloned(k, func(c *KeyspaceMetadata) {
+		c.StrategyOptions = maps.Clone(k.StrategyOptions)
+		c.Tables, c.Functions, c.Aggregates = cloneAll(k.Tables), cloneAll(k.Functions), cloneAll(k.Aggregates)
+		c.MaterializedViews, c.UserTypes = cloneAll(k.MaterializedViews), cloneAll(k.UserTypes)
+	})
 }
 
 // Clone returns a copy. The clone of nil is nil.
-func (c *ColumnMetadata) Clone() *ColumnMetadata {
-	if c == nil {
-		return nil
-	}
-	out := *c
-	return &out
+func (t *TableMetadata) Clone() *TableMetadata {
+	return cloned(t, func(c *TableMetadata) {
+		c.KeyAliases, c.ColumnAliases = slices.Clone(t.KeyAliases), slices.Clone(t.ColumnAliases)
+		c.PartitionKey = api.Each(t.PartitionKey, (*ColumnMetadata).Clone)
+		c.ClusteringColumns = api.Each(t.ClusteringColumns, (*ColumnMetadata).Clone)
+		c.Columns, c.OrderedColumns = cloneAll(t.Columns), slices.Clone(t.OrderedColumns)
+	})
 }
+
+// Clone returns a copy. The clone of nil is nil.
+func (c *ColumnMetadata) Clone() *ColumnMetadata { return cloned(c, func(*ColumnMetadata) {}) }
 
 // Clone returns a copy. The clone of nil is nil.
 func (f *FunctionMetadata) Clone() *FunctionMetadata {
-	if f == nil {
-		return nil
-	}
-	c := *f
-	c.ArgumentTypes, c.ArgumentNames = slices.Clone(f.ArgumentTypes), slices.Clone(f.ArgumentNames)
-	return &c
+	return cloned(f, func(c *FunctionMetadata) {
+		c.ArgumentTypes, c.ArgumentNames = slices.Clone(f.ArgumentTypes), slices.Clone(f.ArgumentNames)
+	})
 }
 
 // Clone returns a copy. The clone of nil is nil.
 func (a *AggregateMetadata) Clone() *AggregateMetadata {
-	if a == nil {
-		return nil
-	}
-	c := *a
-	c.ArgumentTypes = slices.Clone(a.ArgumentTypes)
-	return &c
+	return cloned(a, func(c *AggregateMetadata) { c.ArgumentTypes = slices.Clone(a.ArgumentTypes) })
 }
 
 // Clone returns a copy. The clone of nil is nil.
 func (m *MaterializedViewMetadata) Clone() *MaterializedViewMetadata {
-	if m == nil {
-		return nil
-	}
-	c := *m
-	c.BaseTable = m.BaseTable.Clone()
-	c.Caching, c.Compaction = maps.Clone(m.Caching), maps.Clone(m.Compaction)
-	c.Compression, c.Extensions = maps.Clone(m.Compression), maps.Clone(m.Extensions)
-	return &c
+	return cloned(m, func(c *MaterializedViewMetadata) {
+		c.BaseTable = m.BaseTable.Clone()
+		c.Caching, c.Compaction = maps.Clone(m.Caching), maps.Clone(m.Compaction)
+		c.Compression, c.Extensions = maps.Clone(m.Compression), maps.Clone(m.Extensions)
+	})
 }
 
 // Clone returns a copy. The clone of nil is nil.
 func (u *UserTypeMetadata) Clone() *UserTypeMetadata {
-	if u == nil {
-		return nil
-	}
-	c := *u
-	c.FieldNames, c.FieldTypes = slices.Clone(u.FieldNames), slices.Clone(u.FieldTypes)
-	return &c
+	return cloned(u, func(c *UserTypeMetadata) {
+		c.FieldNames, c.FieldTypes = slices.Clone(u.FieldNames), slices.Clone(u.FieldTypes)
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/compat"
 	api "github.com/vecql/vecql/compat/api"
 )
 
@@ -20,27 +19,11 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &vecql.ClusterConfig{Hosts: hosts}
-	c.Port, c.Keyspace = cfg.Port, cfg.Keyspace
-	c.Protocol.CQLVersion, c.Protocol.Version = cfg.CQLVersion, max(cfg.ProtoVersion, 4)
-	c.Pool.NumConns, c.Pool.MaxRequestsPerConn = cfg.NumConns, cfg.MaxRequestsPerConn
-	c.Limits.MaxPreparedStmts = cfg.MaxPreparedStmts
-	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)
-	c.Nodes.ReconnectInterval, c.Schema.MaxWaitAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
+	c := s.common(hosts)
+	c.Pool.MaxRequestsPerConn, c.Pool.DisableShardAwarePort = cfg.MaxRequestsPerConn, cfg.DisableShardAwarePort
 	c.Defaults.RetryPolicy = vecql.SimpleRetryPolicy{NumRetries: 3} // of queries without one
-	c.Protocol.Events = vecql.EventsConfig(cfg.Events)
-	c.Nodes.DisableInitialHostLookup = cfg.DisableInitialHostLookup
-	c.Pool.DisableShardAwarePort = cfg.DisableShardAwarePort
-	c.Pool.ReconnectionPolicy = cfg.ReconnectionPolicy
 	c.Protocol.ApplicationInfo = applicationInfo(cfg.ApplicationInfo)
-	c.Nodes.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
-	s.observers().Configure(c)
-	c.Authenticator, c.AuthProvider = api.AdaptAuthentication(cfg.Authenticator, cfg.AuthProvider, s.hosts.Of)
-	if cfg.Compressor != nil {
-		c.Compressor = compat.AdaptBlockCompressor(cfg.Compressor)
-	}
-	c.Logger = api.AdaptLogger(&api.DefaultLogger{})
-	if cfg.Logger != nil {
+	if c.Logger = api.AdaptLogger(&api.DefaultLogger{}); cfg.Logger != nil {
 		c.Logger = api.AdaptLogger(cfg.Logger)
 	}
 	if err := s.configureDialing(c); err != nil {
