@@ -11,7 +11,31 @@ import (
 
 // Batch: several statements in one request.
 
+// A Batch is a list of statements that are sent in one request. Session.ExecuteBatch runs it.
+type Batch struct {
+	batch // the first field: see package api
+
+	Type          BatchType
+	Entries       []BatchEntry
+	Cons          Consistency
+	CustomPayload map[string][]byte
+
+	observer BatchObserver
+}
+
 type batch = api.BatchV1[Batch, RetryPolicy, Consistency, HostInfo, ColumnInfo]
+
+// NewBatch returns an empty batch with the defaults of the session.
+func (s *Session) NewBatch(typ BatchType) *Batch {
+	b := &Batch{Type: typ, observer: s.cfg.BatchObserver}
+	b.Cons = api.StartBatch(&b.batch, &s.core)
+	return b
+}
+
+// Query adds a statement.
+func (b *Batch) Query(stmt string, args ...any) {
+	b.Entries = append(b.Entries, BatchEntry{Stmt: stmt, Args: args})
+}
 
 // SerialConsistency sets the consistency of the Paxos phase of a conditional batch.
 func (b *Batch) SerialConsistency(cons SerialConsistency) *Batch {

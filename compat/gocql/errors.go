@@ -69,3 +69,9 @@ func fieldsError(err error) error {
 		return e
 	}
 }
+
+// plain returns the error that this API has for an error of vecql.
+func plain(err error) error { return known.Plain(err) }
+
+// requestError returns the error of this API for an error of a server.
+func requestError(err error) error { return fieldsError(err) }

@@ -79,3 +79,6 @@ func (r *execution) observeQuery(ctx context.Context, q *Query, o vecql.Observed
 func (r *execution) observeBatch(ctx context.Context, b *Batch, o vecql.ObservedAttempt) {
 	b.observer.ObserveBatch(ctx, r.seenBatch(b, o))
 }
+
+// attemptError returns the error of an attempt for an observer.
+func attemptError(err error) error { return plain(err) }

@@ -11,6 +11,12 @@ import (
 
 // Query: a statement with its values and options.
 
+// A Query is a statement with its values and options. A setter modifies the query and returns it.
+type Query struct {
+	query   // the first field: see package api
+	session *Session
+}
+
 type query = api.QueryV1[Query, RetryPolicy, Consistency, HostInfo, ColumnInfo]
 
 // Query returns a query of stmt. values are the values of its bind markers.

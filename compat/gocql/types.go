@@ -3,6 +3,7 @@
 package gocql
 
 import (
+	"github.com/vecql/vecql/compat"
 	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
@@ -14,10 +15,28 @@ import (
 // A Type is the option id of a CQL type.
 type Type = api.Type
 
+// A TypeInfo describes a CQL type.
+type TypeInfo interface {
+	Type() Type
+	// Version returns the version of the protocol.
+	Version() byte
+	// Custom returns the class of a TypeCustom.
+	Custom() string
+	// New is NewWithError, but panics instead of returning an error.
+	New() any
+	// NewWithError returns a pointer to the zero value of the Go type that stands for the CQL type in MapScan.
+	NewWithError() (any, error)
+}
+
 // A NativeType is a type without parameters, or a class of the server.
 type NativeType struct{ native }
 
 type native = api.Native
+
+// NewNativeType returns a type. custom is the class of a TypeCustom.
+func NewNativeType(proto byte, typ Type, custom string) NativeType {
+	return NativeType{api.NewNative(proto, typ, custom)}
+}
 
 // NewWithError implements TypeInfo.
 func (t NativeType) NewWithError() (any, error) { return newValue(t) }
@@ -69,6 +88,9 @@ func (t UDTTypeInfo) String() string {
 	return api.UDTText(t.KeySpace, t.Name, t.Elements, func(f UDTField) (string, TypeInfo) { return f.Name, f.Type })
 }
 
+// dialect is the meaning of values in this API (package compat).
+var dialect = compat.V1
+
 // newValue returns what NewWithError returns for t.
 func newValue(t TypeInfo) (any, error) { return api.NewValue(dialect, toCQL(t)) }
 
@@ -92,6 +114,9 @@ var infos = api.Types[TypeInfo]{
 
 // fromCQL returns the TypeInfo of a type of package cql, as a connection with that version of the protocol has it.
 func fromCQL(t cql.TypeInfo, proto byte) TypeInfo { return infos.Of(t, proto) }
+
+// toCQL returns the type of package cql that t stands for. t may be a type of the program.
+func toCQL(t TypeInfo) cql.TypeInfo { return compositeToCQL(t) }
 
 // compositeToCQL is toCQL of the types of v1.7.
 func compositeToCQL(t TypeInfo) cql.TypeInfo {

@@ -2,11 +2,6 @@
 
 package gocql
 
-import api "github.com/vecql/vecql/compat/api"
-
-// SnappyCompressor is the Snappy block format.
-type SnappyCompressor = api.SnappyCompressor
-
 // A SegmentCompressor is a Compressor of version 5 of the protocol.
 type SegmentCompressor interface {
 	AppendCompressed(dst, src []byte) ([]byte, error)

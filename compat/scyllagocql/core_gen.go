@@ -74,3 +74,6 @@ func (s *Session) common(hosts []string) *vecql.ClusterConfig {
 	}
 	return c
 }
+
+// SnappyCompressor is the Snappy block format.
+type SnappyCompressor = api.SnappyCompressor
