@@ -105,7 +105,8 @@ var imports = map[string][]string{
 		module + "/column", module + "/parquetscan/internal/failure", module + "/parquetscan/internal/input",
 		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18",
 	},
-	"parquetscan/internal/input": {module + "/parquetscan/internal/failure"},
+	"parquetscan/internal/format": {module + "/parquetscan/internal/thrift"},
+	"parquetscan/internal/input":  {module + "/parquetscan/internal/failure"},
 	"parquetscan/internal/page": {
 		module + "/internal/literals", module + "/internal/snappy", module + "/parquetscan/internal/buffer",
 		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/input",

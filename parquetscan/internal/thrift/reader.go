@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package thrift reads the compact protocol of Apache Thrift (thrift-compact-protocol.md).
+// Package thrift reads and writes the compact protocol of Apache Thrift (thrift-compact-protocol.md).
 package thrift
 
 import (
