@@ -100,6 +100,11 @@ var imports = map[string][]string{
 		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/page",
 		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18",
 	},
+	"parquetscan/internal/encoder": {
+		module + "/column", module + "/parquetscan/internal/buffer", module + "/parquetscan/internal/format",
+		module + "/parquetscan/internal/thrift", "github.com/andybalholm/brotli", "github.com/cespare/xxhash/v2",
+		"github.com/klauspost/compress", "github.com/pierrec/lz4/v4",
+	},
 	"parquetscan/internal/failure": nil,
 	"parquetscan/internal/footer": {
 		module + "/column", module + "/parquetscan/internal/failure", module + "/parquetscan/internal/input",

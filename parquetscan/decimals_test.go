@@ -126,37 +126,6 @@ func TestFilesOfOtherNestedTypes(t *testing.T) {
 	}
 }
 
-// A fullDisk is a Writer that fails after some bytes.
-type fullDisk struct{ room int }
-
-var errFull = errors.New("no space left")
-
-func (d *fullDisk) Write(b []byte) (int, error) {
-	n := min(len(b), d.room)
-	if d.room -= n; n < len(b) {
-		return n, errFull
-	}
-	return n, nil
-}
-
-// TestWriterSinkKeepsItsError requires that nothing is written after an error, which is returned again.
-func TestWriterSinkKeepsItsError(t *testing.T) {
-	disk := &fullDisk{5}
-	s := &writerSink{w: disk}
-	n, err := s.Write([]byte("abc"))
-	require.NoError(t, err)
-	require.Equal(t, 3, n)
-	n, err = s.Write([]byte("defg"))
-	require.ErrorIs(t, err, errFull)
-	require.Equal(t, 2, n)
-	disk.room = 100
-	n, err = s.Write([]byte("h"))
-	require.ErrorIs(t, err, errFull)
-	require.Zero(t, n)
-	require.EqualValues(t, 5, s.at)
-	require.Equal(t, 100, disk.room)
-}
-
 // TestMembersInAnyOrder selects the members of sets that are not sorted and have duplicates, with and without
 // statistics that decide.
 func TestMembersInAnyOrder(t *testing.T) {

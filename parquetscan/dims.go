@@ -100,7 +100,7 @@ func countElements(f *footer.Footer, group int, list *footer.Node) (rows, elemen
 // countsNullLists reports whether a writer counts NULL and empty lists as NULLs of the elements' column. The format
 // does not require it, and some writers count only NULLs among the elements.
 func countsNullLists(createdBy string) bool {
-	for _, writer := range []string{"parquet-cpp-arrow ", "parquet-mr ", "parquet-rs ", "parquet-go "} {
+	for _, writer := range []string{"parquet-cpp-arrow ", "parquet-mr ", "parquet-rs ", "parquet-go ", "vecql "} {
 		if strings.HasPrefix(createdBy, writer) {
 			return true
 		}

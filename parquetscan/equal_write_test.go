@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -199,9 +198,7 @@ func TestDuplicateNames(t *testing.T) {
 		column.Of("n", []int64{1, 2, 3}), column.Strings("n", []string{"x", "y", "x"}), inner, column.Of("a.b", []int32{4, 5, 6}),
 		column.Of("m", []float64{1, 2, 3}), column.Of("n", []int64{10, 20, 30}),
 	)
-	_, err := NewWriter(io.Discard, want.Schema(), WriterOptions{BloomFilters: []string{"n"}})
-	require.ErrorContains(t, err, "column n: no Bloom filter, because several columns have this name")
-	for _, o := range []WriterOptions{{}, {BloomFilters: []string{"m"}}, {Plain: []string{"n"}, DataPageV2: true}, {NoPageIndex: true}} {
+	for _, o := range []WriterOptions{{}, {BloomFilters: []string{"m", "n"}}, {Plain: []string{"n"}, DataPageV2: true}, {NoPageIndex: true}} {
 		file := writeBatches(t, want.Schema(), o, want)
 		requireReadsBack(t, file, Options{}, want)
 		part := &column.Batch{Rows: 3, Columns: []column.Column{want.Columns[5], want.Columns[1], want.Columns[4]}}

@@ -3,23 +3,21 @@
 package parquetscan
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/encoder"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // The Writer: batches become row groups and a footer. writer_schema.go maps columns to the Parquet schema,
-// writer_levels.go and writer_column.go lay out their values. arrow-go encodes and compresses pages.
+// writer_levels.go and writer_column.go lay out their values. Package encoder makes pages and files of them.
 
 // A Codec is a compression codec of pages.
 type Codec uint8
@@ -35,9 +33,9 @@ const (
 	Uncompressed
 )
 
-var writerCodecs = [...]compress.Compression{
-	Snappy: compress.Codecs.Snappy, Zstd: compress.Codecs.Zstd, Gzip: compress.Codecs.Gzip, Brotli: compress.Codecs.Brotli,
-	LZ4Raw: compress.Codecs.Lz4Raw, Uncompressed: compress.Codecs.Uncompressed,
+var writerCodecs = [...]format.Codec{
+	Snappy: format.Snappy, Zstd: format.Zstd, Gzip: format.Gzip, Brotli: format.Brotli, LZ4Raw: format.LZ4Raw,
+	Uncompressed: format.Uncompressed,
 }
 
 // String returns the name of the codec in the Parquet format, such as "SNAPPY".
@@ -64,17 +62,15 @@ type WriterOptions struct {
 	NoDictionary bool
 	Plain        []string
 	// BloomFilters names columns that get a Bloom filter in every row group, of 8 KiB to 4 MiB each by the number of
-	// distinct values. The filters are held in memory until Close. Columns of bool, and columns that share their name
-	// with another, cannot have a filter.
+	// distinct values. A filter takes 4 MiB of memory while its row group is encoded. Columns of bool cannot have one.
 	BloomFilters []string
 	// NoPageIndex omits the page index (minimum, maximum and first row of each page). Column chunks always have
 	// statistics.
 	NoPageIndex bool
-	// DataPageV2 writes data pages V2: levels are not compressed, and headers contain the number of rows. With Brotli,
-	// arrow-go v18.8 cannot read such a page if all its values are NULL; other readers can.
+	// DataPageV2 writes data pages V2: levels are not compressed, and headers contain the number of rows.
 	DataPageV2 bool
 	// Workers is the number of goroutines that encode row groups while Write takes further rows. 0 and 1 mean none: Write
-	// encodes. The rows, row groups and pages of a file do not depend on Workers. With Workers, Write copies rows, and the
+	// encodes. The bytes of a file do not depend on Workers. With Workers, Write copies rows, and the
 	// error of a value may be returned by a later Write or by Close. Up to Workers+1 row groups are in memory, with their
 	// pages: RowGroupBytes bounds them. The goroutines of a Writer that is not closed end with their row groups.
 	Workers int
@@ -111,16 +107,19 @@ func (o WriterOptions) check() (WriterOptions, error) {
 // A Writer writes batches to a file. It is not safe for concurrent use.
 type Writer struct {
 	options WriterOptions
-	fields  []*writeNode
-	sink    *writerSink
-	file    *file.Writer
-	columns columnWriter // of the current row group
+	schema  *writeSchema
+	file    *encoder.File
+	pages   encoder.Options
 
-	groups int
-	rows   int // of this row group
-	bytes  int
+	// The row group that is not full: its rows are in encoder, or with Workers in held.
+	encoder *columnWriter // nil means that the row group has no rows
+	held    []*column.Batch
+	rows    int
+	bytes   int
 
-	parallel groupAppender // with Workers
+	groups int             // row groups so far
+	jobs   []*groupJob     // row groups not yet written, in the order of rows
+	idle   []*columnWriter // encoders between row groups
 
 	err    error // the first error; later calls return it
 	closed bool
@@ -155,61 +154,16 @@ func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (*Writer, err
 	if err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
-	properties, err := writerProperties(o, s)
-	if err != nil {
+	if err := s.setColumns(o); err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
-	wr := &Writer{options: o, fields: s.fields, sink: &writerSink{w: w}}
-	wr.columns.pageBytes, wr.parallel.schema = o.PageBytes, schema
-	wr.file, err = file.NewParquetWriterWithError(wr.sink, s.root, file.WithWriterProps(properties))
-	if err != nil {
+	wr := &Writer{options: o, schema: s, pages: encoder.Options{
+		Codec: writerCodecs[o.Codec], PageBytes: o.PageBytes, V2: o.DataPageV2, PageIndex: !o.NoPageIndex,
+	}}
+	if wr.file, err = encoder.NewFile(w); err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
 	return wr, nil
-}
-
-// writerProperties converts the options to arrow-go's.
-func writerProperties(o WriterOptions, s *writeSchema) (*parquet.WriterProperties, error) {
-	version := parquet.DataPageV1
-	if o.DataPageV2 {
-		version = parquet.DataPageV2
-	}
-	p := []parquet.WriterProperty{
-		parquet.WithCompression(writerCodecs[o.Codec]), parquet.WithDataPageSize(int64(o.PageBytes)),
-		parquet.WithDataPageVersion(version), parquet.WithDictionaryDefault(!o.NoDictionary),
-		parquet.WithPageIndexEnabled(!o.NoPageIndex), parquet.WithStats(true),
-		parquet.WithBatchSize(math.MaxInt32), // one call is one batch: the Writer splits
-		parquet.WithMaxBloomFilterBytes(4 << 20), parquet.WithBloomFilterCandidates(10),
-		parquet.WithAdaptiveBloomFilterEnabled(true),
-	}
-	plain, err := s.leavesOf(o.Plain)
-	if err != nil {
-		return nil, err
-	}
-	for _, leaf := range s.leaves {
-		if leaf.field.Type.Kind == column.Vector {
-			plain = append(plain, leaf)
-		}
-	}
-	for _, leaf := range plain {
-		p = append(p, parquet.WithDictionaryFor(leaf.leafPath, false))
-	}
-	filters, err := s.leavesOf(o.BloomFilters)
-	if err != nil {
-		return nil, err
-	}
-	for _, leaf := range filters {
-		if leaf.field.Type.Kind == column.Bool {
-			return nil, fmt.Errorf("column %s: bool cannot have a Bloom filter", leaf.path)
-		}
-		for _, other := range s.leaves { // arrow-go finds filters by path
-			if other != leaf && other.leafPath == leaf.leafPath {
-				return nil, fmt.Errorf("column %s: no Bloom filter, because several columns have this name", leaf.path)
-			}
-		}
-		p = append(p, parquet.WithBloomFilterEnabledFor(leaf.leafPath, true))
-	}
-	return parquet.NewWriterProperties(p...), nil
 }
 
 // Write adds the rows of a batch. Its columns must have the names, types and order of the Writer's schema. One batch
@@ -235,10 +189,10 @@ func (w *Writer) Write(b *column.Batch) error {
 // write checks the batch as a whole and writes it, in as many row groups as the options require. A row group ends
 // before it exceeds RowGroupRows or RowGroupBytes.
 func (w *Writer) write(b *column.Batch) error {
-	if len(b.Columns) != len(w.fields) {
-		return fmt.Errorf("%w: a batch has %d columns, the file %d", ErrNoColumn, len(b.Columns), len(w.fields))
+	if len(b.Columns) != len(w.schema.fields) {
+		return fmt.Errorf("%w: a batch has %d columns, the file %d", ErrNoColumn, len(b.Columns), len(w.schema.fields))
 	}
-	for i, f := range w.fields {
+	for i, f := range w.schema.fields {
 		c := &b.Columns[i]
 		if c.Name != f.field.Name {
 			return fmt.Errorf("%w: column %d of a batch is %s, the file's is %s", ErrNoColumn, i, c.Name, f.field.Name)
@@ -278,7 +232,7 @@ func (w *Writer) write(b *column.Batch) error {
 // stored returns the batch with each column converted to the kind that it is stored as.
 func (w *Writer) stored(b *column.Batch) (*column.Batch, error) {
 	out := &column.Batch{Rows: b.Rows, Columns: b.Columns}
-	for i, f := range w.fields {
+	for i, f := range w.schema.fields {
 		if f.isStoredAsIs() {
 			continue
 		}
@@ -307,30 +261,25 @@ func (w *Writer) fit(b *column.Batch, from int) int {
 
 func (w *Writer) size(b *column.Batch, from, to int) int {
 	size := 0
-	for i, f := range w.fields {
+	for i, f := range w.schema.fields {
 		size += f.size(&b.Columns[i], from, to)
 	}
 	return size
 }
 
-// writeRows writes rows [from, to) to the current row group, or to a new one.
+// writeRows adds rows [from, to) to the current row group, or to a new one.
 func (w *Writer) writeRows(b *column.Batch, from, to int) error {
-	if w.options.Workers > 1 {
-		w.hold(b, from, to)
-		return nil
-	}
-	if w.columns.leaf.group == nil {
+	switch {
+	case w.options.Workers > 1:
+		w.held = append(w.held, b.Slice(from, to).Clone())
+	case w.encoder == nil:
 		if w.groups == maxRowGroups {
 			return errRowGroups
 		}
-		var err error
-		if w.columns.leaf.group, err = w.file.AppendBufferedRowGroupChecked(); err != nil {
-			return err
-		}
-		w.groups++
-	}
-	for i, f := range w.fields {
-		if err := w.columns.writeColumn(f, &b.Columns[i], from, to); err != nil {
+		w.encoder = w.newEncoder()
+		fallthrough
+	default:
+		if err := w.encoder.writeRows(b, from, to); err != nil {
 			return err
 		}
 	}
@@ -339,22 +288,26 @@ func (w *Writer) writeRows(b *column.Batch, from, to int) error {
 	return nil
 }
 
-// endGroup closes the current row group, if there is one. All its columns must have the rows that were written.
+// endGroup ends the current row group, if it has rows.
 func (w *Writer) endGroup() error {
-	if w.options.Workers > 1 {
-		return w.handOver()
-	}
-	if w.columns.leaf.group == nil {
+	if w.rows == 0 {
 		return nil
 	}
-	if n, err := w.columns.leaf.group.NumRows(); err != nil {
-		return err
-	} else if n != w.rows {
-		return fmt.Errorf("%d rows were written to a row group, which has %d", w.rows, n)
+	if w.groups == maxRowGroups {
+		return errRowGroups
 	}
-	err := w.columns.leaf.group.Close()
-	w.columns.leaf.group, w.rows, w.bytes = nil, 0, 0
-	return cmp.Or(w.sink.err, err)
+	rows := w.rows
+	w.groups++
+	w.rows, w.bytes = 0, 0
+	if w.options.Workers > 1 {
+		return w.handOver(rows)
+	}
+	chunks, err := w.encoder.finish()
+	if err != nil {
+		return err
+	}
+	w.idle, w.encoder = append(w.idle, w.encoder), nil
+	return w.file.Append(rows, chunks)
 }
 
 // Close writes the last row group and the footer, without which the output is not a valid file. It does not close the
@@ -367,11 +320,14 @@ func (w *Writer) Close() error {
 	if w.err = w.finish(); w.err != nil {
 		w.err = fmt.Errorf("parquetscan: %w", w.err)
 	}
-	w.columns, w.parallel = columnWriter{}, groupAppender{}
+	w.encoder, w.held, w.jobs, w.idle = nil, nil, nil, nil
 	return w.err
 }
 
-// finish writes the metadata and the footer. Keys are sorted, so that equal input makes equal files.
+// writerName names the program in the footer.
+const writerName = "vecql version 0.1.0"
+
+// finish writes the rest of the file. Keys are sorted, so that equal input makes equal files.
 func (w *Writer) finish() error {
 	if err := w.endGroup(); err != nil {
 		return err
@@ -379,46 +335,15 @@ func (w *Writer) finish() error {
 	if err := w.collect(0); err != nil {
 		return err
 	}
-	schema, err := encodeArrowSchema(w.fields)
+	schema, err := encodeArrowSchema(w.schema.fields)
 	if err != nil {
 		return err
 	}
-	if err := w.file.AppendKeyValueMetadata(footer.ArrowSchemaKey, schema); err != nil {
-		return err
+	metadata := []encoder.KeyValue{{Key: footer.ArrowSchemaKey, Value: schema}}
+	for _, key := range slices.Sorted(maps.Keys(w.options.Metadata)) {
+		metadata = append(metadata, encoder.KeyValue{Key: key, Value: w.options.Metadata[key]})
 	}
-	keys := make([]string, 0, len(w.options.Metadata))
-	for key := range w.options.Metadata {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		if err := w.file.AppendKeyValueMetadata(key, w.options.Metadata[key]); err != nil {
-			return err
-		}
-	}
-	if w.parallel.meta != nil {
-		return w.finishParallel()
-	}
-	err = w.file.Close()
-	return cmp.Or(w.sink.err, err)
-}
-
-// A writerSink keeps the first error of an io.Writer, and hides its Close method.
-type writerSink struct {
-	w   io.Writer
-	at  int64 // bytes written
-	err error
-}
-
-func (s *writerSink) Write(p []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
-	}
-	n, err := s.w.Write(p)
-	s.at += int64(n)
-	if err == nil && n != len(p) {
-		err = io.ErrShortWrite
-	}
-	s.err = err
-	return n, err
+	return w.file.Finish(&encoder.Footer{
+		Schema: w.schema.elements, Leaves: len(w.schema.leaves), Metadata: metadata, CreatedBy: writerName,
+	})
 }

@@ -5,6 +5,7 @@ package parquetscan
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -97,7 +98,7 @@ func TestLeavesOfNames(t *testing.T) {
 		leaves, err := s.leavesOf([]string{name})
 		var got []string
 		for _, leaf := range leaves {
-			got = append(got, leaf.leafPath)
+			got = append(got, strings.Join(leaf.column.Path, "."))
 		}
 		require.Equal(t, want, got, name)
 		if want == nil {

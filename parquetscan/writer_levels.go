@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/encoder"
 )
 
 // Repetition and definition levels, computed from offsets and validity for pieces of rows of bounded size.
@@ -15,16 +16,37 @@ import (
 // it is NULL or empty. The definition level of an entry is how much of its path is present, the repetition level which
 // list it continues (parquet-format, README.md, "Nested Encoding").
 
-// A columnWriter writes columns to the current row group.
+// A columnWriter encodes row groups, one after the other.
 type columnWriter struct {
-	leaf      leafWriter
+	fields    []*writeNode
+	chunks    []*encoder.Chunk // by leaf
 	pageBytes int
 	// Memory that pieces reuse.
-	steps []levelEntries // by depth
-	def   []int16
-	rep   []int16
-	picks []int
-	same  [][]int16 // by level: copies of that level
+	steps  []levelEntries // by depth
+	picks  []int
+	values valueBuffers
+}
+
+// writeRows adds rows [from, to) of a batch to the row group.
+func (w *columnWriter) writeRows(b *column.Batch, from, to int) error {
+	for i, f := range w.fields {
+		if err := w.writeColumn(f, &b.Columns[i], from, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish ends the row group and returns its column chunks.
+func (w *columnWriter) finish() ([]*encoder.Encoded, error) {
+	out := make([]*encoder.Encoded, len(w.chunks))
+	for i, c := range w.chunks {
+		var err error
+		if out[i], err = c.Finish(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // levelEntries are the entries of a field: the levels of each so far, and its index among the values of the field, -1
@@ -42,19 +64,6 @@ func (w *columnWriter) step(depth int) *levelEntries {
 	e := &w.steps[depth]
 	e.def, e.rep, e.at = e.def[:0], e.rep[:0], e.at[:0]
 	return e
-}
-
-// levels returns n times the same level.
-func (w *columnWriter) levels(level int16, n int) []int16 {
-	for len(w.same) <= int(level) {
-		w.same = append(w.same, nil)
-	}
-	s := w.same[level]
-	for len(s) < n {
-		s = append(s, level)
-	}
-	w.same[level] = s
-	return s[:n]
 }
 
 // size returns the bytes of values of rows [from, to), with four for each offset. It is at least the number of
@@ -128,37 +137,8 @@ func (n *writeNode) errNull(i int) error {
 	return fmt.Errorf("%s: value %d is NULL, but the schema does not allow NULLs", n.path, i)
 }
 
-// writeFlat writes rows of a scalar.
-func (w *columnWriter) writeFlat(n *writeNode, c *column.Column, from, to int) error {
-	rows := to - from
-	if !n.field.Nullable {
-		if c.Nulls > 0 {
-			for i := from; i < to; i++ {
-				if c.Null(i) {
-					return n.errNull(i)
-				}
-			}
-		}
-		return w.leaf.writeValues(n, c, from, rows, nil, nil, nil)
-	}
-	if c.Nulls == 0 {
-		return w.leaf.writeValues(n, c, from, rows, nil, w.levels(1, rows), nil)
-	}
-	def, picks := w.def[:0], w.picks[:0]
-	for i := from; i < to; i++ {
-		valid := c.Validity[i>>3] >> (i & 7) & 1
-		def = append(def, int16(valid))
-		if valid != 0 {
-			picks = append(picks, i)
-		}
-	}
-	w.def, w.picks = def, picks
-	return w.leaf.writeValues(n, c, from, len(picks), picks, def, nil)
-}
-
-// writeMatrix writes rows of a vector. Its levels are the same for all rows but NULLs.
-func (w *columnWriter) writeMatrix(n *writeNode, c *column.Column, from, to int) error {
-	rows, dim := to-from, c.Type.Dim
+// checkNulls returns an error if a row in [from, to) is NULL in a field that is not nullable.
+func (n *writeNode) checkNulls(c *column.Column, from, to int) error {
 	if c.Nulls > 0 && !n.field.Nullable {
 		for i := from; i < to; i++ {
 			if c.Null(i) {
@@ -166,32 +146,86 @@ func (w *columnWriter) writeMatrix(n *writeNode, c *column.Column, from, to int)
 			}
 		}
 	}
-	elements := n.def + 1 // the level of an element
-	if c.Nulls == 0 && dim > 0 {
-		if len(n.pattern) < rows*dim {
-			n.pattern = n.pattern[:0]
-			for range rows {
-				n.pattern = append(append(n.pattern, 0), w.levels(1, dim-1)...)
+	return nil
+}
+
+// writeFlat writes rows of a scalar.
+func (w *columnWriter) writeFlat(n *writeNode, c *column.Column, from, to int) error {
+	rows, out := to-from, w.chunks[n.leaf]
+	if err := n.checkNulls(c, from, to); err != nil {
+		return err
+	}
+	if c.Nulls == 0 || !n.field.Nullable {
+		if n.field.Nullable {
+			out.Def.Run(1, rows)
+		}
+		return w.writeValues(n, c, from, rows, nil, rows, rows)
+	}
+	picks := w.picks[:0]
+	for i := from; i < to; {
+		end, valid := i, c.Validity[i>>3]>>(i&7)&1 // of rows that are alike
+		for ; end < to && c.Validity[end>>3]>>(end&7)&1 == valid; end++ {
+			if valid != 0 {
+				picks = append(picks, end)
 			}
 		}
-		return w.leaf.writeValues(n, c, from*dim, rows*dim, nil, w.levels(elements, rows*dim), n.pattern[:rows*dim])
+		out.Def.Run(uint32(valid), end-i)
+		i = end
 	}
-	def, rep, picks := w.def[:0], w.rep[:0], w.picks[:0]
-	present, going := w.levels(elements, dim), w.levels(1, max(0, dim-1))
-	for i := from; i < to; i++ {
-		rep = append(rep, 0)
-		switch {
-		case c.Null(i):
-			def = append(def, 0)
-		case dim == 0:
-			def = append(def, n.def)
-		default:
-			def, rep = append(def, present...), append(rep, going...)
-			picks = append(picks, i)
+	w.picks = picks
+	return w.writeValues(n, c, from, len(picks), picks, rows, rows)
+}
+
+// writeValues writes count values of a leaf, those at picks, or from first on if picks is nil, and ends the piece.
+func (w *columnWriter) writeValues(n *writeNode, c *column.Column, first, count int, picks []int,
+	entries, rows int,
+) error {
+	out := w.chunks[n.leaf]
+	if count > 0 {
+		s := valueSource{column: c, first: first, count: count, picks: picks}
+		if err := s.writeValues(n, out, &w.values); err != nil {
+			return fmt.Errorf("%s: %w", n.path, err)
 		}
 	}
-	w.def, w.rep, w.picks = def, rep, picks
-	return w.leaf.writeRowsOf(n, c, picks, def, rep)
+	if err := out.End(entries, rows); err != nil {
+		return fmt.Errorf("%s: %w", n.path, err)
+	}
+	return nil
+}
+
+// writeMatrix writes rows of a vector.
+func (w *columnWriter) writeMatrix(n *writeNode, c *column.Column, from, to int) error {
+	if err := n.checkNulls(c, from, to); err != nil {
+		return err
+	}
+	out, dim, width, entries := w.chunks[n.leaf], c.Type.Dim, c.Type.ValueWidth(), 0
+	for i := from; i < to; {
+		end := i + 1 // of rows that are alike
+		for end < to && c.Null(end) == c.Null(i) {
+			end++
+		}
+		rows := end - i
+		switch {
+		case c.Null(i):
+			out.Def.Run(0, rows)
+			out.Rep.Run(0, rows)
+			entries += rows
+		case dim == 0:
+			out.Def.Run(uint32(n.def), rows)
+			out.Rep.Run(0, rows)
+			entries += rows
+		default:
+			out.Def.Run(uint32(n.def)+1, rows*dim)
+			for range rows {
+				out.Rep.Run(0, 1)
+				out.Rep.Run(1, dim-1)
+			}
+			out.PutFixed(c.Values[i*width : end*width])
+			entries += rows * dim
+		}
+		i = end
+	}
+	return w.writeValues(n, c, 0, 0, nil, entries, to-from)
 }
 
 // writeEntries writes a nested field; e has its entries with the levels of the enclosing fields.
@@ -250,7 +284,14 @@ func (w *columnWriter) writeEntries(n *writeNode, c *column.Column, e *levelEntr
 	if count > 0 && picks[count-1]-picks[0] == count-1 { // picks ascend, so this is one run
 		first, picks = picks[0], nil
 	}
-	return w.leaf.writeValues(n, c, first, count, picks, e.def, e.rep)
+	out := w.chunks[n.leaf]
+	if n.column.MaxDef > 0 {
+		out.Def.Append(e.def)
+	}
+	if n.column.MaxRep > 0 {
+		out.Rep.Append(e.rep)
+	}
+	return w.writeValues(n, c, first, count, picks, len(e.def), len(w.steps[0].at))
 }
 
 // expand appends an entry for each element of a list, and one for each NULL or empty list. rep is the repetition level

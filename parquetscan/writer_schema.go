@@ -3,17 +3,16 @@
 package parquetscan
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/schema"
-
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/encoder"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // The columns of a Writer: the tree of fields with their levels (parquet-format, README.md, "Nested Encoding"), and the
@@ -28,40 +27,35 @@ type writeNode struct {
 	children []*writeNode
 
 	// Of scalars and vectors:
-	leaf     int    // the number of the column chunk in its row group
-	leafPath string // as the file's schema has it
-	width    int    // bytes of a decimal of fixed length
-	limit    [4]uint64
-	dim      int     // of a Vector: -1 while all rows were NULL
-	nulls    bool    // some row was NULL
-	pattern  []int16 // of a Vector: repetition levels of rows, dim each
+	leaf   int // the number of the column chunk in its row group, -1 means none
+	column encoder.Column
+	limit  [4]uint64 // of a decimal
+	dim    int       // of a Vector: -1 while all rows were NULL
+	nulls  bool      // some row was NULL
 }
 
 // A writeSchema is all fields of a file.
 type writeSchema struct {
-	fields []*writeNode
-	leaves []*writeNode
-	root   *schema.GroupNode
+	fields   []*writeNode
+	leaves   []*writeNode
+	elements []format.SchemaElement
 }
 
-// newWriteSchema maps the fields to nodes of a Parquet schema. Names must be unique.
+// newWriteSchema maps the fields to a Parquet schema.
 func newWriteSchema(fields []column.Field) (*writeSchema, error) {
 	s := &writeSchema{}
 	if err := checkNames("the file", fields, true); err != nil {
 		return nil, err
 	}
-	nodes := make(schema.FieldList, len(fields))
-	for i, f := range fields {
-		n, node, err := s.add(f, f.Name, f.Name, 0, 0)
+	s.addGroup("schema", format.Required, len(fields), format.NoLogical)
+	for _, f := range fields {
+		n, err := s.add(f, f.Name, nil, 0, 0)
 		if err != nil {
 			return nil, fmt.Errorf("column %w", err)
 		}
 		s.fields = append(s.fields, n)
-		nodes[i] = node
 	}
-	var err error
-	s.root, err = schema.NewGroupNode("schema", parquet.Repetitions.Required, nodes, -1)
-	return s, err
+	return s, nil
 }
 
 // checkNames returns an error if a field has no name, or, unless same is set, if two fields share a name.
@@ -84,10 +78,10 @@ func checkNames(of string, fields []column.Field, same bool) error {
 	return nil
 }
 
-// add makes the writeNodes and the schema's nodes of a field and its children. path is the field's path in errors, at
-// its path in the file's schema; def and rep are the levels of the enclosing field.
-func (s *writeSchema) add(f column.Field, path, at string, def, rep int16) (*writeNode, schema.Node, error) {
-	fail := func(err error) (*writeNode, schema.Node, error) { return nil, nil, fmt.Errorf("%s: %w", path, err) }
+// add adds a field and its children. path is the field's path in errors, in is the path of the enclosing field in the
+// file's schema; def and rep are the levels of the enclosing field.
+func (s *writeSchema) add(f column.Field, path string, in []string, def, rep int16) (*writeNode, error) {
+	fail := func(err error) (*writeNode, error) { return nil, fmt.Errorf("%s: %w", path, err) }
 	if err := f.Type.Check(); err != nil {
 		return fail(err)
 	}
@@ -95,168 +89,187 @@ func (s *writeSchema) add(f column.Field, path, at string, def, rep int16) (*wri
 	if f.Type.Dim > 0 {
 		n.dim = f.Type.Dim
 	}
-	repetition := parquet.Repetitions.Required
+	repetition := format.Required
 	if f.Nullable {
-		repetition = parquet.Repetitions.Optional
+		repetition = format.Optional
 		n.def++
 	}
 	fields := f.Type.Kind == column.Struct || f.Type.Kind == column.Tuple
 	if want := map[column.Kind]int{column.List: 1, column.Map: 2}[f.Type.Kind]; !fields && len(f.Fields) != want {
 		return fail(fmt.Errorf("%v has %d fields, not %d", f.Type, len(f.Fields), want))
 	}
+	at := append(slices.Clip(in), f.Name)
 	if f.Type.Kind.IsNested() || f.Type.Kind == column.Vector {
-		node, err := s.addNested(n, at, repetition)
-		return n, node, err
+		return n, s.addNested(n, at, repetition)
 	}
 	if f.Type.Kind.HasText() {
 		n.field.Type = column.Type{Kind: column.String}
 	}
-	s.addLeaf(n, at)
-	node, err := primitiveNode(f.Name, repetition, n.field.Type)
-	if err != nil {
-		return fail(err)
-	}
-	return n, node, nil
+	s.addLeaf(n, at, n.field.Type, repetition, 0)
+	return n, nil
 }
 
-// addNested is add for a field with children or of vectors, of which n has the levels and the path.
-func (s *writeSchema) addNested(n *writeNode, at string, repetition parquet.Repetition) (schema.Node, error) {
+// addNested is add for a field with children or of vectors, of which n has the levels and the path; at is its path in
+// the file's schema.
+func (s *writeSchema) addNested(n *writeNode, at []string, repetition format.Repetition) error {
 	f := n.field
-	fail := func(err error) (schema.Node, error) { return nil, fmt.Errorf("%s: %w", n.path, err) }
-	list := schema.NewListLogicalType()
 	switch f.Type.Kind {
 	case column.List:
 		element := f.Fields[0]
 		element.Name = column.ElementName
-		kids, err := s.addChildren(n, at+".list", 1, element)
-		if err != nil {
-			return nil, err
-		}
-		return repeatedNode(n, "list", repetition, kids, list)
+		s.addRepeated(f.Name, repetition, format.LogicalList, "list", 1)
+		return s.addChildren(n, append(at, "list"), 1, element)
 	case column.Map:
 		key, value := f.Fields[0], f.Fields[1]
 		if key.Nullable {
-			return fail(errors.New("the key of a map must not be nullable"))
+			return fmt.Errorf("%s: the key of a map must not be nullable", n.path)
 		}
 		key.Name, value.Name = column.KeyName, column.ValueName
-		kids, err := s.addChildren(n, at+".key_value", 1, key, value)
-		if err != nil {
-			return nil, err
-		}
-		return repeatedNode(n, "key_value", repetition, kids, schema.MapLogicalType{})
+		s.addRepeated(f.Name, repetition, format.LogicalMap, "key_value", 2)
+		return s.addChildren(n, append(at, "key_value"), 1, key, value)
 	case column.Vector:
-		element, err := primitiveNode(column.ElementName, parquet.Repetitions.Required, column.Type{Kind: f.Type.Elem})
-		if err != nil {
-			return fail(err)
-		}
-		s.addLeaf(n, at+".list."+column.ElementName)
-		return repeatedNode(n, "list", repetition, schema.FieldList{element}, list)
+		s.addRepeated(f.Name, repetition, format.LogicalList, "list", 1)
+		s.addLeaf(n, append(at, "list", column.ElementName), column.Type{Kind: f.Type.Elem}, format.Required, 1)
+		return nil
 	}
 	n.field.Type = column.Type{Kind: column.Struct} // also of a tuple
 	if err := checkNames("the "+f.Type.Kind.String(), f.Fields, false); err != nil {
-		return fail(err)
+		return fmt.Errorf("%s: %w", n.path, err)
 	}
-	kids, err := s.addChildren(n, at, 0, f.Fields...)
-	if err != nil {
-		return nil, err
-	}
-	return schema.NewGroupNode(f.Name, repetition, kids, -1)
+	s.addGroup(f.Name, repetition, len(f.Fields), format.NoLogical)
+	return s.addChildren(n, at, 0, f.Fields...)
 }
 
 // addChildren adds the children of n, which are so many levels of repetition below it.
-func (s *writeSchema) addChildren(n *writeNode, at string, repeats int16, fields ...column.Field,
-) (schema.FieldList, error) {
-	var nodes schema.FieldList
+func (s *writeSchema) addChildren(n *writeNode, at []string, repeats int16, fields ...column.Field) error {
 	for _, f := range fields {
-		child, node, err := s.add(f, n.path+"."+f.Name, at+"."+f.Name, n.def+repeats, n.rep+repeats)
+		child, err := s.add(f, n.path+"."+f.Name, at, n.def+repeats, n.rep+repeats)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		n.children = append(n.children, child)
-		nodes = append(nodes, node)
 	}
-	return nodes, nil
+	return nil
 }
 
-// repeatedNode returns the node of a list or a map, whose children are in a repeated group.
-func repeatedNode(n *writeNode, name string, repetition parquet.Repetition, children schema.FieldList,
-	logical schema.LogicalType,
-) (schema.Node, error) {
-	group, err := schema.NewGroupNode(name, parquet.Repetitions.Repeated, children, -1)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.path, err)
-	}
-	return schema.NewGroupNodeLogical(n.field.Name, repetition, schema.FieldList{group}, logical, -1)
+// addGroup adds the element of a group.
+func (s *writeSchema) addGroup(name string, repetition format.Repetition, children int, kind format.LogicalKind) {
+	logical := format.LogicalType{Kind: kind}
+	s.elements = append(s.elements, format.SchemaElement{
+		Type: format.NoType, Repetition: repetition, Name: name, NumChildren: int32(children),
+		Converted: logical.AsConverted(), Logical: logical,
+	})
 }
 
-func (s *writeSchema) addLeaf(n *writeNode, at string) {
+// addRepeated adds the elements of a list or a map, whose children are in a repeated group.
+func (s *writeSchema) addRepeated(name string, repetition format.Repetition, kind format.LogicalKind, group string,
+	children int,
+) {
+	s.addGroup(name, repetition, 1, kind)
+	s.addGroup(group, format.Repeated, children, format.NoLogical)
+}
+
+// addLeaf adds a leaf of a type, which is so many levels of repetition below n.
+func (s *writeSchema) addLeaf(n *writeNode, at []string, t column.Type, repetition format.Repetition, repeats int16) {
+	physical, width := physicalOf(t)
 	n.leaf = len(s.leaves)
-	n.leafPath = at
-	if p := n.field.Type.Precision; p > 0 {
-		n.width = decimalWidth(p)
-		n.limit = decimalLimit(p)
+	n.column = encoder.Column{
+		Path: at, Type: physical, Width: width, Order: orderOf(t, physical),
+		MaxDef: n.def + repeats, MaxRep: n.rep + repeats,
+	}
+	if t.Precision > 0 {
+		n.limit = decimalLimit(t.Precision)
 	}
 	s.leaves = append(s.leaves, n)
+	logical := logicalOf(t)
+	s.elements = append(s.elements, format.SchemaElement{
+		Type: physical, Length: int32(width), Repetition: repetition, Name: at[len(at)-1], Converted: logical.AsConverted(),
+		Scale: int32(t.Scale), Precision: int32(t.Precision), Logical: logical,
+	})
 }
 
-// primitiveNode returns the node of a scalar in the file's schema.
-func primitiveNode(name string, repetition parquet.Repetition, t column.Type) (schema.Node, error) {
-	unit := [...]schema.TimeUnitType{
-		column.Millis: schema.TimeUnitMillis, column.Micros: schema.TimeUnitMicros,
-		column.Nanos: schema.TimeUnitNanos,
+// logicalOf returns the logical type of a type.
+func logicalOf(t column.Type) format.LogicalType {
+	unit := map[column.Unit]format.TimeUnit{
+		column.Millis: format.Millis, column.Micros: format.Micros, column.Nanos: format.Nanos,
 	}[t.Unit]
-	var logical schema.LogicalType
 	switch t.Kind {
 	case column.Int8, column.Int16:
-		logical = schema.NewIntLogicalType(int8(8*t.ValueWidth()), true)
+		return format.LogicalType{Kind: format.LogicalInteger, Bits: int8(8 * t.ValueWidth()), Signed: true}
 	case column.Uint8, column.Uint16, column.Uint32, column.Uint64:
-		logical = schema.NewIntLogicalType(int8(8*t.ValueWidth()), false)
+		return format.LogicalType{Kind: format.LogicalInteger, Bits: int8(8 * t.ValueWidth())}
 	case column.Float16:
-		logical = schema.Float16LogicalType{}
+		return format.LogicalType{Kind: format.LogicalFloat16}
 	case column.Date:
-		logical = schema.DateLogicalType{}
+		return format.LogicalType{Kind: format.LogicalDate}
 	case column.Time:
-		logical = schema.NewTimeLogicalType(t.UTC, unit)
+		return format.LogicalType{Kind: format.LogicalTime, Unit: unit, UTC: t.UTC}
 	case column.Timestamp:
-		logical = schema.NewTimestampLogicalType(t.UTC, unit)
+		return format.LogicalType{Kind: format.LogicalTimestamp, Unit: unit, UTC: t.UTC}
 	case column.Decimal64, column.Decimal128, column.Decimal256:
-		logical = schema.NewDecimalLogicalType(int32(t.Precision), int32(t.Scale))
+		return format.LogicalType{Kind: format.LogicalDecimal, Precision: int32(t.Precision), Scale: int32(t.Scale)}
 	case column.String:
-		logical = schema.StringLogicalType{}
+		return format.LogicalType{Kind: format.LogicalString}
 	case column.UUID:
-		logical = schema.UUIDLogicalType{}
+		return format.LogicalType{Kind: format.LogicalUUID}
 	}
-	physical, length := physicalOf(t)
-	return schema.NewPrimitiveNodeLogical(name, repetition, logical, physical, length, -1)
+	return format.LogicalType{}
 }
 
-// physicalOf returns the physical type of a type, and its length in bytes if it is fixed.
-func physicalOf(t column.Type) (parquet.Type, int) {
+// orderOf returns the order of a type in statistics.
+func orderOf(t column.Type, physical format.PhysicalType) encoder.Order {
 	switch t.Kind {
 	case column.Bool:
-		return parquet.Types.Boolean, -1
+		return encoder.Bools
+	case column.Uint8, column.Uint16, column.Uint32:
+		return encoder.Uints32
+	case column.Uint64:
+		return encoder.Uints64
+	case column.Float16:
+		return encoder.Floats16
+	case column.Float32:
+		return encoder.Floats32
+	case column.Float64:
+		return encoder.Floats64
+	case column.Decimal128, column.Decimal256:
+		return encoder.Decimals
+	case column.String, column.Binary, column.UUID, column.Fixed:
+		return encoder.Texts
+	}
+	if physical == format.Int32 {
+		return encoder.Ints32
+	}
+	return encoder.Ints64
+}
+
+// physicalOf returns the physical type of a type, and the bytes of its values: 0 means that they differ, and a Boolean
+// takes one byte until it is encoded.
+func physicalOf(t column.Type) (format.PhysicalType, int) {
+	switch t.Kind {
+	case column.Bool:
+		return format.Boolean, 1
 	case column.Int8, column.Int16, column.Int32, column.Uint8, column.Uint16, column.Uint32, column.Date:
-		return parquet.Types.Int32, -1
+		return format.Int32, 4
 	case column.Time:
 		if t.Unit == column.Millis {
-			return parquet.Types.Int32, -1
+			return format.Int32, 4
 		}
 	case column.Float32:
-		return parquet.Types.Float, -1
+		return format.Float, 4
 	case column.Float64:
-		return parquet.Types.Double, -1
+		return format.Double, 8
 	case column.Decimal64:
 		if t.Precision <= 9 {
-			return parquet.Types.Int32, -1
+			return format.Int32, 4
 		}
 	case column.Decimal128, column.Decimal256:
-		return parquet.Types.FixedLenByteArray, decimalWidth(t.Precision)
+		return format.FixedLenByteArray, decimalWidth(t.Precision)
 	case column.String, column.Binary:
-		return parquet.Types.ByteArray, -1
+		return format.ByteArray, 0
 	case column.Float16, column.UUID, column.Fixed:
-		return parquet.Types.FixedLenByteArray, t.ValueWidth()
+		return format.FixedLenByteArray, t.ValueWidth()
 	}
-	return parquet.Types.Int64, -1
+	return format.Int64, 8
 }
 
 // decimalWidth returns the bytes of a signed number of precision digits.
@@ -280,7 +293,7 @@ func (s *writeSchema) leavesOf(names []string) ([]*writeNode, error) {
 	for _, name := range names {
 		found := len(leaves)
 		for _, leaf := range s.leaves {
-			if leaf.leafPath == name || strings.HasPrefix(leaf.leafPath, name+".") {
+			if at := strings.Join(leaf.column.Path, "."); at == name || strings.HasPrefix(at, name+".") {
 				leaves = append(leaves, leaf)
 			}
 		}
@@ -289,6 +302,28 @@ func (s *writeSchema) leavesOf(names []string) ([]*writeNode, error) {
 		}
 	}
 	return leaves, nil
+}
+
+// setColumns sets which leaves have dictionaries and Bloom filters.
+func (s *writeSchema) setColumns(o WriterOptions) error {
+	plain, err := s.leavesOf(o.Plain)
+	if err != nil {
+		return err
+	}
+	for _, leaf := range s.leaves {
+		leaf.column.Dictionary = !o.NoDictionary && leaf.field.Type.Kind != column.Vector && !slices.Contains(plain, leaf)
+	}
+	filters, err := s.leavesOf(o.BloomFilters)
+	if err != nil {
+		return err
+	}
+	for _, leaf := range filters {
+		if leaf.field.Type.Kind == column.Bool {
+			return fmt.Errorf("column %s: bool cannot have a Bloom filter", leaf.path)
+		}
+		leaf.column.Bloom = true
+	}
+	return nil
 }
 
 // check returns an error if a column does not match the schema, and records the dimensions of vectors.

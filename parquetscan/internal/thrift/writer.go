@@ -103,3 +103,9 @@ func (w *Writer) Flag(v bool) {
 func (w *Writer) Bytes(v []byte) {
 	w.B = append(binary.AppendUvarint(w.B, uint64(len(v))), v...)
 }
+
+// Raw appends a field that is a struct which another Writer wrote.
+func (w *Writer) Raw(id int16, v []byte) {
+	w.field(id, Struct)
+	w.B = append(w.B, v...)
+}
