@@ -42,11 +42,11 @@ func writeBoth(t testing.TB, fields column.Schema, o parquetscan.WriterOptions, 
 
 // randomOptions returns options with which files of a few rows have several row groups and pages.
 func randomOptions(g *arrowtest.Generator) parquetscan.WriterOptions {
-	return forArrow(parquetscan.WriterOptions{
+	return parquetscan.WriterOptions{
 		Codec: allCodecs[g.Rand.IntN(len(allCodecs))], DataPageV2: g.Rand.IntN(2) == 0, NoDictionary: g.Rand.IntN(2) == 0,
 		NoPageIndex: g.Rand.IntN(4) == 0, PageBytes: []int{0, 1, 300}[g.Rand.IntN(3)],
 		RowGroupRows: []int{0, 1, 7, 50}[g.Rand.IntN(4)], RowGroupBytes: []int{0, 1, 1000}[g.Rand.IntN(3)],
-	})
+	}
 }
 
 // testWorkers writes random batches of random columns with and without Workers.

@@ -36,13 +36,6 @@ func generatorOf(seed uint64) *arrowtest.Generator {
 	return &arrowtest.Generator{Rand: r, Dim: 1 + r.IntN(9)}
 }
 
-// forArrow changes options so that arrow-go can read the file: its reader fails on data pages V2 that are compressed
-// with Brotli and have only NULLs.
-func forArrow(o parquetscan.WriterOptions) parquetscan.WriterOptions {
-	o.DataPageV2 = o.DataPageV2 && o.Codec != parquetscan.Brotli
-	return o
-}
-
 // A written file, and its expected values.
 type written struct {
 	fields []column.Field
@@ -118,9 +111,6 @@ func TestWriterEveryKind(t *testing.T) {
 			for _, nullable := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v/v2=%v/nullable=%v", codec, v2, nullable), func(t *testing.T) {
 					o := parquetscan.WriterOptions{Codec: codec, DataPageV2: v2, PageBytes: 512, NoDictionary: g.Rand.IntN(2) == 0}
-					if nullable {
-						o = forArrow(o)
-					}
 					w := writeRandom(t, g, arrowtest.Scalars(nullable), o, 100, 0, 1, 200)
 					f := w.check(t)
 					require.Equal(t, 1, f.NumRowGroups())
@@ -146,7 +136,6 @@ func TestWriterRandomSchemas(t *testing.T) {
 				RowGroupRows:  []int{0, 1, 7, 50}[g.Rand.IntN(4)],
 				RowGroupBytes: []int{0, 1, 1000}[g.Rand.IntN(3)],
 			}
-			o = forArrow(o)
 			rows := make([]int, g.Rand.IntN(4))
 			for i := range rows {
 				rows[i] = g.Rand.IntN(80)
