@@ -43,7 +43,7 @@ func (s *valueSource) writeValues(n *writeNode, out *encoder.Chunk, b *valueBuff
 	case column.Bool:
 		out.PutBools(s.take(1, &b.bytes))
 	case column.String, column.Binary:
-		return s.writeTexts(out, b)
+		s.writeTexts(out, b)
 	case column.Vector:
 		out.PutFixed(s.take(n.column.Width, &b.bytes))
 	default:
@@ -152,7 +152,7 @@ func (s *valueSource) checkDecimals64(n *writeNode, v []int64) error {
 }
 
 // writeTexts writes values of String and Binary.
-func (s *valueSource) writeTexts(out *encoder.Chunk, b *valueBuffers) error {
+func (s *valueSource) writeTexts(out *encoder.Chunk, b *valueBuffers) {
 	c := s.column
 	if c.Dict == nil {
 		b.texts = b.texts[:0]
@@ -161,20 +161,18 @@ func (s *valueSource) writeTexts(out *encoder.Chunk, b *valueBuffers) error {
 			b.texts = append(b.texts, c.Values[c.Offsets[at]:c.Offsets[at+1]])
 		}
 		out.PutTexts(b.texts)
-		return nil
+		return
 	}
-	limit := uint32(c.Dict.Len())
 	all := buffer.SliceOf[uint32](c.Values, s.index(s.count-1)+1)
+	if s.picks == nil {
+		out.PutCodes(all[s.first:], c.Dict)
+		return
+	}
 	b.codes = b.codes[:0]
-	for i := range s.count {
-		code := all[s.index(i)]
-		if code >= limit {
-			return fmt.Errorf("value %d: code %d is not in the dictionary of %d entries", s.index(i), code, limit)
-		}
-		b.codes = append(b.codes, code)
+	for _, at := range s.picks {
+		b.codes = append(b.codes, all[at])
 	}
 	out.PutCodes(b.codes, c.Dict)
-	return nil
 }
 
 // decimals sets b.bytes to the values of Decimal128 and Decimal256: two's complement of the column's width, big-endian.

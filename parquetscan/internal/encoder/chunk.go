@@ -3,6 +3,8 @@
 package encoder
 
 import (
+	"math"
+
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/format"
@@ -37,6 +39,7 @@ type Chunk struct {
 	Def, Rep Hybrid // the levels of the page
 	column   *Column
 	options  *Options
+	mostPage int // bytes of a page, which headers have as an i32
 
 	// The page.
 	values  []byte // as PLAIN, behind room bytes for levels
@@ -62,14 +65,14 @@ type Chunk struct {
 
 // scraps is memory that pages reuse.
 type scraps struct {
-	levels, codes, compressed []byte
-	header                    []byte
-	hybrid                    Hybrid
+	levels, compressed, header []byte
+	texts                      [][]byte
+	hybrid                     Hybrid
 }
 
 // NewChunk returns a Chunk for a column.
 func NewChunk(c *Column, o *Options) *Chunk {
-	out := &Chunk{column: c, options: o}
+	out := &Chunk{column: c, options: o, mostPage: math.MaxInt32}
 	if c.MaxDef > 0 {
 		out.room = 256
 	}
@@ -203,11 +206,13 @@ func (c *Chunk) PutCodes(codes []uint32, dict *column.Dictionary) {
 		}
 		return
 	}
-	texts := make([][]byte, len(codes))
-	for i, code := range codes {
-		texts[i] = dict.Bytes(code)
+	texts := c.scraps.texts[:0]
+	for _, code := range codes {
+		texts = append(texts, dict.Bytes(code))
 	}
 	c.PutTexts(texts)
+	clear(texts) // they are the caller's
+	c.scraps.texts = texts
 }
 
 // End ends a piece of whole rows, whose levels and values were appended. It ends the page if the page is full.

@@ -21,6 +21,8 @@ type File struct {
 	err    error // the first error of w
 	groups []rowGroup
 	rows   int64
+
+	mostFooter int64 // bytes of the footer, which a u32 follows
 }
 
 // A rowGroup is the metadata of a row group.
@@ -57,7 +59,7 @@ type Footer struct {
 
 // NewFile writes the first bytes of a file.
 func NewFile(w io.Writer) (*File, error) {
-	f := &File{w: w}
+	f := &File{w: w, mostFooter: math.MaxUint32}
 	return f, f.write([]byte(format.Magic))
 }
 
@@ -74,9 +76,6 @@ func (f *File) write(p []byte) error {
 	f.err = err
 	return err
 }
-
-// Groups returns the number of row groups.
-func (f *File) Groups() int { return len(f.groups) }
 
 // Append writes a row group: its column chunks, then its Bloom filters.
 func (f *File) Append(rows int, chunks []*Encoded) error {
@@ -118,8 +117,8 @@ func (f *File) Finish(footer *Footer) error {
 	}
 	var w thrift.Writer
 	f.appendFooter(&w, footer)
-	if len(w.B) > math.MaxUint32 {
-		return fmt.Errorf("footer of %d bytes, of at most %d: write fewer row groups", len(w.B), uint32(math.MaxUint32))
+	if int64(len(w.B)) > f.mostFooter {
+		return fmt.Errorf("footer of %d bytes, of at most %d: write fewer row groups", len(w.B), f.mostFooter)
 	}
 	size := uint32(len(w.B))
 	return f.write(append(binary.LittleEndian.AppendUint32(w.B, size), format.Magic...))

@@ -3,11 +3,14 @@
 package encoder
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // A fullDisk is a Writer that fails after some bytes.
@@ -68,4 +71,27 @@ func TestBlocks(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 	require.EqualValues(t, len(want), b.size)
+}
+
+// TestSizes: sizes that the format cannot express are errors.
+func TestSizes(t *testing.T) {
+	for _, v2 := range []bool{false, true} {
+		c := NewChunk(&Column{Type: format.ByteArray, Order: Texts, MaxDef: 1}, &Options{PageBytes: 1 << 20, V2: v2, Codec: format.Snappy})
+		c.mostPage = 100
+		put := func(n int) error {
+			c.Def.Run(1, 1)
+			c.PutTexts([][]byte{make([]byte, n)})
+			require.NoError(t, c.End(1, 1))
+			_, err := c.Finish()
+			return err
+		}
+		require.NoError(t, put(80))
+		require.ErrorContains(t, put(100), "bytes, of at most 100: a row is too large")
+	}
+	var out bytes.Buffer
+	f, err := NewFile(&out)
+	require.NoError(t, err)
+	f.mostFooter = 20
+	require.ErrorContains(t, f.Finish(&Footer{CreatedBy: "a name that is longer"}), "of at most 20: write fewer row groups")
+	require.Equal(t, format.Magic, out.String())
 }

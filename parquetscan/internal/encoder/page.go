@@ -5,7 +5,6 @@ package encoder
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -57,8 +56,8 @@ func (c *Chunk) flush() error {
 	} else {
 		plain = c.withLevels()
 	}
-	if int64(len(levels))+int64(len(plain)) > math.MaxInt32 {
-		return fmt.Errorf("page of %d bytes, of at most %d: a row is too large", len(levels)+len(plain), math.MaxInt32)
+	if err := c.checkSize("page", len(levels)+len(plain)); err != nil {
+		return err
 	}
 	codec := c.options.Codec
 	if len(plain) == 0 { // a page V2 of NULLs
@@ -123,10 +122,15 @@ func (c *Chunk) compress(codec format.Codec, plain []byte) ([]byte, error) {
 	if codec != format.Uncompressed {
 		c.scraps.compressed = data
 	}
-	if len(data) > math.MaxInt32 {
-		return nil, fmt.Errorf("compressed page of %d bytes, of at most %d: a row is too large", len(data), math.MaxInt32)
+	return data, c.checkSize("compressed page", len(data))
+}
+
+// checkSize returns an error for a page whose header cannot have its size.
+func (c *Chunk) checkSize(what string, size int) error {
+	if size > c.mostPage {
+		return fmt.Errorf("%s of %d bytes, of at most %d: a row is too large", what, size, c.mostPage)
 	}
-	return data, nil
+	return nil
 }
 
 // openHeader returns the start of a page header.
