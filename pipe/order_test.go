@@ -142,6 +142,7 @@ func TestStatisticsOfEveryType(t *testing.T) {
 		}
 	}
 	kinds := map[column.Kind]bool{column.Bool: true, column.Date: true, column.Time: true, column.Timestamp: true, column.Decimal64: true}
+	kinds[column.String], kinds[column.Binary], kinds[column.UUID] = true, true, true
 	for k := column.Int8; k <= column.Uint64; k++ {
 		kinds[k] = true
 	}
