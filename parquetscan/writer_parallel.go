@@ -75,9 +75,11 @@ func (w *Writer) newEncoder() *columnWriter {
 		w.idle = w.idle[:n-1]
 		return e
 	}
-	e := &columnWriter{fields: w.schema.fields, pageBytes: w.options.PageBytes}
-	for _, leaf := range w.schema.leaves {
-		e.chunks = append(e.chunks, encoder.NewChunk(&leaf.column, &w.pages))
+	columns := make([]*encoder.Column, len(w.schema.leaves))
+	for i, leaf := range w.schema.leaves {
+		columns[i] = &leaf.column
 	}
-	return e
+	return &columnWriter{
+		fields: w.schema.fields, pageBytes: w.options.PageBytes, chunks: encoder.NewChunks(columns, &w.pages),
+	}
 }

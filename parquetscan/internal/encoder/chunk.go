@@ -57,22 +57,31 @@ type Chunk struct {
 	seen   []uint32 // by dictionary entry: the page that has it, for bounds
 	page   uint32   // the number of the page, from 1 on
 	remap  []uint32 // by code of a batch's dictionary: the entry plus 1
-	scraps scraps
+	scraps *scraps
 
 	written written
 	bloom   *bloomFilter
 }
 
-// scraps is memory that pages reuse.
+// scraps is memory that the pages of all columns reuse.
 type scraps struct {
 	levels, compressed, header []byte
 	texts                      [][]byte
 	hybrid                     Hybrid
 }
 
-// NewChunk returns a Chunk for a column.
-func NewChunk(c *Column, o *Options) *Chunk {
-	out := &Chunk{column: c, options: o, mostPage: math.MaxInt32}
+// NewChunks returns a Chunk for each column. They share memory: one goroutine uses them at a time.
+func NewChunks(columns []*Column, o *Options) []*Chunk {
+	shared := &scraps{}
+	out := make([]*Chunk, len(columns))
+	for i, c := range columns {
+		out[i] = newChunk(c, o, shared)
+	}
+	return out
+}
+
+func newChunk(c *Column, o *Options, shared *scraps) *Chunk {
+	out := &Chunk{column: c, options: o, mostPage: math.MaxInt32, scraps: shared}
 	if c.MaxDef > 0 {
 		out.room = 256
 	}

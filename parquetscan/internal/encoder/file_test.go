@@ -76,7 +76,7 @@ func TestBlocks(t *testing.T) {
 // TestSizes: sizes that the format cannot express are errors.
 func TestSizes(t *testing.T) {
 	for _, v2 := range []bool{false, true} {
-		c := NewChunk(&Column{Type: format.ByteArray, Order: Texts, MaxDef: 1}, &Options{PageBytes: 1 << 20, V2: v2, Codec: format.Snappy})
+		c := NewChunks([]*Column{{Type: format.ByteArray, Order: Texts, MaxDef: 1}}, &Options{PageBytes: 1 << 20, V2: v2, Codec: format.Snappy})[0]
 		c.mostPage = 100
 		put := func(n int) error {
 			c.Def.Run(1, 1)
