@@ -106,21 +106,15 @@ func (o WriterOptions) check() (WriterOptions, error) {
 
 // A Writer writes batches to a file. It is not safe for concurrent use.
 type Writer struct {
-	options WriterOptions
-	schema  *writeSchema
-	file    *encoder.File
-	pages   encoder.Options
+	options  WriterOptions
+	schema   *writeSchema
+	encoders groupEncoders
 
-	// The row group that is not full: its rows are in encoder, or with Workers in held.
-	encoder *columnWriter // nil means that the row group has no rows
-	held    []*column.Batch
-	rows    int
-	bytes   int
+	// The row group that is not full.
+	rows  int
+	bytes int
 
-	groups int             // row groups so far
-	jobs   []*groupJob     // row groups not yet written, in the order of rows
-	idle   []*columnWriter // encoders between row groups
-
+	groups int   // row groups that ended
 	err    error // the first error; later calls return it
 	closed bool
 }
@@ -154,16 +148,40 @@ func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (*Writer, err
 	if err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
-	if err := s.setColumns(o); err != nil {
+	if err := o.setColumns(s); err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
-	wr := &Writer{options: o, schema: s, pages: encoder.Options{
+	f, err := encoder.NewFile(w)
+	if err != nil {
+		return nil, fmt.Errorf("parquetscan: %w", err)
+	}
+	pages := encoder.Options{
 		Codec: writerCodecs[o.Codec], PageBytes: o.PageBytes, V2: o.DataPageV2, PageIndex: !o.NoPageIndex,
-	}}
-	if wr.file, err = encoder.NewFile(w); err != nil {
-		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
-	return wr, nil
+	encoders := groupEncoders{file: f, schema: s, workers: o.Workers, pages: pages}
+	return &Writer{options: o, schema: s, encoders: encoders}, nil
+}
+
+// setColumns sets which leaves have dictionaries and Bloom filters.
+func (o *WriterOptions) setColumns(s *writeSchema) error {
+	plain, err := s.leavesOf(o.Plain)
+	if err != nil {
+		return err
+	}
+	for _, leaf := range s.leaves {
+		leaf.column.Dictionary = !o.NoDictionary && leaf.field.Type.Kind != column.Vector && !slices.Contains(plain, leaf)
+	}
+	filters, err := s.leavesOf(o.BloomFilters)
+	if err != nil {
+		return err
+	}
+	for _, leaf := range filters {
+		if leaf.field.Type.Kind == column.Bool {
+			return fmt.Errorf("column %s: bool cannot have a Bloom filter", leaf.path)
+		}
+		leaf.column.Bloom = true
+	}
+	return nil
 }
 
 // Write adds the rows of a batch. Its columns must have the names, types and order of the Writer's schema. One batch
@@ -269,19 +287,11 @@ func (w *Writer) size(b *column.Batch, from, to int) int {
 
 // writeRows adds rows [from, to) to the current row group, or to a new one.
 func (w *Writer) writeRows(b *column.Batch, from, to int) error {
-	switch {
-	case w.options.Workers > 1:
-		w.held = append(w.held, b.Slice(from, to).Clone())
-	case w.encoder == nil:
-		if w.groups == maxRowGroups {
-			return errRowGroups
-		}
-		w.encoder = w.newEncoder()
-		fallthrough
-	default:
-		if err := w.encoder.writeRows(b, from, to); err != nil {
-			return err
-		}
+	if w.groups == maxRowGroups {
+		return errRowGroups
+	}
+	if err := w.encoders.writeRows(b, from, to); err != nil {
+		return err
 	}
 	w.rows += to - from
 	w.bytes += w.size(b, from, to)
@@ -293,21 +303,10 @@ func (w *Writer) endGroup() error {
 	if w.rows == 0 {
 		return nil
 	}
-	if w.groups == maxRowGroups {
-		return errRowGroups
-	}
 	rows := w.rows
 	w.groups++
 	w.rows, w.bytes = 0, 0
-	if w.options.Workers > 1 {
-		return w.handOver(rows)
-	}
-	chunks, err := w.encoder.finish()
-	if err != nil {
-		return err
-	}
-	w.idle, w.encoder = append(w.idle, w.encoder), nil
-	return w.file.Append(rows, chunks)
+	return w.encoders.endGroup(rows)
 }
 
 // Close writes the last row group and the footer, without which the output is not a valid file. It does not close the
@@ -320,7 +319,7 @@ func (w *Writer) Close() error {
 	if w.err = w.finish(); w.err != nil {
 		w.err = fmt.Errorf("parquetscan: %w", w.err)
 	}
-	w.encoder, w.held, w.jobs, w.idle = nil, nil, nil, nil
+	w.encoders = groupEncoders{}
 	return w.err
 }
 
@@ -332,7 +331,7 @@ func (w *Writer) finish() error {
 	if err := w.endGroup(); err != nil {
 		return err
 	}
-	if err := w.collect(0); err != nil {
+	if err := w.encoders.collect(0); err != nil {
 		return err
 	}
 	schema, err := encodeArrowSchema(w.schema.fields)
@@ -343,7 +342,7 @@ func (w *Writer) finish() error {
 	for _, key := range slices.Sorted(maps.Keys(w.options.Metadata)) {
 		metadata = append(metadata, encoder.KeyValue{Key: key, Value: w.options.Metadata[key]})
 	}
-	return w.file.Finish(&encoder.Footer{
+	return w.encoders.file.Finish(&encoder.Footer{
 		Schema: w.schema.elements, Leaves: len(w.schema.leaves), Metadata: metadata, CreatedBy: writerName,
 	})
 }

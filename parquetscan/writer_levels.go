@@ -228,10 +228,9 @@ func (w *columnWriter) writeMatrix(n *writeNode, c *column.Column, from, to int)
 	return w.writeValues(n, c, 0, 0, nil, entries, to-from)
 }
 
-// writeEntries writes a nested field; e has its entries with the levels of the enclosing fields.
-func (w *columnWriter) writeEntries(n *writeNode, c *column.Column, e *levelEntries, depth int) error {
+// withNulls returns the entries of a field, some of which may be NULL, as those of its values.
+func (w *columnWriter) withNulls(n *writeNode, c *column.Column, e *levelEntries, depth int) (*levelEntries, error) {
 	if n.field.Nullable {
-		depth++
 		t := w.step(depth)
 		t.rep = append(t.rep, e.rep...)
 		for i, at := range e.at {
@@ -245,13 +244,24 @@ func (w *columnWriter) writeEntries(n *writeNode, c *column.Column, e *levelEntr
 			}
 			t.def, t.at = append(t.def, def), append(t.at, at)
 		}
-		e = t
-	} else if c.Nulls > 0 {
+		return t, nil
+	}
+	if c.Nulls > 0 {
 		for _, at := range e.at {
 			if at >= 0 && c.Null(at) {
-				return n.errNull(at)
+				return nil, n.errNull(at)
 			}
 		}
+	}
+	return e, nil
+}
+
+// writeEntries writes a nested field; e has its entries with the levels of the enclosing fields.
+func (w *columnWriter) writeEntries(n *writeNode, c *column.Column, e *levelEntries, depth int) error {
+	depth++
+	e, err := w.withNulls(n, c, e, depth)
+	if err != nil {
+		return err
 	}
 	switch n.field.Type.Kind {
 	case column.List, column.Map:
@@ -273,6 +283,11 @@ func (w *columnWriter) writeEntries(n *writeNode, c *column.Column, e *levelEntr
 	if n.leaf < 0 {
 		return nil
 	}
+	return w.writeLeaf(n, c, e)
+}
+
+// writeLeaf writes the levels and the values of a nested leaf.
+func (w *columnWriter) writeLeaf(n *writeNode, c *column.Column, e *levelEntries) error {
 	picks := w.picks[:0]
 	for _, at := range e.at {
 		if at >= 0 {

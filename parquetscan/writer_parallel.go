@@ -9,8 +9,23 @@ import (
 	"github.com/vecql/vecql/parquetscan/internal/encoder"
 )
 
-// Encoding of row groups by several goroutines (WriterOptions.Workers). The Writer writes encoded row groups in the
-// order of the rows.
+// Encoding of row groups, by the caller or by several goroutines (WriterOptions.Workers). Encoded row groups are
+// written in the order of the rows.
+
+// groupEncoders encode the row groups of a file.
+type groupEncoders struct {
+	file    *encoder.File
+	schema  *writeSchema
+	pages   encoder.Options
+	workers int
+
+	// The row group that is not full: its rows are in current, or with workers in held.
+	current *columnWriter // nil means that the row group has no rows
+	held    []*column.Batch
+
+	jobs []*groupJob     // row groups not yet written, in the order of rows
+	idle []*columnWriter // between row groups
+}
 
 // A groupJob is a row group that a goroutine encodes.
 type groupJob struct {
@@ -39,47 +54,68 @@ func (j *groupJob) run() {
 	j.chunks, j.err = j.encoder.finish()
 }
 
-// handOver starts to encode the row group. Before, it waits until fewer than Workers row groups are encoded.
-func (w *Writer) handOver(rows int) error {
-	if err := w.collect(w.options.Workers - 1); err != nil {
+// writeRows adds rows [from, to) to the current row group.
+func (e *groupEncoders) writeRows(b *column.Batch, from, to int) error {
+	if e.workers > 1 {
+		e.held = append(e.held, b.Slice(from, to).Clone())
+		return nil
+	}
+	if e.current == nil {
+		e.current = e.take()
+	}
+	return e.current.writeRows(b, from, to)
+}
+
+// endGroup ends the current row group. With workers, it starts to encode the row group, and before waits until fewer
+// than workers row groups are encoded.
+func (e *groupEncoders) endGroup(rows int) error {
+	if e.workers <= 1 {
+		chunks, err := e.current.finish()
+		if err != nil {
+			return err
+		}
+		e.idle, e.current = append(e.idle, e.current), nil
+		return e.file.Append(rows, chunks)
+	}
+	if err := e.collect(e.workers - 1); err != nil {
 		return err
 	}
-	j := &groupJob{batches: w.held, rows: rows, encoder: w.newEncoder(), done: make(chan struct{})}
+	j := &groupJob{batches: e.held, rows: rows, encoder: e.take(), done: make(chan struct{})}
 	go j.run()
-	w.jobs, w.held = append(w.jobs, j), nil
+	e.jobs, e.held = append(e.jobs, j), nil
 	return nil
 }
 
 // collect writes row groups that are encoded until at most a number of jobs is left.
-func (w *Writer) collect(most int) error {
-	for len(w.jobs) > most {
-		j := w.jobs[0]
+func (e *groupEncoders) collect(most int) error {
+	for len(e.jobs) > most {
+		j := e.jobs[0]
 		<-j.done
 		if j.err != nil {
 			return j.err
 		}
-		if err := w.file.Append(j.rows, j.chunks); err != nil {
+		if err := e.file.Append(j.rows, j.chunks); err != nil {
 			return err
 		}
-		w.idle = append(w.idle, j.encoder)
-		w.jobs[0] = nil
-		w.jobs = w.jobs[1:]
+		e.idle = append(e.idle, j.encoder)
+		e.jobs[0] = nil
+		e.jobs = e.jobs[1:]
 	}
 	return nil
 }
 
-// newEncoder returns an encoder without rows.
-func (w *Writer) newEncoder() *columnWriter {
-	if n := len(w.idle); n > 0 {
-		e := w.idle[n-1]
-		w.idle = w.idle[:n-1]
-		return e
+// take returns a columnWriter without rows.
+func (e *groupEncoders) take() *columnWriter {
+	if n := len(e.idle); n > 0 {
+		w := e.idle[n-1]
+		e.idle = e.idle[:n-1]
+		return w
 	}
-	columns := make([]*encoder.Column, len(w.schema.leaves))
-	for i, leaf := range w.schema.leaves {
+	columns := make([]*encoder.Column, len(e.schema.leaves))
+	for i, leaf := range e.schema.leaves {
 		columns[i] = &leaf.column
 	}
 	return &columnWriter{
-		fields: w.schema.fields, pageBytes: w.options.PageBytes, chunks: encoder.NewChunks(columns, &w.pages),
+		fields: e.schema.fields, pageBytes: e.pages.PageBytes, chunks: encoder.NewChunks(columns, &e.pages),
 	}
 }

@@ -304,28 +304,6 @@ func (s *writeSchema) leavesOf(names []string) ([]*writeNode, error) {
 	return leaves, nil
 }
 
-// setColumns sets which leaves have dictionaries and Bloom filters.
-func (s *writeSchema) setColumns(o WriterOptions) error {
-	plain, err := s.leavesOf(o.Plain)
-	if err != nil {
-		return err
-	}
-	for _, leaf := range s.leaves {
-		leaf.column.Dictionary = !o.NoDictionary && leaf.field.Type.Kind != column.Vector && !slices.Contains(plain, leaf)
-	}
-	filters, err := s.leavesOf(o.BloomFilters)
-	if err != nil {
-		return err
-	}
-	for _, leaf := range filters {
-		if leaf.field.Type.Kind == column.Bool {
-			return fmt.Errorf("column %s: bool cannot have a Bloom filter", leaf.path)
-		}
-		leaf.column.Bloom = true
-	}
-	return nil
-}
-
 // check returns an error if a column does not match the schema, and records the dimensions of vectors.
 func (n *writeNode) check(c *column.Column) error {
 	have := c.Type
