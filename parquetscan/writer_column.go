@@ -88,10 +88,14 @@ func (s *valueSource) take(width int, into *[]byte) []byte {
 	}
 	*into = buffer.GrowBytes((*into)[:0], s.count*width)
 	switch width {
+	case 1:
+		gather[uint8](*into, s)
 	case 4:
 		gather[uint32](*into, s)
 	case 8:
 		gather[uint64](*into, s)
+	case 16:
+		gather[[2]uint64](*into, s)
 	default:
 		for i, at := range s.picks {
 			copy((*into)[i*width:], s.column.Values[at*width:][:width])
@@ -101,7 +105,7 @@ func (s *valueSource) take(width int, into *[]byte) []byte {
 }
 
 // gather copies the values at picks.
-func gather[T uint32 | uint64](into []byte, s *valueSource) {
+func gather[T any](into []byte, s *valueSource) {
 	v := buffer.SliceOf[T](s.column.Values, s.picks[s.count-1]+1)
 	dst := buffer.SliceOf[T](into, s.count)
 	for i, at := range s.picks {

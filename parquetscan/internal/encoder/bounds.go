@@ -96,6 +96,9 @@ func (b *bounds) add(o Order, values []byte, width int) {
 	}
 	var least, greatest [8]byte
 	switch o {
+	case Bools:
+		lo, hi := extremes(values)
+		putNumbers(&least, &greatest, uint64(lo), uint64(hi))
 	case Ints32:
 		lo, hi := extremes(buffer.SliceOf[int32](values, n))
 		putNumbers(&least, &greatest, uint64(lo), uint64(hi))

@@ -3,6 +3,7 @@
 package encoder
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/vecql/vecql/column"
@@ -133,16 +134,24 @@ func (c *Chunk) PutFixed(values []byte) {
 	}
 }
 
-// PutBools appends values of Boolean, a byte each.
+// PutBools appends values of Boolean, a byte each, which is 0 or 1.
 func (c *Chunk) PutBools(values []byte) {
 	c.bounds.add(c.column.Order, values, 1)
 	c.count += len(values)
-	for _, v := range values {
-		if c.bits&7 == 0 {
-			c.values = append(c.values, 0)
+	for len(values) > 0 {
+		switch {
+		case c.bits&7 > 0:
+			c.values[len(c.values)-1] |= values[0] << (c.bits & 7)
+			values, c.bits = values[1:], c.bits+1
+		case len(values) < 8:
+			c.values = append(c.values, values[0])
+			values, c.bits = values[1:], c.bits+1
+		default:
+			// Byte i has bit i of the result, which the product has from bit 56 on.
+			const gatherBits = 0x0102040810204080
+			c.values = append(c.values, byte(binary.LittleEndian.Uint64(values)*gatherBits>>56))
+			values, c.bits = values[8:], c.bits+8
 		}
-		c.values[len(c.values)-1] |= v & 1 << (c.bits & 7)
-		c.bits++
 	}
 }
 

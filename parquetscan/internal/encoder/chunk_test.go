@@ -88,3 +88,22 @@ func TestCodesOfBatches(t *testing.T) {
 		require.Equal(t, write(false, entries), write(true, entries), "%d entries", entries)
 	}
 }
+
+// TestBools appends pieces of all lengths.
+func TestBools(t *testing.T) {
+	c := NewChunks([]*Column{{Type: format.Boolean, Width: 1, Order: Bools}}, &Options{PageBytes: 1 << 20})[0]
+	var want []byte
+	for n := range 40 {
+		piece := make([]byte, n)
+		for i := range piece {
+			piece[i] = byte((i*i + n) / 3 & 1)
+			at := n*(n-1)/2 + i
+			if at&7 == 0 {
+				want = append(want, 0)
+			}
+			want[at/8] |= piece[i] << (at & 7)
+		}
+		c.PutBools(piece)
+	}
+	require.Equal(t, want, c.values[c.room:])
+}
