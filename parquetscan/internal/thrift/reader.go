@@ -60,7 +60,8 @@ type Reader struct {
 
 func (r *Reader) Failed() bool { return r.Bad || r.Short }
 
-func (r *Reader) byte() byte {
+// Byte reads a byte.
+func (r *Reader) Byte() byte {
 	if r.Pos >= len(r.B) {
 		r.Short = true
 		return 0
@@ -107,7 +108,7 @@ func (r *Reader) I32() int32 {
 
 // Field reads the header of the next field of a struct; ok is false at its end. A boolean's value is its type.
 func (r *Reader) Field(id int16) (next int16, typ byte, ok bool) {
-	b := r.byte()
+	b := r.Byte()
 	if b == 0 || r.Failed() {
 		return 0, 0, false
 	}
@@ -147,7 +148,7 @@ func (r *Reader) Binary() []byte {
 
 // List reads the header of a list: the type and the number of its elements, which may exceed the remaining bytes.
 func (r *Reader) List() (typ byte, n uint64) {
-	head := r.byte()
+	head := r.Byte()
 	n = uint64(head >> 4)
 	if n == 15 {
 		n = r.Uvarint()
@@ -182,7 +183,7 @@ func (r *Reader) SkipAs(typ byte, depth int, as *Shape) {
 	switch typ {
 	case True, False: // the value is the type
 	case Byte:
-		r.byte()
+		r.Byte()
 	case I16, I32, I64:
 		r.Uvarint()
 	case Double:
@@ -206,7 +207,7 @@ func (r *Reader) SkipAs(typ byte, depth int, as *Shape) {
 		if n == 0 {
 			return
 		}
-		head := r.byte()
+		head := r.Byte()
 		if !r.Fits(n) {
 			return
 		}
@@ -272,7 +273,7 @@ func (r *Reader) elements(typ byte, n uint64, depth int, as *Shape) {
 // element walks over an element of a list or map, where a boolean is a byte.
 func (r *Reader) element(typ byte, depth int, as *Shape) {
 	if typ == True || typ == False {
-		r.byte()
+		r.Byte()
 		return
 	}
 	if typ != Struct {
