@@ -92,13 +92,14 @@ var imports = map[string][]string{
 	},
 	"parquetscan/internal/chunk": {
 		module + "/column", module + "/internal/bitmap", module + "/parquetscan/internal/buffer", module + "/parquetscan/internal/decode",
-		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/page",
-		"github.com/apache/arrow-go/v18",
+		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/format",
+		module + "/parquetscan/internal/page",
 	},
+	"parquetscan/internal/crypt": {module + "/parquetscan/internal/failure", module + "/parquetscan/internal/thrift"},
 	"parquetscan/internal/decode": {
 		module + "/column", module + "/internal/bitmap", module + "/internal/bitpack", module + "/parquetscan/internal/buffer",
-		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/page",
-		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18",
+		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/format",
+		module + "/parquetscan/internal/page", module + "/parquetscan/internal/thrift",
 	},
 	"parquetscan/internal/encoder": {
 		module + "/column", module + "/parquetscan/internal/buffer", module + "/parquetscan/internal/format",
@@ -107,19 +108,21 @@ var imports = map[string][]string{
 	},
 	"parquetscan/internal/failure": nil,
 	"parquetscan/internal/footer": {
-		module + "/column", module + "/parquetscan/internal/failure", module + "/parquetscan/internal/input",
-		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18",
+		module + "/column", module + "/parquetscan/internal/crypt", module + "/parquetscan/internal/failure",
+		module + "/parquetscan/internal/format", module + "/parquetscan/internal/input", module + "/parquetscan/internal/thrift",
 	},
 	"parquetscan/internal/format": {module + "/parquetscan/internal/thrift"},
 	"parquetscan/internal/input":  {module + "/parquetscan/internal/failure"},
 	"parquetscan/internal/page": {
 		module + "/internal/literals", module + "/internal/snappy", module + "/parquetscan/internal/buffer",
-		module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer", module + "/parquetscan/internal/input",
-		module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress",
+		module + "/parquetscan/internal/crypt", module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer",
+		module + "/parquetscan/internal/format", module + "/parquetscan/internal/input", module + "/parquetscan/internal/thrift",
+		"github.com/andybalholm/brotli", "github.com/klauspost/compress", "github.com/pierrec/lz4/v4",
 	},
 	"parquetscan/internal/predicate": {
 		module + "/column", module + "/cql", module + "/parquetscan/internal/buffer", module + "/parquetscan/internal/failure",
-		module + "/parquetscan/internal/footer", module + "/parquetscan/internal/thrift", "github.com/apache/arrow-go/v18",
+		module + "/parquetscan/internal/footer", module + "/parquetscan/internal/format", module + "/parquetscan/internal/thrift",
+		"github.com/cespare/xxhash/v2",
 	},
 	"parquetscan/internal/thrift": nil,
 	"cqltest": {

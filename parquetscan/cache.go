@@ -72,7 +72,7 @@ func (c *Cache) get(s *Source) *footer.Footer {
 // put stores a footer and removes those used least recently until all fit. Footers that can decrypt are not stored:
 // other datasets may lack the keys.
 func (c *Cache) put(s *Source, f *footer.Footer) {
-	if c == nil || s.ETag == "" || f.Decrypting != nil || f.Length > c.most {
+	if c == nil || s.ETag == "" || f.Secrets != nil || f.Length > c.most {
 		return
 	}
 	c.mu.Lock()

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/parquetscan/internal/footer"
@@ -76,7 +75,7 @@ func TestCacheHasNoKeys(t *testing.T) {
 	cache, b := NewCache(1<<20), numbers(0, 3)
 	d := openSources(t, Config{Cache: cache}, b)
 	require.EqualValues(t, 1, d.FooterReads())
-	keys := parquet.NewFileDecryptionProperties(parquet.WithFooterKey("0123456789012345"), parquet.WithPlaintextAllowed())
+	keys := &Decryption{FooterKey: []byte("0123456789012345"), AllowPlaintext: true}
 	d = openSources(t, Config{Cache: cache, Decryption: keys}, b)
 	require.EqualValues(t, 1, d.FooterReads())
 }

@@ -2,7 +2,10 @@
 
 package parquetscan
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Files that this package reads differently from pyarrow, with the reasons.
 
@@ -21,16 +24,21 @@ var pyarrowCases = corpusCases{
 	"nested-v2.parquet":  {"nothing": {why: noType, typ: "int32"}, "no_list": {why: noType, typ: "list<int32>"}},
 }
 
-// uniform is encrypted with one key; the other files of its directory have the same values.
-const uniform = "data/uniform_encryption.parquet.encrypted"
+// Files that are encrypted with one key; the other files of their directories have the same values.
+const (
+	uniform    = "data/uniform_encryption.parquet.encrypted"
+	uniform256 = "data/aes256/uniform_encryption.parquet.encrypted"
+)
 
 var (
 	sameAsUniform = map[string]corpusCase{
 		"int96_field": {why: wraps, err: ErrOutOfRange},
 		"float_field": {why: columnKeys, like: uniform}, "double_field": {why: columnKeys, like: uniform},
 	}
-	allPadded = map[string]corpusCase{"*": {why: paddedPages, err: ErrCorrupt}}
-	allLZ4    = map[string]corpusCase{"*": {why: noLZ4, noReference: true}}
+	sameAsUniform256 = map[string]corpusCase{
+		"int96_field": {why: wraps, err: ErrOutOfRange}, "*": {why: columnKeys + "; " + paddedPages, like: uniform256, noReference: true},
+	}
+	allLZ4 = map[string]corpusCase{"*": {why: noLZ4, noReference: true}}
 )
 
 var parquetTestingCases = corpusCases{
@@ -54,19 +62,20 @@ var parquetTestingCases = corpusCases{
 	"data/encrypt_columns_plaintext_footer.parquet.encrypted":               sameAsUniform,
 	uniform: {"int96_field": {why: wraps, err: ErrOutOfRange}},
 	"data/encrypt_columns_and_footer_bloom_filter.parquet.encrypted": {
-		"double_field": {why: paddedPages, err: ErrCorrupt}, "float_field": {why: paddedPages, err: ErrCorrupt},
-		"int32_field": {why: noKeys, typ: "int32", values: counted("%d", 2000)},
-		"name":        {why: noKeys, typ: "string", values: counted(`"name_%d"`, 2000)},
+		"double_field": {why: noKeys + "; " + paddedPages, typ: "float64", values: countedDoubles(2000), noReference: true},
+		"float_field":  {why: noKeys + "; " + paddedPages, typ: "float32", values: countedFloats(2000), noReference: true},
+		"int32_field":  {why: noKeys, typ: "int32", values: counted("%d", 2000)},
+		"name":         {why: noKeys, typ: "string", values: counted(`"name_%d"`, 2000)},
 	},
 	"data/external_key_material_java.parquet.encrypted": {
-		"": {why: "its keys are in another file, wrapped by a key server that does not exist", err: ErrCorrupt},
+		"": {why: "its keys are in another file, wrapped by a key server that does not exist", err: ErrEncrypted},
 	},
 
-	"data/aes256/encrypt_columns_and_footer.parquet.encrypted":                     allPadded,
-	"data/aes256/encrypt_columns_and_footer_ctr.parquet.encrypted":                 allPadded,
-	"data/aes256/encrypt_columns_and_footer_disable_aad_storage.parquet.encrypted": allPadded,
-	"data/aes256/encrypt_columns_plaintext_footer.parquet.encrypted":               allPadded,
-	"data/aes256/uniform_encryption.parquet.encrypted":                             allPadded,
+	"data/aes256/encrypt_columns_and_footer.parquet.encrypted":                     sameAsUniform256,
+	"data/aes256/encrypt_columns_and_footer_ctr.parquet.encrypted":                 sameAsUniform256,
+	"data/aes256/encrypt_columns_and_footer_disable_aad_storage.parquet.encrypted": sameAsUniform256,
+	"data/aes256/encrypt_columns_plaintext_footer.parquet.encrypted":               sameAsUniform256,
+	uniform256: {"int96_field": {why: wraps, err: ErrOutOfRange}, "*": {why: paddedPages, noReference: true}},
 
 	// These bad files have good columns. The other bad files fail as in pyarrow.
 	"bad_data/ARROW-GH-41317.parquet": {"null": {why: noType, typ: "int32"}},
@@ -81,6 +90,24 @@ func counted(format string, n int) []string {
 	texts := make([]string, n)
 	for i := range texts {
 		texts[i] = fmt.Sprintf(format, i)
+	}
+	return texts
+}
+
+// countedDoubles returns the texts of 0.5, 1.5 and so on: their bits.
+func countedDoubles(n int) []string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("%016x", math.Float64bits(float64(i)+0.5))
+	}
+	return texts
+}
+
+// countedFloats returns the texts of 0.25, 1.25 and so on: their bits.
+func countedFloats(n int) []string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("%08x", math.Float32bits(float32(i)+0.25))
 	}
 	return texts
 }

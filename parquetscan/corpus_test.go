@@ -22,7 +22,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
@@ -163,13 +162,16 @@ func corpusConfig(file corpusFile) Config {
 	return Config{Decryption: corpusKeys(file.File), NoChecksums: file.Unchecked}
 }
 
-// A keyRing is a parquet.DecryptionKeyRetriever.
+// A keyRing contains keys by their metadata.
 type keyRing map[string]string
 
-func (k keyRing) GetKey(id []byte) string { return k[string(id)] }
+// keys returns the Decryption that finds keys in the ring.
+func (k keyRing) keys() *Decryption {
+	return &Decryption{KeyOf: func(metadata []byte) ([]byte, error) { return []byte(k[string(metadata)]), nil }}
+}
 
 // corpusKeys returns the keys of an encrypted file, from data/README.md of parquet-testing; nil means not encrypted.
-func corpusKeys(name string) *parquet.FileDecryptionProperties {
+func corpusKeys(name string) *Decryption {
 	if !strings.HasSuffix(name, ".encrypted") {
 		return nil
 	}
@@ -180,11 +182,11 @@ func corpusKeys(name string) *parquet.FileDecryptionProperties {
 			keys[fmt.Sprint("kc", i)] = "1234567890123456789012345678901" + strconv.Itoa(i+1)
 		}
 	}
-	o := []parquet.FileDecryptionOption{parquet.WithKeyRetriever(keys)}
+	d := keys.keys()
 	if strings.Contains(name, "disable_aad_storage") {
-		o = append(o, parquet.WithDecryptAadPrefix("tester"))
+		d.AADPrefix = []byte("tester")
 	}
-	return parquet.NewFileDecryptionProperties(o...)
+	return d
 }
 
 // checkCorpusFile reads a file in several ways. Each column must have pyarrow's values, or fail with an *Error if

@@ -41,9 +41,7 @@ func TestEncodings(t *testing.T) {
 					b := writeArrow(t, rand.New(rand.NewPCG(12, uint64(i))), fields, 700, 0.2, 500*(i%2), 400, parquet.WithDictionaryDefault(false),
 						parquet.WithEncoding(c.encoding), parquet.WithDataPageVersion(version), parquet.WithDataPageSize(400), parquet.WithBatchSize(130))
 					d := openBytes(t, b)
-					f, err := d.files[0].arrow()
-					require.NoError(t, err)
-					chunk, err := f.MetaData().RowGroup(0).ColumnChunk(0)
+					chunk, err := d.files[0].arrow(t, nil).MetaData().RowGroup(0).ColumnChunk(0)
 					require.NoError(t, err)
 					require.Contains(t, chunk.Encodings(), c.encoding)
 					requireEqual(t, d, Options{BatchRows: 50})

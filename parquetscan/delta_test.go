@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // The delta encodings.
@@ -21,7 +21,7 @@ import (
 // TestWideDeltas reads deltas of 64 bits, whose sums wrap around in the type of the column.
 func TestWideDeltas(t *testing.T) {
 	want := []int64{math.MinInt32, math.MaxInt32, -1, 0, math.MinInt32, 7}
-	b := encodedColumn(physicalInt32, page.DeltaPacked, len(want), wideDeltas(want))
+	b := encodedColumn(physicalInt32, format.DeltaPacked, len(want), wideDeltas(want))
 	s := scanOf(t, openBytes(t, b), Options{})
 	for b, err := range s.Batches(context.Background(), everything(s)) {
 		require.NoError(t, err)
@@ -46,7 +46,7 @@ func wideDeltas(values []int64) []byte {
 }
 
 // encodedColumn returns a file of one column with n values in one page.
-func encodedColumn(physical, encoding int64, n int, data []byte) []byte {
+func encodedColumn(physical int64, encoding format.Encoding, n int, data []byte) []byte {
 	return oneColumn(int64(n), handColumn{name: "d", physical: physical, converted: convertedNever, pages: [][]byte{
 		rawPage(rawHeader{n: int64(n), encoding: encoding, uncompressed: -1}, data),
 	}})
@@ -72,30 +72,30 @@ func TestHostileDeltas(t *testing.T) {
 		b  []byte
 		is []error
 	}{
-		"block of int32":    {encodedColumn(physicalInt32, page.DeltaPacked, 100, block), []error{ErrUnsupported}},
-		"block of int64":    {encodedColumn(physicalInt64, page.DeltaPacked, 100, block), []error{ErrUnsupported}},
-		"block of lengths":  {encodedColumn(physicalText, page.DeltaLength, 100, block), []error{ErrUnsupported}},
-		"block of prefixes": {encodedColumn(physicalText, page.DeltaBytes, 100, block), []error{ErrUnsupported}},
-		"block of suffixes": {encodedColumn(physicalText, page.DeltaBytes, 100, append(same(100, 0), block...)), []error{ErrUnsupported}},
+		"block of int32":    {encodedColumn(physicalInt32, format.DeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of int64":    {encodedColumn(physicalInt64, format.DeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of lengths":  {encodedColumn(physicalText, format.DeltaLength, 100, block), []error{ErrUnsupported}},
+		"block of prefixes": {encodedColumn(physicalText, format.DeltaBytes, 100, block), []error{ErrUnsupported}},
+		"block of suffixes": {encodedColumn(physicalText, format.DeltaBytes, 100, append(same(100, 0), block...)), []error{ErrUnsupported}},
 		"negative lengths": {
-			encodedColumn(physicalText, page.DeltaLength, 2, append(varints(128, 4, 2, 1), 0, 0, 0, 0, 0)),
+			encodedColumn(physicalText, format.DeltaLength, 2, append(varints(128, 4, 2, 1), 0, 0, 0, 0, 0)),
 			[]error{ErrCorrupt},
 		},
-		"lengths beyond":    {encodedColumn(physicalText, page.DeltaLength, 100, same(100, 7)), []error{ErrCorrupt}},
-		"prefix of nothing": {encodedColumn(physicalText, page.DeltaBytes, 100, append(same(100, 1), same(100, 0)...)), []error{ErrCorrupt}},
-		"too few":           {encodedColumn(physicalInt64, page.DeltaPacked, 100, same(99, 1)), []error{ErrCorrupt}},
-		"too many":          {encodedColumn(physicalInt64, page.DeltaPacked, 100, same(101, 1)), []error{ErrCorrupt}},
-		"none":              {encodedColumn(physicalInt64, page.DeltaPacked, 100, nil), []error{ErrCorrupt}},
-		"cut":               {encodedColumn(physicalInt64, page.DeltaPacked, 100, varints(128, 4, 100, 1, 0)), []error{ErrCorrupt}},
+		"lengths beyond":    {encodedColumn(physicalText, format.DeltaLength, 100, same(100, 7)), []error{ErrCorrupt}},
+		"prefix of nothing": {encodedColumn(physicalText, format.DeltaBytes, 100, append(same(100, 1), same(100, 0)...)), []error{ErrCorrupt}},
+		"too few":           {encodedColumn(physicalInt64, format.DeltaPacked, 100, same(99, 1)), []error{ErrCorrupt}},
+		"too many":          {encodedColumn(physicalInt64, format.DeltaPacked, 100, same(101, 1)), []error{ErrCorrupt}},
+		"none":              {encodedColumn(physicalInt64, format.DeltaPacked, 100, nil), []error{ErrCorrupt}},
+		"cut":               {encodedColumn(physicalInt64, format.DeltaPacked, 100, varints(128, 4, 100, 1, 0)), []error{ErrCorrupt}},
 		"65 bits": {
-			encodedColumn(physicalInt64, page.DeltaPacked, 100, append(varints(128, 4, 100, 1, 0), 65, 0, 0, 0)),
+			encodedColumn(physicalInt64, format.DeltaPacked, 100, append(varints(128, 4, 100, 1, 0), 65, 0, 0, 0)),
 			[]error{ErrCorrupt},
 		},
-		"of booleans":            {encodedColumn(physicalBool, page.DeltaPacked, 100, same(100, 1)), []error{ErrCorrupt}},
-		"repeated":               {encodedColumn(physicalText, page.DeltaBytes, 1000, repeat), []error{ErrTooLarge}},
-		"many of no bits":        {encodedColumn(physicalInt64, page.DeltaPacked, 1<<31-1, same(1000, 1)), []error{ErrTooLarge}},
-		"many lengths":           {encodedColumn(physicalText, page.DeltaLength, 1<<31-1, same(1000, 0)), []error{ErrTooLarge}},
-		"streams of other width": {encodedColumn(physicalInt64, page.ByteStreamSplit, 3, int64s(0, 2)), []error{ErrCorrupt}},
+		"of booleans":            {encodedColumn(physicalBool, format.DeltaPacked, 100, same(100, 1)), []error{ErrCorrupt}},
+		"repeated":               {encodedColumn(physicalText, format.DeltaBytes, 1000, repeat), []error{ErrTooLarge}},
+		"many of no bits":        {encodedColumn(physicalInt64, format.DeltaPacked, 1<<31-1, same(1000, 1)), []error{ErrTooLarge}},
+		"many lengths":           {encodedColumn(physicalText, format.DeltaLength, 1<<31-1, same(1000, 0)), []error{ErrTooLarge}},
+		"streams of other width": {encodedColumn(physicalInt64, format.ByteStreamSplit, 3, int64s(0, 2)), []error{ErrCorrupt}},
 		"unknown encoding":       {encodedColumn(physicalInt64, 77, 3, int64s(0, 3)), []error{ErrCorrupt, ErrUnsupported}},
 	} {
 		allocated, err := readError(t, c.b, Config{}, Options{MaxBatchBytes: 8 << 20})
@@ -108,10 +108,10 @@ func TestHostileDeltas(t *testing.T) {
 		require.Less(t, allocated, uint64(64<<20), name)
 	}
 	// A valid page.
-	good := encodedColumn(physicalText, page.DeltaBytes, 200, slices.Concat(same(200, 0), same(200, 2), bytes.Repeat([]byte("ab"), 200)))
+	good := encodedColumn(physicalText, format.DeltaBytes, 200, slices.Concat(same(200, 0), same(200, 2), bytes.Repeat([]byte("ab"), 200)))
 	requireEqual(t, openBytes(t, good), Options{})
 	fixed := func(suffixes ...int) []byte {
-		return encodedColumn(physicalFixed, page.DeltaBytes, 3, slices.Concat(deltas(0, 3, 1), deltas(suffixes...), []byte("abcdexyz")))
+		return encodedColumn(physicalFixed, format.DeltaBytes, 3, slices.Concat(deltas(0, 3, 1), deltas(suffixes...), []byte("abcdexyz")))
 	}
 	s := scanOf(t, openSources(t, Config{}, fixed(4, 1, 3)), Options{})
 	for b, err := range s.Batches(context.Background(), everything(s)) {

@@ -91,7 +91,7 @@ func countElements(f *footer.Footer, group int, list *footer.Node) (rows, elemen
 		return rows, m.Values, true
 	}
 	s, ok := f.Statistics(&m)
-	if !ok || s.Nulls < 0 || !countsNullLists(f.Meta.GetCreatedBy()) {
+	if !ok || s.Nulls < 0 || !countsNullLists(f.CreatedBy) {
 		return 0, 0, false
 	}
 	return rows - s.Nulls, m.Values - s.Nulls, true

@@ -128,8 +128,7 @@ func requireEqual(t *testing.T, d *Dataset, o Options) {
 	s, err := d.Scan(o)
 	require.NoError(t, err)
 	for i, f := range d.files {
-		arrow, err := f.arrow()
-		require.NoError(t, err)
+		arrow := f.arrow(t, d.cfg.Decryption)
 		for g := range f.Groups {
 			var got []map[*footer.Leaf][]refValue
 			for range s.columns {

@@ -15,12 +15,12 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
@@ -274,18 +274,12 @@ func (f *testFile) indexes() (places [][2]int) {
 	}
 }
 
-// A fakeIndex is an invalid column index.
-type fakeIndex struct {
-	metadata.ColumnIndex
-	null   []bool
-	counts []int64
+// fakeIndex returns an index of pages of numbers.
+func fakeIndex(counts []int64, null ...bool) *format.ColumnIndex {
+	return &format.ColumnIndex{
+		NullPages: null, NullCounts: counts, Min: slices.Repeat([][]byte{le32(1)}, len(null)), Max: slices.Repeat([][]byte{le32(2)}, len(null)),
+	}
 }
-
-func (f fakeIndex) GetNullPages() []bool   { return f.null }
-func (f fakeIndex) IsSetNullCounts() bool  { return f.counts != nil }
-func (f fakeIndex) GetNullCounts() []int64 { return f.counts }
-func (f fakeIndex) GetMinValues() [][]byte { return slices.Repeat([][]byte{le32(1)}, len(f.null)) }
-func (f fakeIndex) GetMaxValues() [][]byte { return slices.Repeat([][]byte{le32(2)}, len(f.null)) }
 
 // TestPruneOddPages checks the bounds of pages of 5 rows whose index contradicts itself.
 func TestPruneOddPages(t *testing.T) {
@@ -306,14 +300,16 @@ func TestPruneOddPages(t *testing.T) {
 		{false, []int64{-1, -1}, -1, true},
 		{false, []int64{6, 6}, -1, true},
 	} {
-		pages := r.PageBounds(fakeIndex{null: []bool{c.null, c.null}, counts: c.counts}, []int64{0, 5}, 1, column.Type{Kind: column.Int32})
+		pages := r.PageBounds(fakeIndex(c.counts, c.null, c.null), []int64{0, 5}, 1, column.Type{Kind: column.Int32})
 		require.Len(t, pages, 2)
 		for _, page := range pages {
 			require.Equal(t, []any{int64(5), c.nulls, c.known}, []any{page.Rows, page.Nulls, page.Known}, "%v", c)
 		}
 	}
-	require.Nil(t, r.PageBounds(fakeIndex{null: []bool{false}}, []int64{0, 5}, 1, column.Type{Kind: column.Int32}))
-	require.Nil(t, r.PageBounds(fakeIndex{null: []bool{false, false}, counts: []int64{0}}, []int64{0, 5}, 1, column.Type{Kind: column.Int32}))
+	require.Nil(t, r.PageBounds(fakeIndex(nil, false), []int64{0, 5}, 1, column.Type{Kind: column.Int32}))
+	short := fakeIndex(nil, false, false)
+	short.Max[1] = []byte{1, 2, 3}
+	require.Nil(t, r.PageBounds(short, []int64{0, 5}, 1, column.Type{Kind: column.Int32}), "the index of another column")
 }
 
 // TestPruneBloomMemory checks that a header that claims 100 MB in a small file does not allocate them.

@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -228,27 +227,6 @@ func TestUnknownLogicalTypes(t *testing.T) {
 			require.Equal(t, [][]string{{`"x"`, `"yz"`}, {"1", "2"}}, rows)
 		})
 	}
-	// An empty union, headers of the long form, the last known type and the first unknown one.
-	hideAndParse(t, []byte{0xac, 0, 0}, []byte{0xbc, 0, 0})
-	// field 10 by a delta of 15, the maximum
-	hideAndParse(t, []byte{0x05, 9, 0, 0xfc, 0, 0}, []byte{0x05, 9, 0, 0xfc, 0, 0})
-	hideAndParse(t, []byte{0x0c, 20, 0x0c, 0xd2, 0x0f, 0, 0, 0}, []byte{0x0c, 22, 0x0c, 0xd2, 0x0f, 0, 0, 0})
-	hideAndParse(t, []byte{0xac, 0x0c, 36, 0, 0, 0}, []byte{0xac, 0x0c, 36, 0, 0, 0})
-	hideAndParse(t, []byte{0xac, 0x0c, 38, 0, 0, 0}, []byte{0xbc, 0x0c, 38, 0, 0, 0})
-	hideAndParse(t, []byte{0xac, 0x0c, 1, 0, 0, 0}, []byte{0xbc, 0x0c, 1, 0, 0, 0})
-}
-
-// hideAndParse hides the unknown type in a footer of one SchemaElement.
-func hideAndParse(t *testing.T, element, want []byte) {
-	t.Helper()
-	wrap := func(b []byte) []byte { return append(append([]byte{0x29, 0x1c}, b...), 0) }
-	whole := wrap(element)
-	require.NoError(t, footer.Check(whole))
-	footer.HideUnknownTypes(whole)
-	require.Equal(t, wrap(want), whole)
-	for i := range whole {
-		footer.HideUnknownTypes(bytes.Clone(whole[:i])) // does not panic
-	}
 }
 
 func TestInt96(t *testing.T) {
@@ -371,7 +349,7 @@ func TestEncrypted(t *testing.T) {
 				{"kf": strings.Repeat("x", 16), "kc": keys["kc"]},
 				{"kf": keys["kf"], "kc": strings.Repeat("x", 16)},
 			} {
-				d, err := openEncrypted(b, Config{Decryption: parquet.NewFileDecryptionProperties(parquet.WithKeyRetriever(wrong))})
+				d, err := openEncrypted(b, Config{Decryption: wrong.keys()})
 				if err == nil {
 					_, err = readTexts(d, Options{})
 					require.NoError(t, d.Close())
@@ -379,7 +357,7 @@ func TestEncrypted(t *testing.T) {
 				require.Error(t, err, wrong)
 				requireTyped(t, err)
 			}
-			d, err := openEncrypted(b, Config{Cache: cache, Decryption: parquet.NewFileDecryptionProperties(parquet.WithKeyRetriever(keys))})
+			d, err := openEncrypted(b, Config{Cache: cache, Decryption: keys.keys()})
 			require.NoError(t, err)
 			defer d.Close()
 			requireEqual(t, d, Options{})

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/parquetscan/internal/footer"
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -35,7 +35,7 @@ func TestPagesMarkedAsUncompressed(t *testing.T) {
 	for _, kind := range []compress.Compression{codecs.Uncompressed, codecs.Snappy, codecs.Gzip, codecs.Brotli, codecs.Zstd, codecs.Lz4Raw} {
 		compressed := encode(t, kind, values)
 		file := func(values []byte, plain bool, writer string) []byte {
-			h := rawHeader{typ: page.DataV2, n: 9, rows: 9, def: 3, plain: plain, uncompressed: 3 + 7*8}
+			h := rawHeader{typ: format.DataPageV2, n: 9, rows: 9, def: 3, plain: plain, uncompressed: 3 + 7*8}
 			c := numberColumn(rawPage(h, append(append([]byte{}, levels...), values...)))
 			c.codec, c.repetition = kind, optional
 			return createdBy(oneColumn(9, c), writer)

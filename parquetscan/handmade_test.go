@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/parquetscan/internal/footer"
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -233,10 +233,10 @@ func (w *compactWriter) chunk(c handColumn, start, data, length int64) {
 
 // A rawHeader is a page header; lengths below 0 stand for the length of the data.
 type rawHeader struct {
-	typ          page.Type
+	typ          format.PageType
 	n            int64
-	encoding     int64
-	levels       int64 // encoding of levels in V1; 0 stands for RLE, because levels are never PLAIN
+	encoding     format.Encoding
+	levels       format.Encoding // encoding of levels in V1; 0 stands for RLE, because levels are never PLAIN
 	uncompressed int64
 	crc          *uint32
 	rep, def     int64 // lengths of levels in V2
@@ -257,30 +257,30 @@ func rawPage(h rawHeader, data []byte) []byte {
 		w.i32(4, int64(int32(*h.crc)))
 	}
 	if h.levels == 0 {
-		h.levels = page.RLE
+		h.levels = format.RLE
 	}
 	switch h.typ {
-	case page.Data:
+	case format.DataPage:
 		w.begin(5)
 		w.i32(1, h.n)
-		w.i32(2, h.encoding)
-		w.i32(3, h.levels)
-		w.i32(4, h.levels)
+		w.i32(2, int64(h.encoding))
+		w.i32(3, int64(h.levels))
+		w.i32(4, int64(h.levels))
 		w.end()
-	case page.Index:
+	case format.IndexPage:
 		w.begin(6)
 		w.end()
-	case page.Dictionary:
+	case format.DictionaryPage:
 		w.begin(7)
 		w.i32(1, h.n)
-		w.i32(2, h.encoding)
+		w.i32(2, int64(h.encoding))
 		w.end()
-	case page.DataV2:
+	case format.DataPageV2:
 		w.begin(8)
 		w.i32(1, h.n)
 		w.i32(2, 0)
 		w.i32(3, h.rows)
-		w.i32(4, h.encoding)
+		w.i32(4, int64(h.encoding))
 		w.i32(5, h.def)
 		w.i32(6, h.rep)
 		w.flag(7, !h.plain)

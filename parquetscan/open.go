@@ -11,13 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/apache/arrow-go/v18/parquet"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/crypt"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/input"
@@ -29,8 +30,8 @@ import (
 type Config struct {
 	// Cache keeps parsed footers from one Open to the next. nil means no cache.
 	Cache *Cache
-	// Decryption contains the keys of encrypted files (parquet-format, Encryption.md).
-	Decryption *parquet.FileDecryptionProperties
+	// Decryption contains the keys of encrypted files. nil means that encrypted files and columns are an ErrEncrypted.
+	Decryption *Decryption
 	// NoMmap reads local files instead of mapping them into memory.
 	NoMmap bool
 	// ReadBytes is the size of one read from a file that is not mapped; a longer page is read at once. Default 4 MiB.
@@ -244,11 +245,10 @@ func (d *Dataset) Schema() column.Schema {
 
 // Metadata returns the key-value metadata of a file.
 func (d *Dataset) Metadata(file int) map[string]string {
-	kv := d.files[file].Meta.KeyValueMetadata()
-	m := make(map[string]string, len(kv))
-	for _, k := range kv.Keys() {
-		if v := kv.FindValue(k); v != nil {
-			m[k] = *v
+	m := map[string]string{}
+	for _, kv := range slices.Backward(d.files[file].KeyValues) { // the first value of a key counts
+		if m[string(kv.Key)] = string(kv.Value); kv.Value == nil {
+			delete(m, string(kv.Key))
 		}
 	}
 	return m
@@ -266,7 +266,7 @@ func (f *dataFile) readFooter(d *Dataset) (err error) {
 	}
 	if f.Footer == nil {
 		d.footerReads.Add(1)
-		if f.Footer, err = f.ParseFooter(d.cfg.Decryption); err != nil {
+		if f.Footer, err = f.ParseFooter((*crypt.Keys)(d.cfg.Decryption)); err != nil {
 			return err
 		}
 		if err := f.CheckRows(f.Size); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // The memory of pages whose headers claim more than they have.
@@ -46,9 +46,9 @@ func TestClaimsOfPagesTakeNoMemory(t *testing.T) {
 				claims = append(claims, (len(data)+1)*most, (len(data)+1)*most+1, 2*(len(data)+1)*most)
 			}
 			for _, claim := range claims {
-				for _, typ := range []page.Type{page.Data, page.DataV2, page.Dictionary} {
+				for _, typ := range []format.PageType{format.DataPage, format.DataPageV2, format.DictionaryPage} {
 					c := numberColumn(rawPage(rawHeader{typ: typ, n: 8, rows: 8, uncompressed: int64(claim)}, data))
-					c.codec, c.dictionary = kind, typ == page.Dictionary
+					c.codec, c.dictionary = kind, typ == format.DictionaryPage
 					allocated, err := readError(t, oneColumn(8, c), Config{ReadBytes: 1000}, Options{})
 					require.ErrorIs(t, err, ErrCorrupt, "%v: %d bytes as %d", kind, len(data), claim)
 					most := 1<<20 + 8*len(content)
@@ -86,7 +86,7 @@ func TestBestCompression(t *testing.T) {
 	codecs := compress.Codecs
 	for _, kind := range []compress.Compression{codecs.Snappy, codecs.Gzip, codecs.Brotli, codecs.Zstd, codecs.Lz4Raw} {
 		data := encode(t, kind, zeros)
-		for _, typ := range []page.Type{page.Data, page.DataV2} {
+		for _, typ := range []format.PageType{format.DataPage, format.DataPageV2} {
 			c := numberColumn(rawPage(rawHeader{typ: typ, n: rows, rows: rows, uncompressed: 8 * rows}, data))
 			c.codec = kind
 			d := openSources(t, Config{}, oneColumn(rows, c))
@@ -131,7 +131,7 @@ func TestClaimsOfValuesTakeNoMemory(t *testing.T) {
 	physical := map[string]int64{"bool": physicalBool, "int32": physicalInt32, "int64": physicalInt64, "text": physicalText, "fixed": physicalFixed}
 	r := rand.New(rand.NewPCG(3, 4))
 	for name, typ := range physical {
-		for encoding := int64(0); encoding <= page.ByteStreamSplit; encoding++ {
+		for encoding := format.Plain; encoding <= format.ByteStreamSplit; encoding++ {
 			for _, repetition := range []int64{required, optional, repeated} {
 				for _, claim := range []int64{100, 1 << 20, math.MaxInt32} {
 					for round := range 3 {
@@ -143,12 +143,12 @@ func TestClaimsOfValuesTakeNoMemory(t *testing.T) {
 							data = append([]byte{2, 0, 0, 0, 2 << 1, 1}, data...)
 						}
 						pages := [][]byte{rawPage(rawHeader{
-							typ: []page.Type{page.Data, page.DataV2}[r.IntN(2)], n: claim, rows: claim, encoding: encoding, uncompressed: -1,
-							levels: []int64{page.RLE, page.BitPacked}[r.IntN(2)], def: int64(r.IntN(20)), rep: int64(r.IntN(20)), plain: true,
+							typ: []format.PageType{format.DataPage, format.DataPageV2}[r.IntN(2)], n: claim, rows: claim, encoding: encoding, uncompressed: -1,
+							levels: []format.Encoding{format.RLE, format.BitPacked}[r.IntN(2)], def: int64(r.IntN(20)), rep: int64(r.IntN(20)), plain: true,
 						}, data)}
 						c := handColumn{name: "c", physical: typ, converted: convertedNever, repetition: repetition, pages: pages, values: claim}
 						if c.dictionary = round == 2; c.dictionary {
-							c.pages = [][]byte{rawPage(rawHeader{typ: page.Dictionary, n: claim, uncompressed: -1}, data), pages[0]}
+							c.pages = [][]byte{rawPage(rawHeader{typ: format.DictionaryPage, n: claim, uncompressed: -1}, data), pages[0]}
 						}
 						allocated, err := allocatedByFirst(oneColumn(claim, c))
 						if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
@@ -46,7 +47,7 @@ func readNumbers(t *testing.T, b []byte, cfg Config) []int64 {
 func TestChecksums(t *testing.T) {
 	values := int64s(5, 3)
 	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd} {
-		for _, typ := range []page.Type{page.Data, page.DataV2, page.Dictionary} {
+		for _, typ := range []format.PageType{format.DataPage, format.DataPageV2, format.DictionaryPage} {
 			data := encode(t, codec, values)
 			h := rawHeader{typ: typ, n: 3, rows: 3, uncompressed: 24, plain: codec == compress.Codecs.Uncompressed}
 			sum := crc32.ChecksumIEEE(data)
@@ -55,14 +56,14 @@ func TestChecksums(t *testing.T) {
 				h.crc = &given
 				c := numberColumn(rawPage(h, data))
 				c.codec = codec
-				if typ == page.Dictionary {
+				if typ == format.DictionaryPage {
 					c.dictionary = true
 					codes := []byte{2, 3 << 1, 1}
-					c.pages = append(c.pages, rawPage(rawHeader{n: 3, encoding: page.RLEDictionary, uncompressed: 3}, encode(t, codec, codes)))
+					c.pages = append(c.pages, rawPage(rawHeader{n: 3, encoding: format.RLEDictionary, uncompressed: 3}, encode(t, codec, codes)))
 				}
 				b := oneColumn(3, c)
 				want := []int64{5, 6, 7}
-				if typ == page.Dictionary {
+				if typ == format.DictionaryPage {
 					want = []int64{6, 6, 6}
 				}
 				require.Equal(t, want, readNumbers(t, b, Config{NoChecksums: true}))
@@ -79,7 +80,7 @@ func TestChecksums(t *testing.T) {
 // TestPageBitsAreCounted: the position of each bit of a page is an int, also on 32-bit machines.
 func TestPageBitsAreCounted(t *testing.T) {
 	require.EqualValues(t, math.MaxInt>>3, page.MaxBytes)
-	long := rawPage(rawHeader{typ: page.Data, n: 3, uncompressed: 256 << 20}, make([]byte, 24))
+	long := rawPage(rawHeader{typ: format.DataPage, n: 3, uncompressed: 256 << 20}, make([]byte, 24))
 	_, err := readError(t, oneColumn(3, numberColumn(long)), Config{}, Options{})
 	if math.MaxInt == math.MaxInt32 {
 		require.ErrorIs(t, err, ErrTooLarge)
@@ -110,15 +111,15 @@ func TestBombs(t *testing.T) {
 			}
 			data := encode(t, kind, make([]byte, length))
 			require.True(t, len(data) < said || kind == compress.Codecs.Uncompressed || length > 1<<20)
-			for _, typ := range []page.Type{page.Data, page.DataV2, page.Dictionary} {
+			for _, typ := range []format.PageType{format.DataPage, format.DataPageV2, format.DictionaryPage} {
 				c := numberColumn(rawPage(rawHeader{
 					typ: typ, n: said / 8, rows: said / 8, uncompressed: said,
 					plain: kind == compress.Codecs.Uncompressed,
 				}, data))
 				c.codec = kind
-				if typ == page.Dictionary {
+				if typ == format.DictionaryPage {
 					c.dictionary = true
-					c.pages = append(c.pages, rawPage(rawHeader{n: said / 8, encoding: page.RLEDictionary, uncompressed: 1}, encode(t, kind,
+					c.pages = append(c.pages, rawPage(rawHeader{n: said / 8, encoding: format.RLEDictionary, uncompressed: 1}, encode(t, kind,
 						[]byte{0})))
 				}
 				b := oneColumn(said/8, c)
@@ -281,10 +282,10 @@ func TestUnknownCodecs(t *testing.T) {
 
 func TestDictionaryPages(t *testing.T) {
 	dict := func(n int, values []byte) []byte {
-		return rawPage(rawHeader{typ: page.Dictionary, n: int64(n), uncompressed: -1}, values)
+		return rawPage(rawHeader{typ: format.DictionaryPage, n: int64(n), uncompressed: -1}, values)
 	}
 	codes := func(n int, data ...byte) []byte {
-		return rawPage(rawHeader{n: int64(n), encoding: page.RLEDictionary, uncompressed: -1}, data)
+		return rawPage(rawHeader{n: int64(n), encoding: format.RLEDictionary, uncompressed: -1}, data)
 	}
 	numbers := func(rows int64, pages ...[]byte) []byte {
 		c := numberColumn(pages...)
@@ -335,7 +336,7 @@ func TestDictionaryPages(t *testing.T) {
 	requireCorrupt(t, text(3, dict(2, plainText("a")), codes(3, 1, 3<<1, 0)), "dictionary of 2 values")
 	requireCorrupt(t, text(3, dict(1, []byte{255, 255, 255, 255}), codes(3, 1, 3<<1, 0)), "string of 4294967295 bytes")
 	requireCorrupt(t, text(1<<31+2, dict(2, plainText("a", "b")), codes(3, 1, 3<<1, 0), codes(1<<31-1, 1, 3<<1, 0)), "runs end too early")
-	encoded := rawPage(rawHeader{typ: page.Dictionary, n: 2, encoding: page.RLE, uncompressed: -1}, int64s(7, 2))
+	encoded := rawPage(rawHeader{typ: format.DictionaryPage, n: 2, encoding: format.RLE, uncompressed: -1}, int64s(7, 2))
 	_, err := readError(t, numbers(3, encoded, codes(3, 1, 3<<1, 0)), Config{}, Options{})
 	require.ErrorIs(t, err, ErrUnsupported)
 	// All NULL: no codes, and no byte of the bit width.
@@ -346,7 +347,7 @@ func TestDictionaryPages(t *testing.T) {
 
 // TestPagesToSkip reads column chunks with pages of other types between data pages.
 func TestPagesToSkip(t *testing.T) {
-	index := rawPage(rawHeader{typ: page.Index, uncompressed: -1}, []byte("an index"))
+	index := rawPage(rawHeader{typ: format.IndexPage, uncompressed: -1}, []byte("an index"))
 	unknown := rawPage(rawHeader{typ: 77, uncompressed: -1}, []byte("who knows"))
 	empty := plainPage(0, nil)
 	a, b := plainPage(2, int64s(1, 2)), plainPage(3, int64s(3, 3))
@@ -370,7 +371,7 @@ func TestPagesToSkip(t *testing.T) {
 func TestWrongPages(t *testing.T) {
 	good := plainPage(3, int64s(0, 3))
 	v2 := func(h rawHeader, data []byte) []byte {
-		h.typ, h.uncompressed, h.plain = page.DataV2, -1, true
+		h.typ, h.uncompressed, h.plain = format.DataPageV2, -1, true
 		return rawPage(h, data)
 	}
 	cut := func(n int) []byte { return good[:len(good)-n] }
@@ -435,8 +436,8 @@ func TestLongHeader(t *testing.T) {
 		w.begin(5)
 		w.i32(1, 3)
 		w.i32(2, 0)
-		w.i32(3, page.RLE)
-		w.i32(4, page.RLE)
+		w.i32(3, int64(format.RLE))
+		w.i32(4, int64(format.RLE))
 		w.begin(5) // statistics
 		w.text(1, string(make([]byte, n)))
 		w.end()
@@ -462,8 +463,8 @@ func TestLongestHeader(t *testing.T) {
 		w.begin(5)
 		w.i32(1, 3)
 		w.i32(2, 0)
-		w.i32(3, page.RLE)
-		w.i32(4, page.RLE)
+		w.i32(3, int64(format.RLE))
+		w.i32(4, int64(format.RLE))
 		w.begin(5) // statistics
 		w.text(1, string(make([]byte, c.statistics)))
 		w.end()
@@ -481,7 +482,7 @@ func TestLongestHeader(t *testing.T) {
 // TestBitPackedLevels reads levels in the deprecated BIT_PACKED encoding, highest bit first.
 func TestBitPackedLevels(t *testing.T) {
 	packed := func(n int, levels []byte, values []byte) []byte {
-		return rawPage(rawHeader{n: int64(n), levels: page.BitPacked, uncompressed: -1}, append(levels, values...))
+		return rawPage(rawHeader{n: int64(n), levels: format.BitPacked, uncompressed: -1}, append(levels, values...))
 	}
 	c := numberColumn(packed(10, []byte{0b10110010, 0b01000000}, int64s(1, 5)), packed(3, []byte{0b11100000}, int64s(6, 3)))
 	c.repetition = optional
@@ -501,7 +502,7 @@ func TestBitPackedLevels(t *testing.T) {
 		require.Equal(t, []int32{0, 2, 2, 5, 6}, b.Columns[0].Offsets)
 		require.Equal(t, []int64{1, 2, 3, 4, 5, 6}, valuesOf[int64](&b.Columns[0].Children[0]))
 	}
-	w := numberColumn(rawPage(rawHeader{n: 3, levels: page.PlainDictionary, uncompressed: -1}, int64s(0, 4)))
+	w := numberColumn(rawPage(rawHeader{n: 3, levels: format.PlainDictionary, uncompressed: -1}, int64s(0, 4)))
 	w.repetition = optional
 	_, err := readError(t, oneColumn(3, w), Config{}, Options{})
 	require.ErrorIs(t, err, ErrUnsupported)
@@ -540,8 +541,8 @@ func TestRowsOfErrors(t *testing.T) {
 			require.Equal(t, "i", e.Column)
 		}
 	}
-	dict := column(required, rawPage(rawHeader{typ: page.Dictionary, n: 2, uncompressed: -1}, numbers(1, 300)),
-		rawPage(rawHeader{n: 3, encoding: page.RLEDictionary, uncompressed: -1}, []byte{1, 3 << 1, 0}))
+	dict := column(required, rawPage(rawHeader{typ: format.DictionaryPage, n: 2, uncompressed: -1}, numbers(1, 300)),
+		rawPage(rawHeader{n: 3, encoding: format.RLEDictionary, uncompressed: -1}, []byte{1, 3 << 1, 0}))
 	dict.dictionary = true
 	_, err := readError(t, oneColumn(3, dict), Config{}, Options{})
 	require.ErrorIs(t, err, ErrOutOfRange)

@@ -381,11 +381,10 @@ func TestManyScansAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestEncrypted reads an encrypted file on many goroutines: arrow-go's decryptors are not safe for concurrent use.
+// TestEncryptedInParallel reads an encrypted file on many goroutines.
 func TestEncryptedInParallel(t *testing.T) {
 	const footerKey, columnKey = "0123456789012345", "1234567890123450"
 	col := parquet.ColumnPathToEncryptionPropsMap{"id": parquet.NewColumnEncryptionProperties("id", parquet.WithKey(columnKey))}
-	columnKeys := parquet.ColumnPathToDecryptionPropsMap{"id": parquet.NewColumnDecryptionProperties("id", parquet.WithDecryptKey(columnKey))}
 	for name, options := range map[string][]parquet.EncryptOption{
 		"footer key": nil, "column key": {parquet.WithEncryptedColumns(col)}, "plaintext footer": {parquet.WithPlaintextFooter()},
 	} {
@@ -396,12 +395,9 @@ func TestEncryptedInParallel(t *testing.T) {
 			plain := writeArrow(t, rand.New(rand.NewPCG(9, 1)), fields, 600, 0.2, 9, 40, parquet.WithDataPageSize(100), parquet.WithBatchSize(10))
 			b := writeArrow(t, rand.New(rand.NewPCG(9, 1)), fields, 600, 0.2, 9, 40, parquet.WithDataPageSize(100), parquet.WithBatchSize(10),
 				parquet.WithEncryptionProperties(props))
-			keys := func() *parquet.FileDecryptionProperties {
-				o := []parquet.FileDecryptionOption{parquet.WithFooterKey(footerKey)}
-				if name == "column key" {
-					o = append(o, parquet.WithColumnKeys(columnKeys))
-				}
-				return parquet.NewFileDecryptionProperties(o...)
+			keys := &Decryption{FooterKey: []byte(footerKey)}
+			if name == "column key" {
+				keys.ColumnKeys = map[string][]byte{"id": []byte(columnKey)}
 			}
 			collect := func(d *Dataset) (out []*column.Batch) {
 				for b, err := range scanOf(t, d, Options{Workers: 4, Ordered: true}).All(context.Background()) {
@@ -410,7 +406,7 @@ func TestEncryptedInParallel(t *testing.T) {
 				}
 				return out
 			}
-			d, want := openSources(t, Config{Decryption: keys()}, b), collect(openSources(t, Config{}, plain))
+			d, want := openSources(t, Config{Decryption: keys}, b), collect(openSources(t, Config{}, plain))
 			for range 5 {
 				got := collect(d)
 				require.Len(t, got, len(want))
@@ -428,7 +424,7 @@ func TestEncryptedInParallel(t *testing.T) {
 			} else {
 				require.ErrorContains(t, err, "Config.Decryption")
 			}
-			wrong := parquet.NewFileDecryptionProperties(parquet.WithFooterKey("xxxxxxxxxxxxxxxx"))
+			wrong := &Decryption{FooterKey: []byte("xxxxxxxxxxxxxxxx")}
 			_, err = Config{Decryption: wrong}.OpenSources(context.Background(), memorySource("x", b))
 			require.Error(t, err)
 			requireTyped(t, err)

@@ -67,7 +67,7 @@ func (s *Scan) place(b *Bucket) (*dataFile, int) {
 }
 
 // cuttable reports whether row groups of the file may be cut.
-func (f *dataFile) cuttable() bool { return f.Local != nil && f.Decrypting == nil }
+func (f *dataFile) cuttable() bool { return f.Local != nil && f.Secrets == nil }
 
 // pieceOf returns a range of rows of a bucket of one row group, or the bucket itself if the range is all of it.
 func (s *Scan) pieceOf(b *Bucket, r predicate.Range, number int) Bucket {

@@ -9,10 +9,11 @@ import (
 	"io"
 	"math/big"
 	"slices"
+	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
@@ -28,31 +29,53 @@ type refValue struct {
 	value    any // of the Go type of the leaf's Kind; []byte for strings and Fixed
 }
 
-// arrow returns arrow-go's reader of the file.
-func (f *dataFile) arrow() (_ *file.Reader, err error) {
-	if f.Decrypting != nil {
-		return f.Decrypting, nil
+// arrow returns arrow-go's reader of the file. It has the keys if the file is encrypted.
+func (f *dataFile) arrow(t testing.TB, keys *Decryption) *file.Reader {
+	t.Helper()
+	source := io.NewSectionReader(f.src.Reader, 0, f.src.Size)
+	if f.Secrets != nil {
+		props := parquet.NewReaderProperties(nil)
+		props.FileDecryptProps = arrowKeys(keys)
+		r, err := file.NewParquetReader(source, file.WithReadProps(props))
+		require.NoError(t, err)
+		return r
 	}
 	raw := make([]byte, f.Length)
-	if err := f.ReadAt(raw, f.Size-8-f.Length); err != nil {
-		return nil, err
-	}
+	require.NoError(t, f.ReadAt(raw, f.Size-8-f.Length))
+	requireFooter(t, raw, true)
 	meta, err := arrowFooter(raw)
-	if err != nil {
-		return nil, err
-	}
-	return file.NewParquetReader(io.NewSectionReader(f.src.Reader, 0, f.src.Size), file.WithMetadata(meta))
+	require.NoError(t, err)
+	meta.SetSourceFileSize(f.src.Size)
+	r, err := file.NewParquetReader(source, file.WithMetadata(meta))
+	require.NoError(t, err)
+	return r
 }
 
-// arrowFooter parses a FileMetaData with arrow-go.
-func arrowFooter(raw []byte) (_ *metadata.FileMetaData, err error) {
-	defer failure.Guard(&err)
-	if err := footer.Check(raw); err != nil {
-		return nil, err
+// arrowKeys returns keys in arrow-go's form.
+func arrowKeys(keys *Decryption) *parquet.FileDecryptionProperties {
+	o := []parquet.FileDecryptionOption{parquet.WithFooterKey(string(keys.FooterKey)), parquet.WithDecryptAadPrefix(string(keys.AADPrefix))}
+	if keys.KeyOf != nil {
+		o = append(o, parquet.WithKeyRetriever(keyRetriever(keys.KeyOf)))
 	}
-	raw = bytes.Clone(raw)
-	footer.HideUnknownTypes(raw)
-	return metadata.NewFileMetaData(raw, nil)
+	if keys.IgnoreSignature {
+		o = append(o, parquet.DisableFooterSignatureVerification())
+	}
+	columns := parquet.ColumnPathToDecryptionPropsMap{}
+	for path, key := range keys.ColumnKeys {
+		columns[path] = parquet.NewColumnDecryptionProperties(path, parquet.WithDecryptKey(string(key)))
+	}
+	return parquet.NewFileDecryptionProperties(append(o, parquet.WithColumnKeys(columns))...)
+}
+
+// A keyRetriever is a parquet.DecryptionKeyRetriever.
+type keyRetriever func(metadata []byte) ([]byte, error)
+
+func (f keyRetriever) GetKey(metadata []byte) string {
+	key, err := f(metadata)
+	if err != nil {
+		panic(err)
+	}
+	return string(key)
 }
 
 // reference returns the entries of a column chunk.

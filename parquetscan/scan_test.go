@@ -21,7 +21,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // Scans: columns, options, and the owner of a batch's memory.
@@ -202,12 +202,12 @@ func TestColumnsOfOneName(t *testing.T) {
 func mixedPages() []byte {
 	codes := func(n int) []byte { return []byte{1, byte(n << 1), 1} } // n times the value 1
 	return oneColumn(24, handColumn{name: "s", physical: physicalText, converted: convertedUTF8, dictionary: true, pages: [][]byte{
-		rawPage(rawHeader{typ: page.Dictionary, n: 2, uncompressed: -1}, plainText("zero", "one")),
-		rawPage(rawHeader{n: 5, encoding: page.RLEDictionary, uncompressed: -1}, codes(5)),
-		rawPage(rawHeader{n: 5, encoding: page.RLEDictionary, uncompressed: -1}, codes(5)),
+		rawPage(rawHeader{typ: format.DictionaryPage, n: 2, uncompressed: -1}, plainText("zero", "one")),
+		rawPage(rawHeader{n: 5, encoding: format.RLEDictionary, uncompressed: -1}, codes(5)),
+		rawPage(rawHeader{n: 5, encoding: format.RLEDictionary, uncompressed: -1}, codes(5)),
 		plainPage(3, plainText("a", "", "c")),
 		plainPage(4, plainText("d", "e", "f", "g")),
-		rawPage(rawHeader{n: 7, encoding: page.RLEDictionary, uncompressed: -1}, codes(7)),
+		rawPage(rawHeader{n: 7, encoding: format.RLEDictionary, uncompressed: -1}, codes(7)),
 	}})
 }
 
@@ -320,8 +320,8 @@ func TestMaxBatchBytes(t *testing.T) {
 		c := handColumn{name: "s", physical: physicalText, converted: convertedUTF8, dictionary: dictionary}
 		if dictionary {
 			c.pages = [][]byte{
-				rawPage(rawHeader{typ: page.Dictionary, n: 1, uncompressed: -1}, plainText(long)),
-				rawPage(rawHeader{n: 100, encoding: page.RLEDictionary, uncompressed: -1}, []byte{0}),
+				rawPage(rawHeader{typ: format.DictionaryPage, n: 1, uncompressed: -1}, plainText(long)),
+				rawPage(rawHeader{n: 100, encoding: format.RLEDictionary, uncompressed: -1}, []byte{0}),
 			}
 		} else {
 			for range 100 {

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // Reading of lists of floats as matrices. The tests write files level by level.
@@ -498,8 +498,8 @@ func TestHostileVectors(t *testing.T) {
 	b := oneColumn(1, handColumn{
 		name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, dictionary: true,
 		values: 1<<31 - 1, pages: [][]byte{
-			rawPage(rawHeader{typ: page.Dictionary, n: 1, uncompressed: -1}, four[:4]),
-			rawPage(rawHeader{n: 1<<31 - 1, encoding: page.RLEDictionary, uncompressed: -1},
+			rawPage(rawHeader{typ: format.DictionaryPage, n: 1, uncompressed: -1}, four[:4]),
+			rawPage(rawHeader{n: 1<<31 - 1, encoding: format.RLEDictionary, uncompressed: -1},
 				bytes.Join([][]byte{levels(append(run(1, 0), huge...)...), levels(huge...), {0}}, nil)),
 		},
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/vecql/vecql/parquetscan/internal/decode"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
@@ -46,7 +47,7 @@ func (c *chunk) load() error {
 		if err != nil {
 			return err
 		}
-		if p.Type == page.Dictionary {
+		if p.Type == format.DictionaryPage {
 			if err := c.values.LoadDictionary(p); err != nil {
 				return err
 			}
@@ -73,7 +74,7 @@ func (c *chunk) startPage(p *page.Page) error {
 	n := int(p.NumValues)
 	data := p.Data
 	var err error
-	if p.Type == page.DataV2 {
+	if p.Type == format.DataPageV2 {
 		rep, def := data[:p.RepLength], data[p.RepLength:p.RepLength+p.DefLength]
 		data = data[p.RepLength+p.DefLength:]
 		if err = c.rep.Start(rep, decode.LevelWidth(c.leaf.MaxRep)); err == nil {
@@ -118,7 +119,7 @@ func (c *chunk) ready(n int) (int, error) {
 		return c.left, nil
 	case err != nil:
 		return 0, err
-	case (next.Type == page.Data || next.Type == page.DataV2) && next.DictionaryCoded() == c.values.Coded:
+	case (next.Type == format.DataPage || next.Type == format.DataPageV2) && next.DictionaryCoded() == c.values.Coded:
 		return c.left + min(n-c.left, int(next.NumValues)), nil
 	default:
 		return c.left, nil

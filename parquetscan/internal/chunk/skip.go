@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/vecql/vecql/parquetscan/internal/failure"
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // Skipping rows of a column chunk: pages are not decompressed, values not decoded.
@@ -49,7 +49,7 @@ func (c *chunk) skipPages(n int64) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if h.Type == page.Dictionary {
+		if h.Type == format.DictionaryPage {
 			if err := c.takeDictionary(); err != nil {
 				return 0, err
 			}
@@ -129,7 +129,7 @@ func (c *chunk) skipRows(n int) (int, error) {
 func (c *chunk) rowsEnd(begun bool) (bool, error) {
 	if begun {
 		h, err := c.pages.Peek()
-		if c.leaf.MaxRep == 0 || h.Type == page.DataV2 || errors.Is(err, io.EOF) {
+		if c.leaf.MaxRep == 0 || h.Type == format.DataPageV2 || errors.Is(err, io.EOF) {
 			return true, nil
 		}
 	}

@@ -3,10 +3,9 @@
 package chunk
 
 import (
-	"github.com/apache/arrow-go/v18/parquet"
-
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/decode"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // Rows of the current page of a flat column that are tested where they are: codes of a dictionary, or plain texts.
@@ -120,7 +119,7 @@ func (c *chunk) hasValues(n int) bool {
 
 // hasTexts reports whether the next n rows of a column are plain texts of the current page, without NULLs.
 func (c *chunk) hasTexts(n int) bool {
-	return !c.values.Coded && c.leaf.Type.Kind.IsText() && c.leaf.Physical == parquet.Types.ByteArray && c.hasValues(n)
+	return !c.values.Coded && c.leaf.Type.Kind.IsText() && c.leaf.Physical == format.ByteArray && c.hasValues(n)
 }
 
 // within returns how many of the next n rows to read into a batch so that a filter finds plain texts in one page: all,

@@ -6,10 +6,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/apache/arrow-go/v18/parquet"
-
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // Values of a page, appended to a column.
@@ -37,9 +36,9 @@ func (c *Decoder) Append(dst *buffer.Column, n int) error {
 		return c.appendRuns(dst, n)
 	case text:
 		return c.appendText(dst, n)
-	case c.leaf.Physical == parquet.Types.Boolean:
+	case c.leaf.Physical == format.Boolean:
 		return c.appendBools(dst, n)
-	case c.leaf.Physical == parquet.Types.ByteArray:
+	case c.leaf.Physical == format.ByteArray:
 		return c.appendVariable(dst, n)
 	default:
 		return c.appendFixed(dst, n)

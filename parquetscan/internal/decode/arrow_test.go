@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/parquetscan/internal/failure"
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // plainValues returns n values of a physical type as PLAIN.
@@ -61,14 +61,14 @@ func TestArrowDecodesPages(t *testing.T) {
 		col := schema.NewColumn(node, 0, 0)
 		for _, n := range []int{1, 9, 1024, 1025, 2500} {
 			data := plainValues(rand.New(rand.NewPCG(1, uint64(n))), physical, n)
-			got, err := readPage([]byte{}, col, page.Plain, data, n, len(data))
+			got, err := readPage([]byte{}, col, format.Plain, data, n, len(data))
 			require.NoError(t, err, "%d of %v", n, physical)
 			require.True(t, bytes.Equal(data, got), "%d of %v", n, physical)
-			_, err = readPage(nil, col, page.Plain, data, n, len(data)-1)
+			_, err = readPage(nil, col, format.Plain, data, n, len(data)-1)
 			require.ErrorIs(t, err, failure.ErrTooLarge, "%d of %v", n, physical)
-			_, err = readPage(nil, col, page.Plain, data[:len(data)/2], n, len(data))
+			_, err = readPage(nil, col, format.Plain, data[:len(data)/2], n, len(data))
 			require.ErrorIs(t, err, failure.ErrCorrupt, "half of %d of %v", n, physical)
-			_, err = readPage(nil, col, page.BitPacked, data, n, len(data))
+			_, err = readPage(nil, col, format.BitPacked, data, n, len(data))
 			require.ErrorIs(t, err, failure.ErrCorrupt)
 		}
 	}

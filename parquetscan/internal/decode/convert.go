@@ -6,12 +6,11 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/apache/arrow-go/v18/parquet"
-
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // Conversion of values whose Go type differs from the stored type: narrow integers, wide times, INT96, decimals.
@@ -23,9 +22,9 @@ type conversion func(dst, src []byte, n int) error
 func conversionOf(l *footer.Leaf) conversion {
 	wide := l.Type.Kind == column.Decimal128 || l.Type.Kind == column.Decimal256
 	switch l.Physical {
-	case parquet.Types.Int96:
+	case format.Int96:
 		return int96
-	case parquet.Types.Int32:
+	case format.Int32:
 		switch l.Type.Kind {
 		case column.Int8:
 			return narrow[int8]
@@ -38,7 +37,7 @@ func conversionOf(l *footer.Leaf) conversion {
 		case column.Time, column.Decimal64:
 			return widen
 		}
-	case parquet.Types.FixedLenByteArray:
+	case format.FixedLenByteArray:
 		if wide || l.Type.Kind == column.Decimal64 {
 			return decimals(l.Width, l.Stored)
 		}

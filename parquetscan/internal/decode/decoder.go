@@ -6,15 +6,12 @@ package decode
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
-
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
@@ -53,8 +50,8 @@ func (c *Decoder) Open(leaf *footer.Leaf, limit int) {
 
 // CountsValues reports whether start needs the number of values of a page, which is not that of its levels.
 func (c *Decoder) CountsValues(h *page.Header) bool {
-	return c.leaf.MaxDef > 0 && !h.DictionaryCoded() && h.Encoding != page.Plain &&
-		!(h.Encoding == page.RLE && c.leaf.Type.Kind == column.Bool)
+	return c.leaf.MaxDef > 0 && !h.DictionaryCoded() && h.Encoding != format.Plain &&
+		!(h.Encoding == format.RLE && c.leaf.Type.Kind == column.Bool)
 }
 
 // Start begins to decode the values of a page: n, if CountsValues.
@@ -69,8 +66,8 @@ func (c *Decoder) Start(h *page.Header, data []byte, n int) (err error) {
 			return c.startCodes(nil, 1) // all values are NULL; reading a code is an error
 		}
 		return c.startCodes(data[1:], uint(data[0]))
-	case h.Encoding == page.Plain:
-	case h.Encoding == page.RLE && c.leaf.Type.Kind == column.Bool:
+	case h.Encoding == format.Plain:
+	case h.Encoding == format.RLE && c.leaf.Type.Kind == column.Bool:
 		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
 			return failure.Corrupt("page of booleans without its length")
 		}
@@ -97,17 +94,14 @@ func (c *Decoder) take(n int) ([]byte, error) {
 	return b, nil
 }
 
-// integers are the physical types of DELTA_BINARY_PACKED.
-var integers = []parquet.Type{parquet.Types.Int32, parquet.Types.Int64}
-
-// decodeOther decodes n values of any other encoding, from a page without levels, and returns them as PLAIN; arrow-go
-// decodes RLE. The result is valid until the next call.
-func (c *Decoder) decodeOther(encoding int32, data []byte, n int) (plain []byte, err error) {
+// decodeOther decodes n values of any other encoding, from a page without levels, and returns them as PLAIN. The result
+// is valid until the next call.
+func (c *Decoder) decodeOther(encoding format.Encoding, data []byte, n int) (plain []byte, err error) {
 	if n == 0 {
 		return nil, nil
 	}
-	if encoding == page.ByteStreamSplit {
-		if c.leaf.Stored == 0 || c.leaf.Physical == parquet.Types.Boolean || len(data) != n*c.leaf.Stored {
+	if encoding == format.ByteStreamSplit {
+		if c.leaf.Stored == 0 || c.leaf.Physical == format.Boolean || len(data) != n*c.leaf.Stored {
 			return nil, failure.Corrupt("%d values of %v in %d bytes split into streams", n, c.leaf.Physical, len(data))
 		}
 		c.other = buffer.GrowBytes(c.other[:0], len(data))
@@ -115,19 +109,19 @@ func (c *Decoder) decodeOther(encoding int32, data []byte, n int) (plain []byte,
 		return c.other, nil
 	}
 	least := 4 // bytes of a value in PLAIN
-	if c.leaf.Physical != parquet.Types.ByteArray {
+	if c.leaf.Physical != format.ByteArray {
 		least = c.leaf.Stored
 	}
 	if int64(n)*int64(least) > int64(c.limit) {
 		return nil, fmt.Errorf("%w: page of %d values", failure.ErrTooLarge, n)
 	}
-	text := c.leaf.Physical == parquet.Types.ByteArray || c.leaf.Physical == parquet.Types.FixedLenByteArray
+	text := c.leaf.Physical == format.ByteArray || c.leaf.Physical == format.FixedLenByteArray
 	switch {
-	case text && encoding == page.DeltaLength:
+	case text && encoding == format.DeltaLength:
 		return c.decodeStrings(data, n, false)
-	case text && encoding == page.DeltaBytes:
+	case text && encoding == format.DeltaBytes:
 		return c.decodeStrings(data, n, true)
-	case encoding == page.DeltaPacked && slices.Contains(integers, c.leaf.Physical):
+	case encoding == format.DeltaPacked && (c.leaf.Physical == format.Int32 || c.leaf.Physical == format.Int64):
 		if _, err := deltaEnd(data, n); err != nil {
 			return nil, err
 		}
@@ -139,9 +133,7 @@ func (c *Decoder) decodeOther(encoding int32, data []byte, n int) (plain []byte,
 		}
 		return c.other, nil
 	}
-	column := schema.NewColumn(c.leaf.Desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
-	c.other, err = readPage(c.other[:0], column, encoding, data, n, c.limit)
-	return c.other, err
+	return nil, failure.Corrupt("values of %v have the encoding %v", c.leaf.Physical, encoding)
 }
 
 // joinStreams decodes BYTE_STREAM_SPLIT: src has the first bytes of all values, then the second bytes, and so on; dst

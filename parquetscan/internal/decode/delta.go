@@ -7,17 +7,15 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/apache/arrow-go/v18/parquet"
-
 	"github.com/vecql/vecql/internal/bitpack"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // The delta encodings, in which a few bytes can expand to many (parquet-format, Encodings.md, "Delta Encoding" and the
-// two sections after it). arrow-go trusts the length of a block, lets each string repeat all bytes of the previous one,
-// and rejects deltas of 4-byte integers that need more than 32 bits, which DuckDB writes.
+// two sections after it). Deltas of 4-byte integers may need more than 32 bits: DuckDB writes them.
 
 // maxDeltaBlock bounds the values of a block of deltas. Writers use 128 to 2048.
 const maxDeltaBlock = 1 << 16
@@ -136,7 +134,7 @@ func (c *Decoder) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, er
 		return nil, err
 	}
 	c.other = buffer.GrowBytes(c.other[:0], total)
-	joinStrings(c.other, data, prefixes, suffixes, c.leaf.Physical == parquet.Types.ByteArray)
+	joinStrings(c.other, data, prefixes, suffixes, c.leaf.Physical == format.ByteArray)
 	return c.other, nil
 }
 
@@ -144,7 +142,7 @@ func (c *Decoder) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, er
 // PLAIN.
 func (c *Decoder) checkStrings(prefixes, suffixes []uint32, size int) (total int, err error) {
 	head := 4 // of a string in PLAIN
-	if c.leaf.Physical != parquet.Types.ByteArray {
+	if c.leaf.Physical != format.ByteArray {
 		head = 0
 	}
 	length := uint64(0) // of the previous string

@@ -18,7 +18,7 @@ import (
 
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -158,7 +158,7 @@ func TestStringsOfAllLengths(t *testing.T) {
 		texts = append(texts, text...)
 		lengths[i] = len(text)
 	}
-	c := Decoder{leaf: &footer.Leaf{Physical: parquet.Types.ByteArray}, limit: 1 << 20}
+	c := Decoder{leaf: &footer.Leaf{Physical: format.ByteArray}, limit: 1 << 20}
 	got, err := c.decodeStrings(slices.Concat(deltas(prefixes...), deltas(suffixes...), data), len(want), true)
 	require.NoError(t, err)
 	require.Equal(t, plain, got)
@@ -190,7 +190,7 @@ func FuzzDeltas(f *testing.F) {
 		for size, column := range columns {
 			got := plainDeltas(t, data, n, size)
 			require.True(t, bytes.Equal(plainDeltasReference(data, n, size), got))
-			if want, err := readPage(nil, column, page.DeltaPacked, data, n, 1<<20); err == nil {
+			if want, err := readPage(nil, column, format.DeltaPacked, data, n, 1<<20); err == nil {
 				require.True(t, bytes.Equal(want, got))
 			}
 		}
@@ -207,14 +207,14 @@ func FuzzDeltaStrings(f *testing.F) {
 		if n < 1 || n > 1<<12 {
 			return
 		}
-		c := Decoder{leaf: &footer.Leaf{Physical: parquet.Types.ByteArray}, limit: 1 << 20}
+		c := Decoder{leaf: &footer.Leaf{Physical: format.ByteArray}, limit: 1 << 20}
 		got, err := c.decodeStrings(data, n, prefixed)
 		if err != nil {
 			return
 		}
-		encoding := int32(page.DeltaLength)
+		encoding := format.DeltaLength
 		if prefixed {
-			encoding = page.DeltaBytes
+			encoding = format.DeltaBytes
 		}
 		if want, err := readPage(nil, column, encoding, data, n, 1<<20); err == nil {
 			require.Equal(t, want, got)
@@ -235,7 +235,7 @@ func BenchmarkDeltas(b *testing.B) {
 			data := packedDeltas(random, n, width, width, width, width)
 			out := buffer.GrowBytes(nil, n*size)
 			ways := map[string]func(){
-				"arrow-go": func() { out, _ = readPage(out[:0], column, page.DeltaPacked, data, n, 1<<30) },
+				"arrow-go": func() { out, _ = readPage(out[:0], column, format.DeltaPacked, data, n, 1<<30) },
 				"vecql": func() {
 					_, _ = deltaEnd(data, n)
 					if size == 4 {
@@ -273,15 +273,15 @@ func BenchmarkDeltaStrings(b *testing.B) {
 			suffixes[i] = lengths[i] - prefixes[i]
 		}
 		text = text[:cap(text)]
-		for _, encoding := range []int32{page.DeltaLength, page.DeltaBytes} {
+		for _, encoding := range []format.Encoding{format.DeltaLength, format.DeltaBytes} {
 			data := append(deltas(lengths...), text...)
-			if encoding == page.DeltaBytes {
+			if encoding == format.DeltaBytes {
 				data = slices.Concat(deltas(prefixes...), deltas(suffixes...), text)
 			}
-			c := Decoder{leaf: &footer.Leaf{Physical: parquet.Types.ByteArray}, limit: 1 << 30}
+			c := Decoder{leaf: &footer.Leaf{Physical: format.ByteArray}, limit: 1 << 30}
 			var out []byte
 			ways := map[string]func(){
-				"vecql":    func() { out, _ = c.decodeStrings(data, n, encoding == page.DeltaBytes) },
+				"vecql":    func() { out, _ = c.decodeStrings(data, n, encoding == format.DeltaBytes) },
 				"arrow-go": func() { out, _ = readPage(out[:0], column, encoding, data, n, 1<<30) },
 			}
 			for _, impl := range []string{"vecql", "arrow-go"} {

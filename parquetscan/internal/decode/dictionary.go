@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apache/arrow-go/v18/parquet"
-
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
@@ -21,12 +20,12 @@ func (c *Decoder) LoadDictionary(p *page.Page) error {
 	if c.DictLen >= 0 {
 		return failure.Corrupt("second dictionary in a column chunk")
 	}
-	if p.Encoding != page.Plain && p.Encoding != page.PlainDictionary {
+	if p.Encoding != format.Plain && p.Encoding != format.PlainDictionary {
 		return fmt.Errorf("%w: dictionary of encoding %d", failure.ErrUnsupported, p.Encoding)
 	}
 	n := int(p.NumValues)
 	least := (int64(n) + 7) / 8 // bytes of n booleans
-	if c.leaf.Physical == parquet.Types.ByteArray {
+	if c.leaf.Physical == format.ByteArray {
 		least = int64(n) * 4
 	}
 	if least > int64(len(p.Data)) {

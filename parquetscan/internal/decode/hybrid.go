@@ -11,7 +11,7 @@ import (
 	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/internal/bitpack"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
-	"github.com/vecql/vecql/parquetscan/internal/page"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // The RLE/bit-packing hybrid, the encoding of levels, dictionary codes and booleans (parquet-format, Encodings.md,
@@ -147,19 +147,19 @@ func (h *Hybrid) Skip(n int) error {
 func LevelWidth(most int) uint { return uint(bits.Len(uint(most))) }
 
 // StartV1 begins to decode the levels of a data page V1, and returns the bytes after them.
-func (h *Hybrid) StartV1(data []byte, encoding int32, most, n int) (rest []byte, err error) {
+func (h *Hybrid) StartV1(data []byte, encoding format.Encoding, most, n int) (rest []byte, err error) {
 	width := LevelWidth(most)
 	if most == 0 {
 		return data, h.Start(nil, 0)
 	}
 	switch encoding {
-	case page.RLE:
+	case format.RLE:
 		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
 			return nil, failure.Corrupt("levels are longer than their page")
 		}
 		length := int(binary.LittleEndian.Uint32(data))
 		return data[4+length:], h.Start(data[4:4+length:4+length], width)
-	case page.BitPacked:
+	case format.BitPacked:
 		if err := h.startPacked(data, width, n); err != nil {
 			return nil, err
 		}

@@ -5,9 +5,8 @@ package decode
 import (
 	"encoding/binary"
 
-	"github.com/apache/arrow-go/v18/parquet"
-
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // Skipping values of the current page.
@@ -19,13 +18,13 @@ func (c *Decoder) Skip(n int) error {
 		return nil
 	case c.Coded || c.bools:
 		return c.Codes.Skip(n)
-	case c.leaf.Physical == parquet.Types.Boolean:
+	case c.leaf.Physical == format.Boolean:
 		if c.bit+n > len(c.Data)*8 {
 			return failure.Corrupt("page ends %d booleans too early", c.bit+n-len(c.Data)*8)
 		}
 		c.bit += n
 		return nil
-	case c.leaf.Physical == parquet.Types.ByteArray:
+	case c.leaf.Physical == format.ByteArray:
 		return c.skipByteArrays(n)
 	default:
 		if n > len(c.Data)/max(1, c.leaf.Stored) {

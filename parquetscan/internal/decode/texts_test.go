@@ -5,12 +5,12 @@ package decode
 import (
 	"testing"
 
-	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
@@ -20,13 +20,13 @@ func (t *Texts) text(i int) string { return string(t.Data[t.At[i]+TextGap : t.At
 // TestTextsOfDictionary reads a dictionary after texts were found in a page of the same length, whose texts have other
 // lengths.
 func TestTextsOfDictionary(t *testing.T) {
-	l := &footer.Leaf{Type: column.Type{Kind: column.String}, Physical: parquet.Types.ByteArray}
+	l := &footer.Leaf{Type: column.Type{Kind: column.String}, Physical: format.ByteArray}
 	c := Decoder{leaf: l, DictLen: -1, limit: 1000, Data: []byte("\x03\x00\x00\x00abc\x01\x00\x00\x00d")}
 	found, err := c.FindTexts(2)
 	require.NoError(t, err)
 	require.Equal(t, "abcd", found.text(0)+found.text(1))
 	dictionary := []byte("\x01\x00\x00\x00e\x03\x00\x00\x00fgh")
-	head := page.Header{Type: page.Dictionary, Encoding: page.Plain, NumValues: 2}
+	head := page.Header{Type: format.DictionaryPage, Encoding: format.Plain, NumValues: 2}
 	require.NoError(t, c.LoadDictionary(&page.Page{Header: head, Data: dictionary}))
 	require.Equal(t, []string{"e", "fgh"}, []string{string(c.Dict.Bytes(0)), string(c.Dict.Bytes(1))})
 }

@@ -5,19 +5,15 @@ package footer
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"io"
-	"sync"
-
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/crypt"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/input"
+	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Open files: the footer, and the bytes that it names.
@@ -33,13 +29,12 @@ const (
 type File struct {
 	*Footer
 	input.File
-
-	Keys sync.Mutex // held while arrow-go decrypts: the decryptors of a file are stateful
 }
 
 // ParseFooter reads and parses the footer. Of a file that is not mapped, it reads FirstRead bytes first, and a second
-// time if the footer is longer. All lengths are checked against the size of the file before any allocation.
-func (f *File) ParseFooter(decryption *parquet.FileDecryptionProperties) (*Footer, error) {
+// time if the footer is longer. All lengths are checked against the size of the file before any allocation. keys nil
+// means that there are none.
+func (f *File) ParseFooter(keys *crypt.Keys) (*Footer, error) {
 	size := f.Size
 	if size < 12 {
 		return nil, failure.Corrupt("not a Parquet file: %d bytes", size)
@@ -62,8 +57,8 @@ func (f *File) ParseFooter(decryption *parquet.FileDecryptionProperties) (*Foote
 	if length == 0 || length > size-12 {
 		return nil, failure.Corrupt("footer of %d bytes in a file of %d", length, size)
 	}
-	if encrypted {
-		return f.parseEncrypted(decryption, length)
+	if encrypted && keys == nil {
+		return nil, failure.ErrEncrypted
 	}
 	if length+8 <= int64(len(tail)) {
 		tail = bytes.Clone(tail[int64(len(tail))-8-length : len(tail)-8]) // the footer keeps it
@@ -73,36 +68,54 @@ func (f *File) ParseFooter(decryption *parquet.FileDecryptionProperties) (*Foote
 			return nil, err
 		}
 	}
-	if decryption != nil { // columns may be encrypted
-		if err := Check(tail); err != nil {
-			return nil, err
-		}
-		return f.parseEncrypted(decryption, length)
+	switch {
+	case encrypted:
+		return newEncrypted(tail, keys)
+	case keys != nil: // columns may be encrypted
+		return newSigned(tail, keys)
 	}
 	return New(tail)
 }
 
-// parseEncrypted parses the footer of an encrypted file, or of a file with encrypted columns. arrow-go decrypts it.
-func (f *File) parseEncrypted(decryption *parquet.FileDecryptionProperties, length int64) (_ *Footer, err error) {
-	if decryption == nil {
-		return nil, failure.ErrEncrypted
+// newEncrypted parses an encrypted footer.
+func newEncrypted(b []byte, keys *crypt.Keys) (out *Footer, err error) {
+	a, metadata, module, err := crypt.Split(b)
+	if err != nil {
+		return nil, err
 	}
-	defer failure.Guard(&err)
-	props := parquet.NewReaderProperties(nil)
-	props.FileDecryptProps = decryption.Clone("")
-	r, err := file.NewParquetReader(io.NewSectionReader(f.Reader, 0, f.Size), file.WithReadProps(props))
+	secrets, err := crypt.NewFile(*keys, a, metadata)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := secrets.Footer(module)
 	if err != nil {
 		return nil, fmt.Errorf("encrypted footer: %w", err)
 	}
-	plain, err := r.MetaData().Serialize(context.Background())
+	if out, err = New(plain); err != nil {
+		return nil, err
+	}
+	out.Secrets, out.Length = secrets, int64(len(b))
+	return out, nil
+}
+
+// newSigned parses a footer that is not encrypted, and verifies its signature if columns are.
+func newSigned(b []byte, keys *crypt.Keys) (*Footer, error) {
+	p, err := parse(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w: encrypted footer: %w", failure.ErrUnsupported, err)
+		return nil, err
 	}
-	out, err := New(plain)
-	if err == nil {
-		out.Decrypting, out.Length = r, length
+	switch {
+	case p.algorithm != nil:
+		if p.Secrets, err = crypt.NewFile(*keys, p.algorithm, p.signingKey); err != nil {
+			return nil, err
+		}
+		if err = p.Secrets.Verify(b[:p.end], b[p.end:]); err != nil {
+			return nil, err
+		}
+	case !keys.AllowPlaintext:
+		return nil, errors.New("the file is not encrypted: Decryption.AllowPlaintext allows that")
 	}
-	return out, err
+	return p.footer()
 }
 
 // Chunk returns the metadata of a column chunk, decrypted if need be.
@@ -111,31 +124,42 @@ func (f *File) Chunk(group, leaf int) (m ChunkMeta, err error) {
 	switch {
 	case err != nil:
 		return m, err
-	case m.Encrypted && f.Decrypting == nil: // the footer is not encrypted
-		return m, failure.ErrEncrypted
 	case m.Encrypted:
-		return f.decryptChunk(group, leaf)
+		_, err = f.Secret(group, leaf, &m)
 	case !m.Known:
-		return m, failure.Corrupt("column chunk metadata is missing, or lacks a required field")
+		err = failure.Corrupt("column chunk metadata is missing, or lacks a required field")
 	}
-	return m, nil
+	return m, err
 }
 
-// decryptChunk returns the metadata of an encrypted column chunk.
-func (f *File) decryptChunk(group, leaf int) (m ChunkMeta, err error) {
-	defer failure.Guard(&err)
-	f.Keys.Lock()
-	defer f.Keys.Unlock()
-	c, err := f.Decrypting.MetaData().RowGroup(group).ColumnChunk(leaf)
+// Secret returns the decrypting reader of an encrypted column chunk. If the metadata is encrypted, it replaces m. The
+// statistics of columns with a key of their own, and their filters, are not used.
+func (f *File) Secret(group, leaf int, m *ChunkMeta) (*crypt.Chunk, error) {
+	if f.Secrets == nil { // the footer is not encrypted
+		return nil, failure.ErrEncrypted
+	}
+	ordinal := int(f.Groups[group].Ordinal)
+	if ordinal < 0 {
+		ordinal = group
+	}
+	secret, own, err := f.Secrets.Chunk(thrift.Reader{B: f.raw, Pos: m.crypto}, ordinal, leaf)
 	if err != nil {
-		return m, failure.Corrupt("%w", err)
+		return nil, err
 	}
-	m.Path, m.Encrypted = c.FilePath(), true
-	m.ColumnMeta = ColumnMeta{
-		Known: true, Codec: c.Compression(), Values: c.NumValues(), Uncompressed: c.TotalUncompressedSize(),
-		Compressed: c.TotalCompressedSize(), Data: c.DataPageOffset(), Dictionary: c.DictionaryPageOffset(),
+	if own && m.sealed != nil {
+		plain, err := secret.Meta(m.sealed)
+		if err != nil {
+			return nil, fmt.Errorf("metadata of the column chunk: %w", err)
+		}
+		r := thrift.Reader{B: plain}
+		m.ColumnMeta = readColumnMeta(&r)
+		m.Known = m.Known && !r.Failed()
 	}
-	return m, nil
+	m.Statistics, m.Sizes, m.Bloom, m.sealed = 0, 0, Section{}, nil
+	if !m.Known {
+		return nil, failure.Corrupt("metadata of the encrypted column chunk is missing, or lacks a required field")
+	}
+	return secret, nil
 }
 
 // LeafOf returns the index of the leaf of a column of the file, and its type. It returns false if the column has no
@@ -160,8 +184,7 @@ func (f *File) Range(meta *ChunkMeta) (start, length int64, err error) {
 	if start < 0 || length < 0 || start > size || length > size-start {
 		return 0, 0, failure.Corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
 	}
-	if f.Meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
-		// Their length omits the dictionary page's header (PARQUET-816).
+	if f.writer.omitsDictionaryHeader() {
 		length += min(size-start-length, 100)
 	}
 	return start, length, nil

@@ -6,33 +6,40 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
-
+	"github.com/vecql/vecql/parquetscan/internal/crypt"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
-// The row groups in a footer, and their column chunks (parquet.thrift: RowGroup, ColumnChunk, ColumnMetaData,
-// Statistics, SizeStatistics). Opening a file finds the places of column chunks, and a scan parses those that it needs:
-// a table of many columns has thousands. arrow-go parses the rest of the footer.
+// A footer (parquet.thrift: FileMetaData, KeyValue, RowGroup, ColumnChunk, ColumnMetaData, Statistics, SizeStatistics).
+// Opening a file parses the schema and finds the places of column chunks, and a scan parses those that it needs: a
+// table of many columns has thousands.
 
 // A Footer is the parsed footer of a file. It is immutable and shared.
 type Footer struct {
-	Meta   *metadata.FileMetaData // without row groups
-	Nodes  []*Node
-	Groups []rowGroup
-	Rows   int64
-	Length int64  // of the footer in the file
+	Nodes     []*Node
+	Leaves    []*Leaf
+	Groups    []rowGroup
+	Rows      int64
+	Length    int64 // of the footer in the file
+	CreatedBy string
+	KeyValues []KeyValue
+	// Secrets decrypts the columns of an encrypted file; nil means that the file is not encrypted, or that the caller has
+	// no keys.
+	Secrets *crypt.File
+
+	writer version
 	raw    []byte // the list of row groups, as in the file
-	// decrypting is arrow-go's reader with the keys of an encrypted file; nil means that the file is not encrypted.
-	Decrypting *file.Reader
 }
+
+// A KeyValue is an entry of the metadata. Value nil means none.
+type KeyValue struct{ Key, Value []byte }
 
 // A rowGroup is a row group's place in its file.
 type rowGroup struct {
 	First, Rows int64
+	Ordinal     int16    // in the AAD of encrypted modules, -1 if the file lacks it
 	Chunks      []uint32 // the places of its ColumnChunks in footer.raw, by leaf
 }
 
@@ -41,13 +48,15 @@ type ChunkMeta struct {
 	ColumnMeta
 	Path                     string // of the file that contains the chunk, "" for this one
 	ColumnIndex, OffsetIndex Section
-	Encrypted                bool // the pages are encrypted
+	Encrypted                bool   // the pages are encrypted
+	crypto                   int    // the place of a ColumnCryptoMetaData in footer.raw
+	sealed                   []byte // the encrypted ColumnMetaData, nil if there is none
 }
 
 // A ColumnMeta is the part of a ChunkMeta that may be encrypted (ColumnMetaData).
 type ColumnMeta struct {
 	Known                    bool // the footer has this part as plain text
-	Codec                    compress.Compression
+	Codec                    format.Codec
 	Values                   int64 // NULLs included
 	Uncompressed, Compressed int64 // bytes of all pages
 	Data, Dictionary         int64 // offsets of the first pages
@@ -67,26 +76,28 @@ type Statistics struct {
 }
 
 // New parses a FileMetaData and checks it. The footer keeps b.
-func New(b []byte) (_ *Footer, err error) {
-	defer failure.Guard(&err)
-	out := &Footer{Length: int64(len(b))}
-	rest, err := out.Index(b)
+func New(b []byte) (*Footer, error) {
+	p, err := parse(b)
 	if err != nil {
 		return nil, err
 	}
-	rest, empty := WithoutEmptyGroups(rest)
-	HideUnknownTypes(rest)
-	if out.Meta, err = metadata.NewFileMetaData(rest, nil); err != nil {
-		return nil, failure.Corrupt("footer: %w", err)
-	}
-	if out.Nodes, err = NodesOf(out.Meta.Schema); err != nil {
+	return p.footer()
+}
+
+// footer returns the footer of a parsed FileMetaData.
+func (p *parsed) footer() (out *Footer, err error) {
+	f := p.Footer // without the rest of p
+	out, f.writer = &f, versionOf(f.CreatedBy)
+	if out.Nodes, out.Leaves, err = nodesOf(p.root); err != nil {
 		return nil, err
 	}
-	out.Nodes = markEmptyGroups(out.Nodes, empty)
-	if arrow := out.Meta.KeyValueMetadata().FindValue(ArrowSchemaKey); arrow != nil {
-		ApplyArrowSchema(out.Nodes, *arrow)
+	if arrow := out.Find(ArrowSchemaKey); arrow != nil {
+		ApplyArrowSchema(out.Nodes, string(arrow))
 	}
-	columns := out.Meta.Schema.NumColumns()
+	columns := len(out.Leaves)
+	for i, l := range out.Leaves {
+		l.Ordered = len(p.orders) == columns && p.orders[i]
+	}
 	for i := range out.Groups {
 		g := &out.Groups[i]
 		if g.Rows < 0 || out.Rows+g.Rows < out.Rows || len(g.Chunks) != columns {
@@ -95,10 +106,20 @@ func New(b []byte) (_ *Footer, err error) {
 		g.First = out.Rows
 		out.Rows += g.Rows
 	}
-	if out.Rows != out.Meta.NumRows && out.Meta.NumRows != 0 { // some old writers leave it 0
-		return nil, failure.Corrupt("footer with %d rows, but row groups with %d", out.Meta.NumRows, out.Rows)
+	if out.Rows != p.rows && p.rows != 0 { // some old writers leave it 0
+		return nil, failure.Corrupt("footer with %d rows, but row groups with %d", p.rows, out.Rows)
 	}
 	return out, nil
+}
+
+// Find returns the first value of a key of the metadata, nil if there is none.
+func (f *Footer) Find(key string) []byte {
+	for _, kv := range f.KeyValues {
+		if string(kv.Key) == key {
+			return kv.Value
+		}
+	}
+	return nil
 }
 
 // leastPage is less than the bytes of a page with its header, in which the number of values is an i32.
@@ -107,19 +128,15 @@ const leastPage = 16
 // CheckRows returns an error for a row group whose column chunks cannot have its rows. size is that of the file. One
 // column chunk that can have them is enough: the others are checked when they are read.
 func (f *Footer) CheckRows(size int64) error {
-	var leaves []*Leaf
-	for _, n := range f.Nodes {
-		leaves = n.Leaves(leaves)
-	}
 	for i := range f.Groups {
 		if f.Groups[i].Rows == 0 {
 			continue
 		}
-		if len(leaves) == 0 {
+		if len(f.Leaves) == 0 {
 			return failure.Corrupt("row group %d has %d rows, but no column chunks", i, f.Groups[i].Rows)
 		}
 		var first error
-		for _, l := range leaves {
+		for _, l := range f.Leaves {
 			m, err := f.PlainChunk(i, l.Index)
 			if err == nil {
 				err = m.holds(l, f.Groups[i].Rows, size)
@@ -156,36 +173,12 @@ func (m *ChunkMeta) holds(l *Leaf, rows, size int64) error {
 	return nil
 }
 
-// Index finds the row groups and column chunks in a FileMetaData. It returns a copy of b with an empty list of row
-// groups, which arrow-go can parse in memory proportional to its length: see Check.
-func (f *Footer) Index(b []byte) (rest []byte, err error) {
-	r := thrift.Reader{B: b}
-	from := 0
-	for id, typ := range r.Fields() {
-		if id != 4 || typ != thrift.List {
-			r.SkipAs(typ, 1, fileMetaData.Field(id, typ))
-			continue
-		}
-		const emptyList = thrift.Struct // the number of structs is in the upper bits
-		rest = append(append(rest, b[from:r.Pos]...), emptyList)
-		list := thrift.Reader{B: b[r.Pos:]}
-		f.Groups = readGroups(&list)
-		f.raw = list.B[:list.Pos]
-		r.Pos, r.Bad, r.Short = r.Pos+list.Pos, list.Bad, list.Short
-		from = r.Pos
-	}
-	if r.Failed() {
-		return nil, failure.Corrupt("footer is not a valid FileMetaData (at byte %d of %d)", r.Pos, len(b))
-	}
-	return append(rest, b[from:r.Pos]...), nil
-}
-
 // readGroups reads a list of RowGroups. -1 rows mean that a RowGroup lacks its number of rows.
 func readGroups(r *thrift.Reader) []rowGroup {
 	groups := make([]rowGroup, r.Structs())
 	for i := range groups {
 		g := &groups[i]
-		g.Rows = -1
+		g.Rows, g.Ordinal = -1, -1
 		for id, typ := range r.Fields() {
 			switch {
 			case id == 1 && typ == thrift.List:
@@ -196,6 +189,8 @@ func readGroups(r *thrift.Reader) []rowGroup {
 				}
 			case id == 3 && typ == thrift.I64:
 				g.Rows = r.I64()
+			case id == 7 && typ == thrift.I16:
+				g.Ordinal = int16(r.I64())
 			default:
 				r.Skip(typ, 3)
 			}
@@ -221,8 +216,12 @@ func (f *Footer) PlainChunk(group, leaf int) (m ChunkMeta, err error) {
 			m.ColumnIndex.Offset = r.I64()
 		case id == 7 && typ == thrift.I32:
 			m.ColumnIndex.Length = int64(r.I32())
+		case id == 8 && typ == thrift.Struct:
+			m.Encrypted, m.crypto = true, r.Pos
+			r.Skip(typ, 5)
+		case id == 9 && typ == thrift.Binary:
+			m.sealed = r.Binary()
 		default:
-			m.Encrypted = m.Encrypted || id == 8 && typ == thrift.Struct
 			r.Skip(typ, 5)
 		}
 	}
@@ -239,7 +238,7 @@ func readColumnMeta(r *thrift.Reader) (m ColumnMeta) {
 	for id, typ := range r.Fields() {
 		switch {
 		case id == 4 && typ == thrift.I32:
-			m.Codec = compress.Compression(r.I32())
+			m.Codec = format.Codec(r.I32())
 		case id == 5 && typ == thrift.I64:
 			m.Values = r.I64()
 		case id == 6 && typ == thrift.I64:
@@ -328,11 +327,3 @@ func (f *Footer) DefinitionLevels(m *ChunkMeta, n int) (levels []int64) {
 	}
 	return levels
 }
-
-// parquetCPP2 is a version that no program had. The versions of parquet-cpp before Arrow 3.0 are less than it, and the
-// later ones have another name.
-var parquetCPP2 = metadata.NewAppVersionExplicit("parquet-cpp", 2, 0, 0)
-
-// CompressesAll reports whether the writer of a file compresses the values of all pages V2: those of Arrow before 3.0
-// are marked as uncompressed (ARROW-17100).
-func (f *Footer) CompressesAll() bool { return f.Meta.WriterVersion().LessThan(parquetCPP2) }

@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/schema"
-
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // The tree of a file's fields, with their definition and repetition levels (parquet-format, README.md, "Nested
@@ -40,10 +38,11 @@ type Node struct {
 type Leaf struct {
 	Index          int // among the file's leaves
 	Path           string
-	Desc           *schema.Column
 	Type           column.Type
-	Physical       parquet.Type
-	Stored, Width  int // bytes of a value in a page and in a Column, 0 for strings
+	Physical       format.PhysicalType
+	Logical        format.LogicalType
+	Ordered        bool // the file states that statistics have the order of the type
+	Stored, Width  int  // bytes of a value in a page and in a Column, 0 for strings
 	MaxDef, MaxRep int
 }
 
@@ -106,49 +105,56 @@ func (n *Node) AsRead() column.Field {
 	return f
 }
 
-// NodesOf returns the fields of a schema.
-func NodesOf(s *schema.Schema) ([]*Node, error) {
-	b := schemaBuilder{schema: s}
-	var nodes []*Node
-	for i := range s.Root().NumFields() {
-		n, err := b.node(s.Root().Field(i), 0, 0, 0, "")
-		if err != nil {
-			return nil, err
+// nodesOf returns the fields of a schema, and its columns.
+func nodesOf(root *element) (nodes []*Node, leaves []*Leaf, err error) {
+	b := schemaBuilder{}
+	for _, e := range root.fields {
+		if e.gone() {
+			field := column.Field{Name: e.Name, Type: column.Type{Kind: column.Struct}, Nullable: true}
+			nodes = append(nodes, &Node{Field: field, empty: e.empty})
+			continue
 		}
+		n, err := b.node(e, 0, 0, 0, "")
+		if err != nil {
+			return nil, nil, err
+		}
+		n.empty = e.empty
 		nodes = append(nodes, n)
 	}
-	if b.next != s.NumColumns() {
-		return nil, failure.Corrupt("schema of %d columns, but its fields have %d", s.NumColumns(), b.next)
+	return nodes, b.leaves, nil
+}
+
+// CheckReadable returns an error if the column contains a group without fields.
+func (n *Node) CheckReadable() error {
+	if n.empty == "" {
+		return nil
 	}
-	return nodes, nil
+	return fmt.Errorf("%w: group %s has no fields; read the other columns", failure.ErrUnsupported, n.empty)
 }
 
-// schemaBuilder converts a Parquet schema to nodes and numbers its leaves.
-type schemaBuilder struct {
-	schema *schema.Schema
-	next   int // index of the next leaf
-}
+// schemaBuilder converts the elements of a schema to nodes and numbers its leaves.
+type schemaBuilder struct{ leaves []*Leaf }
 
-// node returns the node of n. Its parent is present from definition level def on; above and rep are those of the
+// node returns the node of e. Its parent is present from definition level def on; above and rep are those of the
 // enclosing element.
-func (b *schemaBuilder) node(n schema.Node, def, above, rep int, path string) (*Node, error) {
-	if n.RepetitionType() == parquet.Repetitions.Repeated {
+func (b *schemaBuilder) node(e *element, def, above, rep int, path string) (*Node, error) {
+	if e.Repetition == format.Repeated {
 		// A repeated field without annotation is a list that is never NULL, of elements that are never NULL.
 		list := &Node{
-			Field: column.Field{Name: n.Name(), Type: column.Type{Kind: column.List}}, Def: def, Rep: rep,
+			Field: column.Field{Name: e.Name, Type: column.Type{Kind: column.List}}, Def: def, Rep: rep,
 			Above: above,
 		}
-		element, err := b.content(n, "element", def+1, def+1, rep+1, path+n.Name(), false)
+		item, err := b.content(e, "element", def+1, def+1, rep+1, path+e.Name, false)
 		if err != nil {
 			return nil, err
 		}
-		return list.with(element), nil
+		return list.with(item), nil
 	}
-	nullable := n.RepetitionType() == parquet.Repetitions.Optional
+	nullable := e.Repetition == format.Optional
 	if nullable {
 		def++
 	}
-	return b.content(n, n.Name(), def, above, rep, path+n.Name(), nullable)
+	return b.content(e, e.Name, def, above, rep, path+e.Name, nullable)
 }
 
 func (n *Node) with(children ...*Node) *Node {
@@ -159,46 +165,42 @@ func (n *Node) with(children ...*Node) *Node {
 	return n
 }
 
-// content returns the node of n, ignoring its own repetition.
-func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int, path string,
+// content returns the node of e, ignoring its own repetition.
+func (b *schemaBuilder) content(e *element, name string, def, above, rep int, path string,
 	nullable bool,
 ) (*Node, error) {
-	group, ok := n.(*schema.GroupNode)
-	if !ok {
-		return b.primitive(name, def, above, rep, path, nullable)
+	if len(e.fields) == 0 {
+		return b.primitive(e, name, def, above, rep, path, nullable)
 	}
 	out := &Node{Field: column.Field{Name: name, Nullable: nullable}, Def: def, Rep: rep, Above: above}
 	switch {
-	case group.NumFields() == 0:
-		return nil, fmt.Errorf("%w: group %s without fields", failure.ErrUnsupported, path) // withoutEmptyGroups removes them
-	case isList(group) || isSet(group):
+	case isList(e) || isSet(e):
 		out.Field.Type.Kind = column.List
-		repeated := group.Field(0)
-		inner, ok := repeated.(*schema.GroupNode)
-		if ok && inner.NumFields() == 1 && inner.Name() != "array" && inner.Name() != n.Name()+"_tuple" &&
-			inner.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
+		repeated := e.fields[0]
+		if len(repeated.fields) == 1 && repeated.Name != "array" && repeated.Name != e.Name+"_tuple" &&
+			repeated.fields[0].Repetition != format.Repeated {
 			// The standard: LIST group, repeated group, element.
-			element, err := b.node(inner.Field(0), def+1, def+1, rep+1, path+"."+inner.Name()+".")
+			item, err := b.node(repeated.fields[0], def+1, def+1, rep+1, path+"."+repeated.Name+".")
 			if err != nil {
 				return nil, err
 			}
-			element.Field.Name = "element"
-			return out.with(element), nil
+			item.Field.Name = "element"
+			return out.with(item), nil
 		}
-		element, err := b.content(repeated, "element", def+1, def+1, rep+1, path+"."+repeated.Name(), false)
+		item, err := b.content(repeated, "element", def+1, def+1, rep+1, path+"."+repeated.Name, false)
 		if err != nil {
 			return nil, err
 		}
-		return out.with(element), nil
-	case isMap(group):
+		return out.with(item), nil
+	case isMap(e):
 		out.Field.Type.Kind = column.Map
-		entry := group.Field(0).(*schema.GroupNode)
-		in := path + "." + entry.Name() + "."
-		key, err := b.node(entry.Field(0), def+1, def+1, rep+1, in)
+		entry := e.fields[0]
+		in := path + "." + entry.Name + "."
+		key, err := b.node(entry.fields[0], def+1, def+1, rep+1, in)
 		if err != nil {
 			return nil, err
 		}
-		value, err := b.node(entry.Field(1), def+1, def+1, rep+1, in)
+		value, err := b.node(entry.fields[1], def+1, def+1, rep+1, in)
 		if err != nil {
 			return nil, err
 		}
@@ -206,63 +208,46 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 		return out.with(key, value), nil
 	default:
 		out.Field.Type.Kind = column.Struct
-		var children []*Node
-		for i := range group.NumFields() {
-			child, err := b.node(group.Field(i), def, above, rep, path+".")
-			if err != nil {
+		children := make([]*Node, len(e.fields))
+		for i, field := range e.fields {
+			var err error
+			if children[i], err = b.node(field, def, above, rep, path+"."); err != nil {
 				return nil, err
 			}
-			children = append(children, child)
 		}
 		return out.with(children...), nil
 	}
 }
 
 // isList reports whether a group is annotated as a list and looks like one.
-func isList(g *schema.GroupNode) bool {
-	_, logical := g.LogicalType().(schema.ListLogicalType)
-	return (logical || g.ConvertedType() == schema.ConvertedTypes.List) && g.NumFields() == 1 &&
-		g.Field(0).RepetitionType() == parquet.Repetitions.Repeated
+func isList(e *element) bool {
+	return e.annotated(format.LogicalList, format.ConvertedList) && len(e.fields) == 1 &&
+		e.fields[0].Repetition == format.Repeated
 }
 
 // isMap reports whether a group is annotated as a map and looks like one.
-func isMap(g *schema.GroupNode) bool { return entryFields(g) == 2 }
+func isMap(e *element) bool { return entryFields(e) == 2 }
 
 // isSet reports whether a group is a map without values, which is read as the list of its keys.
-func isSet(g *schema.GroupNode) bool { return entryFields(g) == 1 }
+func isSet(e *element) bool { return entryFields(e) == 1 }
 
 // entryFields returns the number of fields of the entries of a group that is annotated as a map, 0 if it does not look
 // like one.
-func entryFields(g *schema.GroupNode) int {
-	_, logical := g.LogicalType().(schema.MapLogicalType)
-	if !logical && g.ConvertedType() != schema.ConvertedTypes.Map &&
-		g.ConvertedType() != schema.ConvertedTypes.MapKeyValue {
+func entryFields(e *element) int {
+	if !e.annotated(format.LogicalMap, format.ConvertedMap, format.ConvertedMapKeyValue) || len(e.fields) != 1 ||
+		e.fields[0].Repetition != format.Repeated {
 		return 0
 	}
-	if g.NumFields() != 1 || g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
-		return 0
-	}
-	if entry, ok := g.Field(0).(*schema.GroupNode); ok {
-		return entry.NumFields()
-	}
-	return 0
+	return len(e.fields[0].fields)
 }
 
 // primitive returns the node of the next leaf.
-func (b *schemaBuilder) primitive(name string, def, above, rep int, path string, nullable bool) (*Node, error) {
-	if b.next >= b.schema.NumColumns() {
-		return nil, failure.Corrupt("schema of %d columns has more fields", b.schema.NumColumns())
-	}
-	desc := b.schema.Column(b.next)
-	l := &Leaf{
-		Index: b.next, Path: path, Desc: desc, Physical: desc.PhysicalType(),
-		MaxDef: int(desc.MaxDefinitionLevel()), MaxRep: int(desc.MaxRepetitionLevel()),
-	}
-	b.next++
-	if l.MaxDef != def || l.MaxRep != rep {
-		return nil, failure.Corrupt("column %s has levels %d and %d, want %d and %d", path, l.MaxRep, l.MaxDef, rep, def)
-	}
-	if err := l.setType(); err != nil {
+func (b *schemaBuilder) primitive(e *element, name string, def, above, rep int, path string,
+	nullable bool,
+) (*Node, error) {
+	l := &Leaf{Index: len(b.leaves), Path: path, Physical: e.Type, Logical: e.meaning, MaxDef: def, MaxRep: rep}
+	b.leaves = append(b.leaves, l)
+	if err := l.setType(int(e.Length)); err != nil {
 		return nil, err
 	}
 	return &Node{
@@ -273,127 +258,94 @@ func (b *schemaBuilder) primitive(name string, def, above, rep int, path string,
 
 // setType sets the stored type and the type of the leaf. It ignores a logical type that does not fit the physical one,
 // as the format requires of readers for unknown logical types.
-func (l *Leaf) setType() error {
+func (l *Leaf) setType(length int) error {
 	switch l.Physical {
-	case parquet.Types.Boolean:
+	case format.Boolean:
 		l.Type, l.Stored = column.Type{Kind: column.Bool}, 1
-	case parquet.Types.Int32:
+	case format.Int32:
 		l.Type, l.Stored = column.Type{Kind: column.Int32}, 4
-	case parquet.Types.Int64:
+	case format.Int64:
 		l.Type, l.Stored = column.Type{Kind: column.Int64}, 8
-	case parquet.Types.Int96:
+	case format.Int96:
 		l.Type, l.Stored = column.Type{Kind: column.Timestamp, Unit: column.Nanos}, 12
-	case parquet.Types.Float:
+	case format.Float:
 		l.Type, l.Stored = column.Type{Kind: column.Float32}, 4
-	case parquet.Types.Double:
+	case format.Double:
 		l.Type, l.Stored = column.Type{Kind: column.Float64}, 8
-	case parquet.Types.ByteArray:
+	case format.ByteArray:
 		l.Type = column.Type{Kind: column.Binary}
-	case parquet.Types.FixedLenByteArray:
-		l.Stored = l.Desc.TypeLength()
-		if l.Stored <= 0 {
+	case format.FixedLenByteArray:
+		if l.Stored = length; l.Stored <= 0 {
 			return failure.Corrupt("column %s has values of %d bytes", l.Path, l.Stored)
 		}
 		l.Type = column.Type{Kind: column.Fixed, Width: l.Stored}
 	default:
 		return fmt.Errorf("%w: physical type %v of column %s", failure.ErrUnsupported, l.Physical, l.Path)
 	}
-	logical := l.Desc.LogicalType()
-	if !valid(logical) {
-		logical = l.Desc.ConvertedType().ToLogicalType(l.Desc.SchemaNode().(*schema.PrimitiveNode).DecimalMetadata())
-	}
-	l.setLogical(logical)
+	l.setLogical()
 	l.Width = l.Type.ValueWidth()
 	return nil
 }
 
-// valid reports whether t is a logical type.
-func valid(t schema.LogicalType) bool { return t != nil && t.IsValid() && !t.IsNone() }
-
-// setLogical applies a logical type.
-func (l *Leaf) setLogical(logical schema.LogicalType) {
-	i32, i64, fixed := l.Physical == parquet.Types.Int32, l.Physical == parquet.Types.Int64,
-		l.Physical == parquet.Types.FixedLenByteArray
-	switch t := logical.(type) {
-	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
-		if l.Physical == parquet.Types.ByteArray {
-			l.Type.Kind = column.String
-		}
-	case schema.IntLogicalType:
-		l.setInteger(int(t.BitWidth()), t.IsSigned())
-	case schema.DateLogicalType:
-		if i32 {
-			l.Type.Kind = column.Date
-		}
-	case schema.TimeLogicalType:
-		unit := unitOf(t.TimeUnit())
-		if i32 && unit == column.Millis {
-			l.Type = column.Type{Kind: column.Time, Unit: unit, UTC: t.IsAdjustedToUTC()}
-		}
-		if i64 && (unit == column.Micros || unit == column.Nanos) {
-			l.Type = column.Type{Kind: column.Time, Unit: unit, UTC: t.IsAdjustedToUTC()}
-		}
-	case schema.TimestampLogicalType:
-		if unit := unitOf(t.TimeUnit()); i64 && unit != 0 {
-			l.Type = column.Type{Kind: column.Timestamp, Unit: unit, UTC: t.IsAdjustedToUTC()}
-		}
-	case schema.Float16LogicalType:
-		if fixed && l.Stored == 2 {
-			l.Type = column.Type{Kind: column.Float16}
-		}
-	case schema.UUIDLogicalType:
-		if fixed && l.Stored == 16 {
-			l.Type = column.Type{Kind: column.UUID}
-		}
-	case schema.DecimalLogicalType:
-		l.setDecimal(int(t.Precision()), int(t.Scale()))
+// setLogical applies the logical type.
+func (l *Leaf) setLogical() {
+	switch t := &l.Logical; t.Kind {
+	case format.LogicalString, format.LogicalEnum, format.LogicalJSON:
+		l.Type.Kind = column.String
+	case format.LogicalInteger:
+		l.setInteger()
+	case format.LogicalDate:
+		l.Type.Kind = column.Date
+	case format.LogicalTime:
+		l.Type = column.Type{Kind: column.Time, Unit: unitOf(t.Unit), UTC: t.UTC}
+	case format.LogicalTimestamp:
+		l.Type = column.Type{Kind: column.Timestamp, Unit: unitOf(t.Unit), UTC: t.UTC}
+	case format.LogicalFloat16:
+		l.Type = column.Type{Kind: column.Float16}
+	case format.LogicalUUID:
+		l.Type = column.Type{Kind: column.UUID}
+	case format.LogicalDecimal:
+		l.setDecimal()
 	}
 }
 
 // setInteger makes the leaf one of integers of some bits.
-func (l *Leaf) setInteger(width int, signed bool) {
-	k := map[int]column.Kind{8: column.Int8, 16: column.Int16, 32: column.Int32, 64: column.Int64}[width]
-	if k == 0 || (width == 64) != (l.Physical == parquet.Types.Int64) ||
-		(width < 64) != (l.Physical == parquet.Types.Int32) {
+func (l *Leaf) setInteger() {
+	k := map[int8]column.Kind{8: column.Int8, 16: column.Int16, 32: column.Int32, 64: column.Int64}[l.Logical.Bits]
+	if k == 0 {
 		return
 	}
-	if !signed {
+	if !l.Logical.Signed {
 		k += column.Uint8 - column.Int8
 	}
 	l.Type.Kind = k
 }
 
 // setDecimal makes the leaf one of decimals.
-func (l *Leaf) setDecimal(precision, scale int) {
-	t := column.Type{Precision: precision, Scale: scale}
+func (l *Leaf) setDecimal() {
+	t := column.Type{Precision: int(l.Logical.Precision), Scale: int(l.Logical.Scale)}
 	switch {
-	case precision <= 0 || precision > 76:
+	case t.Precision <= 0 || t.Precision > 76:
 		return
-	case precision <= 18:
+	case t.Precision <= 18:
 		t.Kind = column.Decimal64
-	case precision <= 38:
+	case t.Precision <= 38:
 		t.Kind = column.Decimal128
 	default:
 		t.Kind = column.Decimal256
 	}
-	switch l.Physical {
-	case parquet.Types.Int32, parquet.Types.Int64, parquet.Types.FixedLenByteArray, parquet.Types.ByteArray:
-		l.Type = t
-	}
+	l.Type = t
 }
 
-// unitOf returns the unit of a Parquet time, 0 for a unit that this version does not have.
-func unitOf(u schema.TimeUnitType) column.Unit {
+// unitOf returns the unit of a Parquet time.
+func unitOf(u format.TimeUnit) column.Unit {
 	switch u {
-	case schema.TimeUnitMillis:
+	case format.Millis:
 		return column.Millis
-	case schema.TimeUnitMicros:
+	case format.Micros:
 		return column.Micros
-	case schema.TimeUnitNanos:
-		return column.Nanos
-	default:
-		return 0
 	}
+	return column.Nanos
 }
 
 // Lookup returns the first node with a dotted path: a field, or a field in a Struct.

@@ -11,6 +11,9 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // TestOddCompression decompresses consecutive members of Gzip, and pages without values.
@@ -23,20 +26,20 @@ func TestOddCompression(t *testing.T) {
 		require.NoError(t, w.Close())
 		return buf.Bytes()
 	}
-	codec, err := codecOf(compress.Codecs.Gzip)
-	require.NoError(t, err)
-	out, err := decompress(compress.Codecs.Gzip, codec, make([]byte, 6), append(member("abc"), member("def")...))
-	require.NoError(t, err, "consecutive members are one stream (RFC 1952, 2.2)")
+	out, two := make([]byte, 6), append(member("abc"), member("def")...)
+	require.NoError(t, decompress(format.Gzip, out, two), "consecutive members are one stream (RFC 1952, 2.2)")
 	require.Equal(t, "abcdef", string(out))
-	codecs := compress.Codecs
-	for _, kind := range []compress.Compression{codecs.Snappy, codecs.Gzip, codecs.Zstd, codecs.Brotli, codecs.Lz4Raw} {
-		codec, err := codecOf(kind)
+	require.ErrorIs(t, decompress(format.Gzip, out[:5], two), failure.ErrCorrupt)
+	require.ErrorIs(t, decompress(format.Gzip, make([]byte, 7), two), failure.ErrCorrupt)
+	for _, kind := range []format.Codec{format.Snappy, format.Gzip, format.Zstd, format.Brotli, format.LZ4Raw} {
+		require.NoError(t, checkCodec(kind))
+		codec, err := compress.GetCodec(compress.Compression(kind))
 		require.NoError(t, err)
 		// A page V2 whose values are all NULL: levels, and either no bytes or the codec's output for no bytes.
 		nothing := codec.Encode(make([]byte, codec.CompressBound(0)), nil)
 		for _, values := range [][]byte{nil, nothing} {
-			w := Walker{codec: codec, kind: kind}
-			h := Header{Type: DataV2, uncompressed: 2, Compressed: int32(2 + len(values)), NumValues: 3, numRows: 3, DefLength: 2}
+			w := Walker{codec: kind}
+			h := Header{Type: format.DataPageV2, uncompressed: 2, Compressed: int32(2 + len(values)), NumValues: 3, numRows: 3, DefLength: 2}
 			page, err := w.decompress(&h, append([]byte{6, 0}, values...))
 			require.NoError(t, err, kind)
 			require.Equal(t, []byte{6, 0}, page)
@@ -87,7 +90,7 @@ func TestSkippableFrames(t *testing.T) {
 // zstdOf returns data as frames of Zstandard.
 func zstdOf(t *testing.T, data []byte) []byte {
 	t.Helper()
-	codec, err := codecOf(compress.Codecs.Zstd)
+	codec, err := compress.GetCodec(compress.Codecs.Zstd)
 	require.NoError(t, err)
 	return codec.Encode(make([]byte, codec.CompressBound(int64(len(data)))), data)
 }

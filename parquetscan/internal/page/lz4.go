@@ -5,24 +5,24 @@ package page
 import (
 	"encoding/binary"
 
-	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/pierrec/lz4/v4"
 )
 
 // The legacy codec LZ4, which the format deprecates. Its writers disagree: some write Hadoop's framing, others a raw
 // block, which is LZ4_RAW.
 
 // decompressLZ4 decodes src to dst, which has the expected length: as Hadoop's frames if they have exactly that length,
-// else as a raw block. codec is that of LZ4_RAW.
-func decompressLZ4(codec compress.Codec, dst, src []byte) ([]byte, error) {
-	if decompressHadoop(codec, dst, src) {
-		return dst, nil
+// else as a raw block.
+func decompressLZ4(dst, src []byte) (int, error) {
+	if decompressHadoop(dst, src) {
+		return len(dst), nil
 	}
-	return compress.Decode(codec, dst, src)
+	return lz4.UncompressBlock(src, dst)
 }
 
 // decompressHadoop decodes frames: the length of the content and that of the block, 4 bytes each, big-endian, and a raw
 // block. It returns false if src is anything else.
-func decompressHadoop(codec compress.Codec, dst, src []byte) bool {
+func decompressHadoop(dst, src []byte) bool {
 	for len(src) > 0 {
 		if len(src) < 8 {
 			return false
@@ -33,11 +33,10 @@ func decompressHadoop(codec compress.Codec, dst, src []byte) bool {
 			return false
 		}
 		if n > 0 {
-			out, err := compress.Decode(codec, dst[:n:n], src[:size])
-			if err != nil || int64(len(out)) != n {
+			got, err := lz4.UncompressBlock(src[:size], dst[:n:n])
+			if err != nil || int64(got) != n {
 				return false
 			}
-			copy(dst, out) // the codec may have allocated its own memory
 		}
 		dst, src = dst[n:], src[size:]
 	}

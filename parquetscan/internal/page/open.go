@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 
+	"github.com/vecql/vecql/parquetscan/internal/crypt"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
@@ -22,16 +24,18 @@ type Options struct {
 // Open returns the pages of a column chunk. It takes over the memory of old, which nothing uses any more; nil means
 // none.
 func Open(f *footer.File, group, leaf int, meta *footer.ChunkMeta, o Options, old Pages) (Pages, error) {
-	if f.Decrypting != nil {
-		return NewDecrypted(f, group, leaf, meta, o.Limit)
-	}
 	start, length, err := f.Range(meta)
 	if err != nil {
 		return nil, err
 	}
-	codec, err := codecOf(meta.Codec)
-	if err != nil {
+	if err := checkCodec(meta.Codec); err != nil {
 		return nil, err
+	}
+	var secret *crypt.Chunk
+	if meta.Encrypted {
+		if secret, err = f.Secret(group, leaf, meta); err != nil {
+			return nil, err
+		}
 	}
 	w, ok := old.(*Walker)
 	if !ok {
@@ -40,9 +44,10 @@ func Open(f *footer.File, group, leaf int, meta *footer.ChunkMeta, o Options, ol
 	w.win.SetFile(&f.File)
 	w.win.StartMapped(start)
 	*w = Walker{
-		win: w.win, off: start, end: start + length, codec: codec, kind: meta.Codec,
+		win: w.win, off: start, end: start + length, codec: meta.Codec,
 		limit: min(o.Limit, MaxBytes), verify: o.Verify, buf: w.buf,
 		notPlain: f.CompressesAll(),
+		secret:   secret, place: crypt.Page{Dictionary: meta.Dictionary > 0}, plain: w.plain,
 	}
 	return w, nil
 }
@@ -73,7 +78,7 @@ func StartsOf(f *footer.File, group int, l *footer.Leaf, most int) []int64 {
 		if err != nil || w.Skip() != nil {
 			return nil
 		}
-		if h.Type != Data && h.Type != DataV2 {
+		if h.Type != format.DataPage && h.Type != format.DataPageV2 {
 			continue
 		}
 		rows := h.Rows(l)

@@ -3,20 +3,15 @@
 package page
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
-	"slices"
 
-	"github.com/apache/arrow-go/v18/parquet/compress"
-
-	"github.com/vecql/vecql/internal/literals"
-	"github.com/vecql/vecql/internal/snappy"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
+	"github.com/vecql/vecql/parquetscan/internal/crypt"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/input"
 )
 
@@ -47,12 +42,11 @@ const maxHeaderBytes = 16 << 20
 // MaxBytes bounds a page: the position of each of its bits is an int. It is 256 MiB on 32-bit machines.
 const MaxBytes = math.MaxInt / 8
 
-// A Walker reads pages from the bytes of a column chunk that is not encrypted.
+// A Walker reads pages from the bytes of a column chunk.
 type Walker struct {
 	win      *input.Window
 	off, end int64 // unread bytes of the chunk
-	codec    compress.Codec
-	kind     compress.Compression
+	codec    format.Codec
 	limit    int // bytes of a page
 	verify   bool
 	notPlain bool // no page V2 is uncompressed, whatever its header states: see CompressesAll
@@ -61,6 +55,10 @@ type Walker struct {
 	headerLen int // 0 if there is none
 	page      Page
 	buf       []byte
+
+	secret *crypt.Chunk // nil if the chunk is not encrypted
+	place  crypt.Page   // of the next page
+	plain  []byte       // the header or the content of a page, decrypted
 }
 
 // newWalker returns the pages in the bytes of a window from off to end.
@@ -85,28 +83,38 @@ func (w *Walker) Peek() (Header, error) {
 	if w.off >= w.end {
 		return Header{}, io.EOF
 	}
+	h, n, err := w.readHeader()
+	if err != nil {
+		return Header{}, err
+	}
+	if left := w.end - w.off - int64(n); int64(h.Compressed) > left {
+		return Header{}, failure.Corrupt("page of %d bytes, but its column chunk has %d left", h.Compressed, left)
+	}
+	w.header, w.headerLen = h, n
+	return h, nil
+}
+
+// readHeader returns the header of the next page, and its length in the file.
+func (w *Walker) readHeader() (Header, int, error) {
+	if w.secret != nil {
+		return w.decryptHeader()
+	}
 	for length := int64(256); ; length *= 16 {
 		length = min(length, w.end-w.off)
 		b, err := w.win.Bytes(w.off, int(length), w.end)
 		if err != nil {
-			return Header{}, err
+			return Header{}, 0, err
 		}
 		h, n, err := ParseHeader(b)
 		if err != nil {
-			return Header{}, err
+			return Header{}, 0, err
 		}
-		if n == 0 {
-			if length >= w.end-w.off || length >= maxHeaderBytes {
-				return Header{}, failure.Corrupt("page header is longer than its column chunk")
-			}
-			continue
+		if n > 0 {
+			return h, n, nil
 		}
-		if int64(h.Compressed) > w.end-w.off-int64(n) {
-			return Header{}, failure.Corrupt("page of %d bytes, but its column chunk has %d left", h.Compressed,
-				w.end-w.off-int64(n))
+		if length >= w.end-w.off || length >= maxHeaderBytes {
+			return Header{}, 0, failure.Corrupt("page header is longer than its column chunk")
 		}
-		w.header, w.headerLen = h, n
-		return h, nil
 	}
 }
 
@@ -116,6 +124,7 @@ func (w *Walker) Skip() error {
 	if err != nil {
 		return err
 	}
+	w.pass(&h)
 	w.off += int64(w.headerLen) + int64(h.Compressed)
 	w.headerLen = 0
 	return nil
@@ -128,11 +137,11 @@ func (w *Walker) Next() (*Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		at := w.off + int64(w.headerLen)
+		at, place := w.off+int64(w.headerLen), w.place
 		if err := w.Skip(); err != nil {
 			return nil, err
 		}
-		if h.Type != Data && h.Type != DataV2 && h.Type != Dictionary {
+		if h.Type != format.DataPage && h.Type != format.DataPageV2 && h.Type != format.DictionaryPage {
 			continue // readers skip pages of unknown types (parquet.thrift, PageType)
 		}
 		if int(h.uncompressed) > w.limit {
@@ -144,6 +153,11 @@ func (w *Walker) Next() (*Page, error) {
 		}
 		if w.verify && h.hasCRC && crc32.ChecksumIEEE(src) != h.crc {
 			return nil, failure.Corrupt("checksum of a page does not match")
+		}
+		if w.secret != nil {
+			if src, err = w.decrypt(&h, src, place); err != nil {
+				return nil, err
+			}
 		}
 		data, err := w.decompress(&h, src)
 		if err != nil {
@@ -157,14 +171,14 @@ func (w *Walker) Next() (*Page, error) {
 // decompress returns the page's decompressed bytes: in w.buf, or in the memory map if the page is not compressed.
 func (w *Walker) decompress(h *Header, src []byte) ([]byte, error) {
 	levels := 0
-	if h.Type == DataV2 {
+	if h.Type == format.DataPageV2 {
 		if h.DefLength < 0 || h.RepLength < 0 ||
 			int64(h.DefLength)+int64(h.RepLength) > int64(min(h.Compressed, h.uncompressed)) {
 			return nil, failure.Corrupt("levels of %d and %d bytes, but the page has %d", h.RepLength, h.DefLength, h.Compressed)
 		}
 		levels = int(h.DefLength + h.RepLength)
 	}
-	if w.kind == compress.Codecs.Uncompressed || (h.Type == DataV2 && h.plain && !w.notPlain) {
+	if w.codec == format.Uncompressed || (h.Type == format.DataPageV2 && h.plain && !w.notPlain) {
 		if h.Compressed != h.uncompressed {
 			return nil, failure.Corrupt("uncompressed page has %d bytes, want %d", h.Compressed, h.uncompressed)
 		}
@@ -176,111 +190,16 @@ func (w *Walker) decompress(h *Header, src []byte) ([]byte, error) {
 		return src, nil
 	}
 	n := int(h.uncompressed)
-	if w.kind == compress.Codecs.Brotli {
+	if w.codec == format.Brotli {
 		return w.decompressBrotli(src, levels, n)
 	}
-	if !plausible(w.kind, src[levels:], n-levels) {
-		return nil, failure.Corrupt("page of %d bytes of %v cannot decompress to %d", h.Compressed, w.kind, n)
+	if !plausible(w.codec, src[levels:], n-levels) {
+		return nil, failure.Corrupt("page of %d bytes of %v cannot decompress to %d", h.Compressed, w.codec, n)
 	}
 	w.buf = buffer.GrowBytes(w.buf[:0], n)
 	copy(w.buf, src[:levels])
 	if n == levels {
 		return w.buf[:n], nil // no values: some writers compress nothing to some bytes, others to none
 	}
-	out, err := decompress(w.kind, w.codec, w.buf[levels:n:n+buffer.Slack], src[levels:])
-	if errors.Is(err, io.EOF) { // the end of a stream, not of the pages
-		err = failure.Corrupt("%v: %w", w.kind, io.ErrUnexpectedEOF)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(out) != n-levels {
-		return nil, failure.Corrupt("page decompresses to %d bytes, want %d", len(out), n-levels)
-	}
-	if &out[0] != &w.buf[levels] { // the codec allocated its own memory
-		copy(w.buf[levels:n], out)
-	}
-	return w.buf[:n], nil
-}
-
-// decompressBrotli decodes a page of n bytes that begins with levels. No length of a stream bounds its content, so the
-// memory grows with the content that the stream has had so far.
-func (w *Walker) decompressBrotli(src []byte, levels, n int) ([]byte, error) {
-	stream := w.codec.(compress.StreamingCodec).NewReader(bytes.NewReader(src[levels:]))
-	w.buf = buffer.GrowBytes(w.buf[:0], levels)
-	copy(w.buf, src[:levels])
-	for have := levels; ; {
-		if have == len(w.buf) {
-			w.buf = buffer.GrowBytes(w.buf, min(n, max(2*have, 4*len(src), 4096)))
-		}
-		if have == n {
-			break
-		}
-		k, err := stream.Read(w.buf[have:])
-		have += k
-		switch {
-		case errors.Is(err, io.EOF) && have < n:
-			return nil, failure.Corrupt("page decompresses to %d bytes, want %d", have-levels, n-levels)
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, failure.Corrupt("%v: %w", w.kind, err)
-		}
-	}
-	if k, err := stream.Read(make([]byte, 1)); n > levels && (k != 0 || !errors.Is(err, io.EOF)) {
-		return nil, failure.Corrupt("page decompresses to more than %d bytes", n-levels)
-	}
-	return w.buf, nil
-}
-
-// decompress decodes src to dst, which has the expected length, and slack bytes of spare capacity. Its memory is
-// bounded by that length.
-func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte) (out []byte, err error) {
-	defer func() {
-		if err != nil {
-			err = failure.Corrupt("%v: %w", kind, err)
-		}
-	}()
-	switch kind {
-	case compress.Codecs.Snappy:
-		return dst, snappy.Decode(dst, src)
-	case compress.Codecs.Zstd:
-		if literals.Decode(dst, src) {
-			return dst, nil
-		}
-		return zstdDecoder().DecodeAll(src, dst[:0])
-	case compress.Codecs.Lz4:
-		return decompressLZ4(codec, slices.Clip(dst), src)
-	}
-	return compress.Decode(codec, slices.Clip(dst), src)
-}
-
-// plausible reports whether src may decompress to n bytes, before memory is allocated for them.
-func plausible(kind compress.Compression, src []byte, n int) bool {
-	most := uint64(len(src)) + 1
-	switch kind {
-	case compress.Codecs.Snappy:
-		most *= 22 // a copy of 64 bytes takes 3
-	case compress.Codecs.Lz4, compress.Codecs.Lz4Raw:
-		most *= 256 // a byte adds 255 to the length of a match
-	case compress.Codecs.Gzip:
-		most *= 1032 // two bits are a match of 258 bytes
-	case compress.Codecs.Zstd:
-		bound, err := zstdBound(src)
-		return err == nil && uint64(n) <= bound
-	default:
-		return true
-	}
-	return uint64(n) <= most
-}
-
-// codecOf returns the codec of a column chunk.
-func codecOf(kind compress.Compression) (compress.Codec, error) {
-	from := kind
-	if kind == compress.Codecs.Lz4 {
-		from = compress.Codecs.Lz4Raw // of the blocks in its frames
-	}
-	codec, err := compress.GetCodec(from)
-	if err != nil {
-		return nil, fmt.Errorf("%w: codec %v", failure.ErrUnsupported, kind)
-	}
-	return codec, nil
+	return w.buf[:n], decompress(w.codec, w.buf[levels:n:n+buffer.Slack], src[levels:])
 }

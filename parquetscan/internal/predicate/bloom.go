@@ -6,20 +6,16 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
 // Split-block bloom filters of column chunks (parquet-format, BloomFilter.md). Only the blocks that may contain the
 // wanted values are read.
-
-// bloomHash is xxHash64, the hash of all filters.
-var bloomHash = metadata.NewBloomFilter(bloomBlock, bloomBlock, memory.DefaultAllocator).Hasher()
 
 // bloomBlock is the length of a block in bytes: 8 words, in each of which a value sets a bit.
 const bloomBlock = 32
@@ -35,8 +31,7 @@ func (r *Pruner) bloomLacks(l *leafTerm, leaf int) bool {
 	if err != nil || m.Encrypted || !m.Known || m.Bloom.Length != 0 && !r.File.Has(m.Bloom) {
 		return false
 	}
-	column := r.File.Meta.Schema.Column(leaf)
-	points, ok := bloomPoints(l, column.PhysicalType(), column.TypeLength())
+	points, ok := bloomPoints(l, r.File.Leaves[leaf])
 	blocks, ok2 := bloomBlocks(r.File, m.Bloom.Offset)
 	if !ok || !ok2 || len(points) == 0 {
 		return false
@@ -45,7 +40,7 @@ func (r *Pruner) bloomLacks(l *leafTerm, leaf int) bool {
 	first, last := int64(math.MaxInt64), int64(0) // the blocks to read
 	place := func(hash uint64) int64 { return int64(hash >> 32 * uint64(blocks.Length/bloomBlock) >> 32) }
 	for i, point := range points {
-		hashes[i] = bloomHash.Sum64(point)
+		hashes[i] = xxhash.Sum64(point)
 		first, last = min(first, place(hashes[i])), max(last, place(hashes[i]))
 	}
 	bits := make([]byte, (last-first+1)*bloomBlock)
@@ -103,9 +98,10 @@ func bloomBlocks(f *footer.File, offset int64) (blocks footer.Section, ok bool) 
 
 // bloomPoints returns all stored forms of the points of a leaf, as bloom filters hash them. It returns false if a span
 // is not a point, or if a value has more than a few stored forms.
-func bloomPoints(l *leafTerm, physical parquet.Type, width int) (points [][]byte, ok bool) {
+func bloomPoints(l *leafTerm, stored *footer.Leaf) (points [][]byte, ok bool) {
+	physical := stored.Physical
 	for _, s := range l.spans.texts {
-		if s.lo != s.hi || physical != parquet.Types.ByteArray && physical != parquet.Types.FixedLenByteArray {
+		if s.lo != s.hi || physical != format.ByteArray && physical != format.FixedLenByteArray {
 			return nil, false
 		}
 		points = append(points, []byte(s.lo))
@@ -115,12 +111,12 @@ func bloomPoints(l *leafTerm, physical parquet.Type, width int) (points [][]byte
 			return nil, false
 		}
 		switch physical {
-		case parquet.Types.Int32:
+		case format.Int32:
 			points = append(points, binary.LittleEndian.AppendUint32(nil, uint32(s.lo[0])))
-		case parquet.Types.Int64:
+		case format.Int64:
 			points = append(points, binary.LittleEndian.AppendUint64(nil, s.lo[0]))
-		case parquet.Types.FixedLenByteArray:
-			if b, fits := s.lo.bytes(width); fits {
+		case format.FixedLenByteArray:
+			if b, fits := s.lo.bytes(stored.Stored); fits {
 				points = append(points, b)
 			}
 		default: // decimals of variable length may have leading zeros, INT96 may be out of range
@@ -137,11 +133,11 @@ func bloomPoints(l *leafTerm, physical parquet.Type, width int) (points [][]byte
 		}
 		for _, f := range forms {
 			switch physical {
-			case parquet.Types.Float:
+			case format.Float:
 				points = append(points, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(f))))
-			case parquet.Types.Double:
+			case format.Double:
 				points = append(points, binary.LittleEndian.AppendUint64(nil, math.Float64bits(f)))
-			case parquet.Types.FixedLenByteArray:
+			case format.FixedLenByteArray:
 				bits, _ := float16Bits(f)
 				points = append(points, binary.LittleEndian.AppendUint16(nil, bits))
 			default:

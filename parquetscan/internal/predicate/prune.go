@@ -3,11 +3,9 @@
 package predicate
 
 import (
-	"github.com/apache/arrow-go/v18/parquet/metadata"
-
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // Pruning: skipping rows of a row group that cannot match, according to the file's footer, its bloom filters or its
@@ -48,7 +46,7 @@ func (p *Predicate) newPruner(f *footer.File, rowGroup int, leaf LeafOf) *Pruner
 		r.columns[i].leaf, r.columns[i].bounds = -1, bounds{Rows: rows, Nulls: -1}
 		if n, typ, ok := leaf(path); ok && typ == p.types[i] && OrderOf(typ.Kind) != OrderNone {
 			r.columns[i].bounds = ChunkBounds(f.Footer, rowGroup, n, typ)
-			if f.Meta.Schema.Column(n).MaxRepetitionLevel() == 0 {
+			if f.Leaves[n].MaxRep == 0 {
 				r.columns[i].leaf = n
 			}
 		}
@@ -115,9 +113,7 @@ func (r *Pruner) ranges(node *term) []Range {
 	column := &r.columns[l.column]
 	if !column.read {
 		column.read = true
-		if !failure.Guarded(func() { r.readPages(column, l.typ) }) {
-			column.starts, column.pages = nil, nil
-		}
+		r.readPages(column, l.typ)
 	}
 	if column.pages == nil {
 		return all
@@ -132,7 +128,7 @@ func (r *Pruner) ranges(node *term) []Range {
 }
 
 // readPages reads the page index of a column into col. It leaves col unchanged if there is no index, if the index does
-// not describe the row group, or if it is encrypted. It panics if the index is invalid.
+// not describe the row group, or if it is encrypted.
 func (r *Pruner) readPages(col *prunedColumn, typ column.Type) {
 	if col.leaf < 0 {
 		return
@@ -145,12 +141,13 @@ func (r *Pruner) readPages(col *prunedColumn, typ column.Type) {
 	if values == nil || places == nil {
 		return
 	}
-	starts, ok := pageStarts(metadata.NewOffsetIndex(places, nil, nil), r.Rows)
-	if !ok {
+	locations, ok := format.ReadOffsetIndex(places)
+	starts, increase := pageStarts(locations, r.Rows)
+	index, valid := format.ReadColumnIndex(values)
+	if !ok || !increase || !valid {
 		return
 	}
-	index := metadata.NewColumnIndex(r.File.Meta.Schema.Column(col.leaf), values, nil, nil)
-	pages := r.PageBounds(index, starts, col.leaf, typ)
+	pages := r.PageBounds(&index, starts, col.leaf, typ)
 	if pages == nil {
 		return
 	}
@@ -161,11 +158,10 @@ func (r *Pruner) readPages(col *prunedColumn, typ column.Type) {
 }
 
 // pageStarts returns the first row of each page, and false unless the rows begin with 0 and increase.
-func pageStarts(index metadata.OffsetIndex, rows int64) ([]int64, bool) {
-	locations := index.GetPageLocations()
+func pageStarts(locations []format.PageLocation, rows int64) ([]int64, bool) {
 	starts := make([]int64, len(locations))
 	for i, loc := range locations {
-		starts[i] = loc.FirstRowIndex
+		starts[i] = loc.FirstRow
 		if i == 0 && starts[i] != 0 || i > 0 && starts[i] <= starts[i-1] || starts[i] >= rows {
 			return nil, false
 		}
@@ -173,20 +169,13 @@ func pageStarts(index metadata.OffsetIndex, rows int64) ([]int64, bool) {
 	return starts, len(starts) > 0
 }
 
-// PageBounds returns the bounds of pages in a column index, nil if the index does not match the pages.
-func (r *Pruner) PageBounds(index metadata.ColumnIndex, starts []int64, leaf int, typ column.Type) []bounds {
-	nullPages, lows, highs := index.GetNullPages(), index.GetMinValues(), index.GetMaxValues()
-	if len(nullPages) != len(starts) || len(lows) != len(starts) || len(highs) != len(starts) {
+// PageBounds returns the bounds of pages in a column index, nil if the index does not match the pages or the type.
+func (r *Pruner) PageBounds(index *format.ColumnIndex, starts []int64, leaf int, typ column.Type) []bounds {
+	col := r.File.Leaves[leaf]
+	if len(index.NullPages) != len(starts) || !holdsValues(index, col) {
 		return nil
 	}
-	var nullCounts []int64
-	if index.IsSetNullCounts() {
-		if nullCounts = index.GetNullCounts(); len(nullCounts) != len(starts) {
-			return nil
-		}
-	}
-	ordered, _ := ordersOf(r.File.Meta, leaf, typ)
-	col := r.File.Meta.Schema.Column(leaf)
+	ordered, _ := ordersOf(r.File.Footer, col, typ)
 	pages := make([]bounds, len(starts))
 	for i := range pages {
 		end := r.Rows
@@ -195,21 +184,35 @@ func (r *Pruner) PageBounds(index metadata.ColumnIndex, starts []int64, leaf int
 		}
 		page := &pages[i]
 		*page = bounds{Rows: end - starts[i], Nulls: -1}
-		if nullCounts != nil {
-			if n := nullCounts[i]; n >= 0 && n <= page.Rows {
+		if index.NullCounts != nil {
+			if n := index.NullCounts[i]; n >= 0 && n <= page.Rows {
 				page.Nulls = n
 			}
 		}
 		switch {
-		case nullPages[i] && (page.Nulls < 0 || page.Nulls == page.Rows):
+		case index.NullPages[i] && (page.Nulls < 0 || page.Nulls == page.Rows):
 			page.Nulls = page.Rows
-		case nullPages[i] || page.Nulls == page.Rows: // the index contradicts itself
+		case index.NullPages[i] || page.Nulls == page.Rows: // the index contradicts itself
 			page.Nulls = -1
 		case ordered:
-			page.setRange(lows[i], highs[i], typ, col)
+			page.setRange(index.Min[i], index.Max[i], typ, col)
 		}
 	}
 	return pages
+}
+
+// holdsValues reports whether all minima and maxima of a column index have the bytes of a value, or more.
+func holdsValues(index *format.ColumnIndex, col *footer.Leaf) bool {
+	least := col.Stored
+	if col.Physical == format.FixedLenByteArray {
+		least = 0
+	}
+	for i, null := range index.NullPages {
+		if !null && min(len(index.Min[i]), len(index.Max[i])) < least {
+			return false
+		}
+	}
+	return true
 }
 
 // readBlooms checks the bloom filters of all columns that leaves compare for equality.

@@ -7,13 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
-	"github.com/apache/arrow-go/v18/parquet/schema"
-
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -105,14 +102,14 @@ func compareTexts(a, b string) int {
 
 // decodeBound returns the minimum or maximum in the statistics of a leaf of the schema, which is encoded as PLAIN
 // without a length. It returns false if the bytes are no value of the type.
-func decodeBound(raw []byte, typ column.Type, leaf *schema.Column) (v boundValue, ok bool) {
+func decodeBound(raw []byte, typ column.Type, leaf *footer.Leaf) (v boundValue, ok bool) {
 	order, decimal := OrderOf(typ.Kind), isDecimal(typ.Kind)
-	switch leaf.PhysicalType() {
-	case parquet.Types.Boolean:
+	switch leaf.Physical {
+	case format.Boolean:
 		if ok = typ.Kind == column.Bool && len(raw) == 1 && raw[0] < 2; ok {
 			v.int[0] = uint64(raw[0])
 		}
-	case parquet.Types.Int32:
+	case format.Int32:
 		if ok = order == orderInts && typ.Kind != column.Bool && len(raw) == 4; !ok {
 			break
 		}
@@ -121,7 +118,7 @@ func decodeBound(raw []byte, typ column.Type, leaf *schema.Column) (v boundValue
 		} else {
 			v.int = wideOf64(int64(int32(u)))
 		}
-	case parquet.Types.Int64:
+	case format.Int64:
 		if ok = order == orderInts && typ.Kind != column.Bool && len(raw) == 8; !ok {
 			break
 		}
@@ -130,29 +127,29 @@ func decodeBound(raw []byte, typ column.Type, leaf *schema.Column) (v boundValue
 		} else {
 			v.int = wideOf64(int64(u))
 		}
-	case parquet.Types.Float:
+	case format.Float:
 		if ok = typ.Kind == column.Float32 && len(raw) == 4; ok {
 			v.float = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw)))
 		}
-	case parquet.Types.Double:
+	case format.Double:
 		if ok = typ.Kind == column.Float64 && len(raw) == 8; ok {
 			v.float = math.Float64frombits(binary.LittleEndian.Uint64(raw))
 		}
-	case parquet.Types.ByteArray:
+	case format.ByteArray:
 		switch {
 		case typ.Kind.IsText():
 			v.text, ok = string(raw), true
 		case decimal:
 			v.int, ok = wideOfBytes(raw)
 		}
-	case parquet.Types.FixedLenByteArray:
+	case format.FixedLenByteArray:
 		switch {
 		case typ.Kind == column.Float16:
 			if ok = len(raw) == 2; ok {
 				v.float = float64(float16Value(binary.LittleEndian.Uint16(raw)))
 			}
 		case decimal:
-			if ok = len(raw) == leaf.TypeLength(); ok {
+			if ok = len(raw) == leaf.Stored; ok {
 				v.int, ok = wideOfBytes(raw)
 			}
 		case order == OrderTexts:
@@ -163,7 +160,7 @@ func decodeBound(raw []byte, typ column.Type, leaf *schema.Column) (v boundValue
 }
 
 // setRange sets the bounds to encoded values if both are valid and in order. NaN is never in order.
-func (b *bounds) setRange(lo, hi []byte, typ column.Type, leaf *schema.Column) {
+func (b *bounds) setRange(lo, hi []byte, typ column.Type, leaf *footer.Leaf) {
 	var okMin, okMax bool
 	b.Min, okMin = decodeBound(lo, typ, leaf)
 	b.Max, okMax = decodeBound(hi, typ, leaf)
@@ -173,28 +170,55 @@ func (b *bounds) setRange(lo, hi []byte, typ column.Type, leaf *schema.Column) {
 
 // ordersOf reports whether the order of this package applies to min_value and max_value of a leaf, and whether it
 // applies to the deprecated min and max, which are ordered as signed numbers only.
-func ordersOf(md *metadata.FileMetaData, leaf int, typ column.Type) (ordered, signed bool) {
-	col := md.Schema.Column(leaf)
-	order := schema.SortSIGNED
+func ordersOf(f *footer.Footer, leaf *footer.Leaf, typ column.Type) (ordered, signed bool) {
+	want := orderSigned
 	if isUnsigned(typ.Kind) || OrderOf(typ.Kind) == OrderTexts {
-		order = schema.SortUNSIGNED
+		want = orderUnsigned
 	}
-	physical := col.PhysicalType()
-	if col.SortOrder() != order || // that of INT96 is unknown
-		!md.WriterVersion().HasCorrectStatistics(physical, col.LogicalType(), metadata.EncodedStatistics{}, order) {
+	if storedOrder(leaf) != want || !f.CorrectStatistics(leaf, want == orderSigned) {
 		return false, false
 	}
-	ordered = len(md.ColumnOrders) == md.Schema.NumColumns() && md.ColumnOrders[leaf].IsSetTYPE_ORDER()
-	return ordered, order == schema.SortSIGNED && physical != parquet.Types.ByteArray &&
-		physical != parquet.Types.FixedLenByteArray
+	return leaf.Ordered, want == orderSigned && leaf.Physical != format.ByteArray &&
+		leaf.Physical != format.FixedLenByteArray
+}
+
+// The orders of statistics (parquet.thrift, ColumnOrder): of signed numbers, and of unsigned numbers or bytes.
+const (
+	orderUnknown = iota
+	orderSigned
+	orderUnsigned
+)
+
+// storedOrder returns the order of the statistics of a column.
+func storedOrder(leaf *footer.Leaf) int {
+	switch t := &leaf.Logical; t.Kind {
+	case format.NoLogical:
+		switch leaf.Physical {
+		case format.ByteArray, format.FixedLenByteArray:
+			return orderUnsigned
+		case format.Int96:
+			return orderUnknown
+		}
+		return orderSigned
+	case format.LogicalString, format.LogicalEnum, format.LogicalJSON, format.LogicalBSON, format.LogicalUUID:
+		return orderUnsigned
+	case format.LogicalDecimal, format.LogicalDate, format.LogicalTime, format.LogicalTimestamp, format.LogicalFloat16:
+		return orderSigned
+	case format.LogicalInteger:
+		if t.Signed {
+			return orderSigned
+		}
+		return orderUnsigned
+	}
+	return orderUnknown
 }
 
 // ChunkBounds returns the statistics of a leaf in a row group, from the footer. It returns none for columns that are
-// encrypted with their own keys, because arrow-go's decryptors are not safe for concurrent use.
+// encrypted with their own keys.
 func ChunkBounds(f *footer.Footer, group, leaf int, typ column.Type) bounds {
 	b := bounds{Rows: f.Groups[group].Rows, Nulls: -1}
-	col := f.Meta.Schema.Column(leaf)
-	if col.MaxRepetitionLevel() > 0 || OrderOf(typ.Kind) == OrderNone {
+	col := f.Leaves[leaf]
+	if col.MaxRep > 0 || OrderOf(typ.Kind) == OrderNone {
 		return b
 	}
 	m, err := f.PlainChunk(group, leaf)
@@ -205,12 +229,12 @@ func ChunkBounds(f *footer.Footer, group, leaf int, typ column.Type) bounds {
 	if s.Nulls >= 0 && s.Nulls <= b.Rows {
 		b.Nulls = s.Nulls
 	}
-	ordered, signed := ordersOf(f.Meta, leaf, typ)
+	ordered, signed := ordersOf(f, col, typ)
 	switch {
 	case ordered && s.MinValue != nil && s.MaxValue != nil:
 		b.setRange(s.MinValue, s.MaxValue, typ, col)
 		b.Exact = s.MinExact == thrift.True && s.MaxExact == thrift.True
-		if col.PhysicalType() != parquet.Types.ByteArray && OrderOf(typ.Kind) == orderInts { // writers never truncate numbers
+		if col.Physical != format.ByteArray && OrderOf(typ.Kind) == orderInts { // writers never truncate numbers
 			b.Exact = s.MinExact != thrift.False && s.MaxExact != thrift.False
 		}
 	case signed && s.Min != nil && s.Max != nil:

@@ -25,28 +25,6 @@ const (
 	UUID   = 13
 )
 
-// A Shape is the expected type of a struct or a list.
-type Shape struct {
-	Element byte     // of lists: the type of elements; 0 for structs
-	Fields  []*Shape // by number
-	Tree    bool     // the list is the tree of a schema
-}
-
-// Field returns the shape of a field, nil if it is not checked, or if the parser skips it because of its wrong type.
-func (s *Shape) Field(id int16, typ byte) *Shape {
-	if s == nil {
-		return nil
-	}
-	if id < 0 || int(id) >= len(s.Fields) {
-		return nil
-	}
-	f := s.Fields[id]
-	if f == nil || (f.Element != 0) != (typ == List) || (f.Element == 0) != (typ == Struct) {
-		return nil
-	}
-	return f
-}
-
 // MaxDepth bounds the nesting of values. No file's metadata needs as much.
 const MaxDepth = 24
 
@@ -170,10 +148,7 @@ func (r *Reader) Structs() int {
 
 // Skip walks over a value. It allocates nothing and takes time in proportion to the bytes it walks over: every element
 // takes at least one byte, and lists longer than the remaining bytes are errors.
-func (r *Reader) Skip(typ byte, depth int) { r.SkipAs(typ, depth, nil) }
-
-// SkipAs is skip for a value of the shape as; nil means any.
-func (r *Reader) SkipAs(typ byte, depth int, as *Shape) {
+func (r *Reader) Skip(typ byte, depth int) {
 	if depth > MaxDepth {
 		r.Bad = true
 	}
@@ -194,14 +169,7 @@ func (r *Reader) SkipAs(typ byte, depth int, as *Shape) {
 		r.Advance(r.Uvarint())
 	case List, Set:
 		element, n := r.List()
-		if as != nil && typ == List && n > 0 && !sameWire(element, as.Element) {
-			r.Bad = true
-		}
-		if as != nil && as.Tree && r.Fits(n) {
-			r.tree(n, depth)
-			return
-		}
-		r.elements(element, n, depth, as)
+		r.elements(element, n, depth)
 	case Map:
 		n := r.Uvarint()
 		if n == 0 {
@@ -212,20 +180,17 @@ func (r *Reader) SkipAs(typ byte, depth int, as *Shape) {
 			return
 		}
 		for ; n > 0 && !r.Failed(); n-- {
-			r.element(head>>4, depth+1, nil)
-			r.element(head&15, depth+1, nil)
+			r.element(head>>4, depth+1)
+			r.element(head&15, depth+1)
 		}
 	case Struct:
 		for id := int16(0); !r.Failed(); {
-			if as == nil {
-				id = r.skipNumbers(id)
-			}
-			next, typ, ok := r.Field(id)
+			next, typ, ok := r.Field(r.skipNumbers(id))
 			if !ok {
 				return
 			}
 			id = next
-			r.SkipAs(typ, depth+1, as.Field(id, typ))
+			r.Skip(typ, depth+1)
 		}
 	default:
 		r.Bad = true
@@ -254,32 +219,23 @@ func (r *Reader) skipNumbers(id int16) int16 {
 	return id
 }
 
-// sameWire reports whether two types have the same encoding: integers of 16, 32 and 64 bits do.
-func sameWire(a, b byte) bool {
-	integer := func(t byte) bool { return t == I16 || t == I32 || t == I64 }
-	return a == b || integer(a) && integer(b)
-}
-
 // elements walks over n elements of a list.
-func (r *Reader) elements(typ byte, n uint64, depth int, as *Shape) {
+func (r *Reader) elements(typ byte, n uint64, depth int) {
 	if !r.Fits(n) {
 		return
 	}
 	for ; n > 0 && !r.Failed(); n-- {
-		r.element(typ, depth+1, as)
+		r.element(typ, depth+1)
 	}
 }
 
 // element walks over an element of a list or map, where a boolean is a byte.
-func (r *Reader) element(typ byte, depth int, as *Shape) {
+func (r *Reader) element(typ byte, depth int) {
 	if typ == True || typ == False {
 		r.Byte()
 		return
 	}
-	if typ != Struct {
-		as = nil
-	}
-	r.SkipAs(typ, depth, as)
+	r.Skip(typ, depth)
 }
 
 // Fits reports whether the remaining bytes can hold n elements of at least one byte.
@@ -293,74 +249,5 @@ func (r *Reader) Fits(n uint64) bool {
 func (r *Reader) Advance(n uint64) {
 	if r.Fits(n) {
 		r.Pos += int(n)
-	}
-}
-
-// MaxTreeDepth bounds the nesting of groups: a list takes two, and so does a map.
-const MaxTreeDepth = 256
-
-// tree walks over a schema of n elements, each group followed by its fields. The total length of all paths must not be
-// much longer than the footer, because arrow-go keeps each path as a string.
-func (r *Reader) tree(n uint64, depth int) {
-	type group struct {
-		fields uint64 // not yet read
-		path   uint64 // bytes
-	}
-	var open [MaxTreeDepth]group
-	level, paths := 0, uint64(0)
-	for i := range n {
-		fields, name := r.treeElement(depth + 1)
-		if r.Failed() {
-			return
-		}
-		path := uint64(0)
-		if i > 0 {
-			if level == 0 { // more fields than the root has
-				r.Bad = true
-				return
-			}
-			g := &open[level-1]
-			g.fields--
-			path = g.path + 1 + name
-		}
-		paths += path
-		if fields < 0 || uint64(fields) > n-1-i || paths > 16*uint64(len(r.B))+1<<20 {
-			r.Bad = true
-			return
-		}
-		if fields > 0 {
-			if level == MaxTreeDepth {
-				r.Bad = true
-				return
-			}
-			open[level] = group{uint64(fields), path}
-			level++
-		}
-		for level > 0 && open[level-1].fields == 0 {
-			level--
-		}
-	}
-	if level > 0 {
-		r.Bad = true
-	}
-}
-
-// treeElement walks over a SchemaElement, and returns its number of fields and the length of its name.
-func (r *Reader) treeElement(depth int) (fields int32, name uint64) {
-	for id := int16(0); ; {
-		next, typ, ok := r.Field(id)
-		if !ok {
-			return fields, name
-		}
-		id = next
-		switch {
-		case id == 4 && typ == Binary:
-			name = r.Uvarint()
-			r.Advance(name)
-		case id == 5 && typ == I32:
-			fields = r.I32()
-		default:
-			r.Skip(typ, depth+1)
-		}
 	}
 }

@@ -15,12 +15,13 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/vecql/vecql/parquetscan/internal/failure"
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
-// Values that arrow-go decodes.
+// Values that arrow-go decodes: the reference of the decoders.
 
 // readPage decodes n values of a page without levels with arrow-go, and appends them to out as PLAIN.
-func readPage(out []byte, column *schema.Column, encoding int32, data []byte, n, limit int) (_ []byte, err error) {
+func readPage(out []byte, column *schema.Column, encoding format.Encoding, data []byte, n, limit int) (_ []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil { // arrow-go's decoders panic on some input
 			err = fmt.Errorf("%v", r)
