@@ -237,3 +237,18 @@ func lastError(t *testing.T, d *Dataset, o Options) (last error) {
 	}
 	return last
 }
+
+// FuzzEncrypted reads changed files. Their pages are not authentic, and neither is a plaintext footer.
+func FuzzEncrypted(f *testing.F) {
+	key := strings.Repeat("f", 16)
+	for _, footer := range [][]parquet.EncryptOption{nil, {parquet.WithPlaintextFooter()}} {
+		f.Add(encryptedBytes(f, encryptedFields, key, append(footer, parquet.WithAlg(parquet.AesCtr))))
+		f.Add(encryptedBytes(f, encryptedFields[:1], key, footer, parquet.WithDictionaryDefault(true), parquet.WithDataPageVersion(parquet.DataPageV2)))
+	}
+	cfg := Config{ReadBytes: 512, Decryption: &Decryption{FooterKey: []byte(key), AllowPlaintext: true, IgnoreSignature: true}}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, err := readAllWith(cfg, b, Options{MaxBatchBytes: fuzzLimit}); err != nil {
+			requireTyped(t, err)
+		}
+	})
+}

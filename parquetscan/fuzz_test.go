@@ -30,7 +30,12 @@ const fuzzLimit = 1 << 20
 
 // readAll reads all rows of an arbitrary file, and returns their number.
 func readAll(b []byte, o Options) (rows int64, err error) {
-	d, err := Config{ReadBytes: 512}.OpenSources(context.Background(), Source{Name: "fuzz", Reader: bytes.NewReader(b), Size: int64(len(b))})
+	return readAllWith(Config{ReadBytes: 512}, b, o)
+}
+
+// readAllWith reads all rows of an arbitrary file that is opened with a Config, and returns their number.
+func readAllWith(cfg Config, b []byte, o Options) (rows int64, err error) {
+	d, err := cfg.OpenSources(context.Background(), Source{Name: "fuzz", Reader: bytes.NewReader(b), Size: int64(len(b))})
 	if err != nil {
 		return 0, err
 	}

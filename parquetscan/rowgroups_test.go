@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,16 @@ func chunkReference(md *metadata.FileMetaData, group, leaf int) (m footer.ChunkM
 	return m, s, true, levels
 }
 
+// toleratesMore reports whether a footer is valid, although arrow-go refuses it: an empty list may have elements of any
+// type, and arrow-go's number of digits of a decimal overflows at 129 bytes.
+func toleratesMore(got *footer.Footer, arrow error) bool {
+	if strings.Contains(arrow.Error(), "don't know what type") {
+		return true
+	}
+	return got != nil && strings.Contains(arrow.Error(), "Decimal") &&
+		slices.ContainsFunc(got.Leaves, func(l *footer.Leaf) bool { return l.Stored > 128 })
+}
+
 // requireFooter compares a footer with arrow-go's, if arrow-go parses it. It returns false if it does not. Integers of
 // more than 32 bits, which arrow-go truncates, are errors unless all chunks must be valid.
 func requireFooter(t testing.TB, raw []byte, valid bool) bool {
@@ -91,7 +102,7 @@ func requireFooter(t testing.TB, raw []byte, valid bool) bool {
 	if err != nil && strings.Contains(err.Error(), "not a valid FileMetaData") || hasEmptyGroup(raw) {
 		return false
 	}
-	if _, wantErr := arrowFooter(withoutRowGroups(raw)); wantErr != nil {
+	if _, wantErr := arrowFooter(withoutRowGroups(raw)); wantErr != nil && !toleratesMore(got, wantErr) {
 		require.Error(t, err, "%v", wantErr)
 	}
 	want, wantErr := arrowFooter(raw)
@@ -134,6 +145,7 @@ func requireFooter(t testing.TB, raw []byte, valid bool) bool {
 			require.Equal(t, append([]int64{}, wantLevels...), append([]int64{}, levels...))
 			require.Nil(t, got.DefinitionLevels(&m, len(wantLevels)+1))
 			m.Statistics, m.Sizes = 0, 0
+			m = footer.ChunkMeta{ColumnMeta: m.ColumnMeta, Path: m.Path, ColumnIndex: m.ColumnIndex, OffsetIndex: m.OffsetIndex, Encrypted: m.Encrypted}
 			require.Equal(t, wantMeta, m, "row group %d, leaf %d", g, leaf)
 		}
 	}

@@ -43,14 +43,14 @@ func ReadSchemaElement(r *thrift.Reader) SchemaElement {
 }
 
 // readLogicalType reads a union. A member that this package does not know is no logical type: readers fall back to the
-// physical type (LogicalTypes.md).
+// physical type (LogicalTypes.md). A member that is not a struct makes r bad.
 func readLogicalType(r *thrift.Reader) (t LogicalType) {
-	unknown := false
+	members, unknown := 0, false
 	for id, typ := range r.Fields() {
 		kind := LogicalKind(id)
 		known := kind >= LogicalString && kind <= LogicalGeography && kind != LogicalInteger-1
-		unknown = unknown || !known
-		if !known || typ != thrift.Struct {
+		unknown = unknown || members == 0 && !known
+		if members++; !known || typ != thrift.Struct {
 			r.Skip(typ, 3)
 			continue
 		}
@@ -60,6 +60,7 @@ func readLogicalType(r *thrift.Reader) (t LogicalType) {
 	if unknown {
 		return LogicalType{}
 	}
+	r.Bad = r.Bad || members > 0 && t.Kind == NoLogical
 	return t
 }
 
@@ -139,25 +140,25 @@ func (e *SchemaElement) Meaning() (t LogicalType, ok bool) {
 const convertedNull ConvertedType = 24
 
 // asLogical returns the logical type of a converted type without parameters, NoLogical if there is none.
-func (c ConvertedType) asLogical() LogicalType {
+func (t ConvertedType) asLogical() LogicalType {
 	switch {
-	case c == ConvertedUTF8:
+	case t == ConvertedUTF8:
 		return LogicalType{Kind: LogicalString}
-	case c == ConvertedEnum:
+	case t == ConvertedEnum:
 		return LogicalType{Kind: LogicalEnum}
-	case c == ConvertedDate:
+	case t == ConvertedDate:
 		return LogicalType{Kind: LogicalDate}
-	case c == ConvertedTimeMillis || c == ConvertedTimeMicros:
-		return LogicalType{Kind: LogicalTime, UTC: true, Unit: Millis + TimeUnit(c-ConvertedTimeMillis)}
-	case c == ConvertedTimestampMillis || c == ConvertedTimestampMicros:
-		return LogicalType{Kind: LogicalTimestamp, UTC: true, Unit: Millis + TimeUnit(c-ConvertedTimestampMillis)}
-	case c >= ConvertedUint8 && c <= ConvertedUint64:
-		return LogicalType{Kind: LogicalInteger, Bits: int8(8 << (c - ConvertedUint8))}
-	case c >= ConvertedInt8 && c <= ConvertedInt64:
-		return LogicalType{Kind: LogicalInteger, Bits: int8(8 << (c - ConvertedInt8)), Signed: true}
-	case c == ConvertedJSON:
+	case t == ConvertedTimeMillis || t == ConvertedTimeMicros:
+		return LogicalType{Kind: LogicalTime, UTC: true, Unit: Millis + TimeUnit(t-ConvertedTimeMillis)}
+	case t == ConvertedTimestampMillis || t == ConvertedTimestampMicros:
+		return LogicalType{Kind: LogicalTimestamp, UTC: true, Unit: Millis + TimeUnit(t-ConvertedTimestampMillis)}
+	case t >= ConvertedUint8 && t <= ConvertedUint64:
+		return LogicalType{Kind: LogicalInteger, Bits: int8(8 << (t - ConvertedUint8))}
+	case t >= ConvertedInt8 && t <= ConvertedInt64:
+		return LogicalType{Kind: LogicalInteger, Bits: int8(8 << (t - ConvertedInt8)), Signed: true}
+	case t == ConvertedJSON:
 		return LogicalType{Kind: LogicalJSON}
-	case c == ConvertedBSON:
+	case t == ConvertedBSON:
 		return LogicalType{Kind: LogicalBSON}
 	}
 	return LogicalType{}
