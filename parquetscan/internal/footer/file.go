@@ -184,7 +184,7 @@ func (f *File) Range(meta *ChunkMeta) (start, length int64, err error) {
 	if start < 0 || length < 0 || start > size || length > size-start {
 		return 0, 0, failure.Corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
 	}
-	if f.writer.omitsDictionaryHeader() {
+	if f.Writer.omitsDictionaryHeader() {
 		length += min(size-start-length, 100)
 	}
 	return start, length, nil

@@ -28,9 +28,8 @@ type Footer struct {
 	// Secrets decrypts the columns of an encrypted file; nil means that the file is not encrypted, or that the caller has
 	// no keys.
 	Secrets *crypt.File
-
-	writer version
-	raw    []byte // the list of row groups, as in the file
+	Writer  Version
+	raw     []byte // the list of row groups, as in the file
 }
 
 // A KeyValue is an entry of the metadata. Value nil means none.
@@ -73,43 +72,6 @@ type Statistics struct {
 	MinValue, MaxValue []byte // nil means none
 	Nulls, Nans        int64  // -1 if unknown
 	MinExact, MaxExact byte   // of MinValue and MaxValue: thrift.True, thrift.False, or 0 if the file does not state it
-}
-
-// New parses a FileMetaData and checks it. The footer keeps b.
-func New(b []byte) (*Footer, error) {
-	p, err := parse(b)
-	if err != nil {
-		return nil, err
-	}
-	return p.footer()
-}
-
-// footer returns the footer of a parsed FileMetaData.
-func (p *parsed) footer() (out *Footer, err error) {
-	f := p.Footer // without the rest of p
-	out, f.writer = &f, versionOf(f.CreatedBy)
-	if out.Nodes, out.Leaves, err = nodesOf(p.root); err != nil {
-		return nil, err
-	}
-	if arrow := out.Find(ArrowSchemaKey); arrow != nil {
-		ApplyArrowSchema(out.Nodes, string(arrow))
-	}
-	columns := len(out.Leaves)
-	for i, l := range out.Leaves {
-		l.Ordered = len(p.orders) == columns && p.orders[i]
-	}
-	for i := range out.Groups {
-		g := &out.Groups[i]
-		if g.Rows < 0 || out.Rows+g.Rows < out.Rows || len(g.Chunks) != columns {
-			return nil, failure.Corrupt("row group %d has %d rows and %d of %d columns", i, g.Rows, len(g.Chunks), columns)
-		}
-		g.First = out.Rows
-		out.Rows += g.Rows
-	}
-	if out.Rows != p.rows && p.rows != 0 { // some old writers leave it 0
-		return nil, failure.Corrupt("footer with %d rows, but row groups with %d", p.rows, out.Rows)
-	}
-	return out, nil
 }
 
 // Find returns the first value of a key of the metadata, nil if there is none.

@@ -22,6 +22,43 @@ type parsed struct {
 	end        int    // of the FileMetaData
 }
 
+// New parses a FileMetaData and checks it. The footer keeps b.
+func New(b []byte) (*Footer, error) {
+	p, err := parse(b)
+	if err != nil {
+		return nil, err
+	}
+	return p.footer()
+}
+
+// footer returns the footer of a parsed FileMetaData.
+func (p *parsed) footer() (out *Footer, err error) {
+	f := p.Footer // without the rest of p
+	out, f.Writer = &f, versionOf(f.CreatedBy)
+	if out.Nodes, out.Leaves, err = nodesOf(p.root); err != nil {
+		return nil, err
+	}
+	if arrow := out.Find(ArrowSchemaKey); arrow != nil {
+		ApplyArrowSchema(out.Nodes, string(arrow))
+	}
+	columns := len(out.Leaves)
+	for i, l := range out.Leaves {
+		l.Ordered = len(p.orders) == columns && p.orders[i]
+	}
+	for i := range out.Groups {
+		g := &out.Groups[i]
+		if g.Rows < 0 || out.Rows+g.Rows < out.Rows || len(g.Chunks) != columns {
+			return nil, failure.Corrupt("row group %d has %d rows and %d of %d columns", i, g.Rows, len(g.Chunks), columns)
+		}
+		g.First = out.Rows
+		out.Rows += g.Rows
+	}
+	if out.Rows != p.rows && p.rows != 0 { // some old writers leave it 0
+		return nil, failure.Corrupt("footer with %d rows, but row groups with %d", p.rows, out.Rows)
+	}
+	return out, nil
+}
+
 // parse parses the FileMetaData that b begins with, and keeps b.
 func parse(b []byte) (*parsed, error) {
 	p, r, seen := parsed{Footer: Footer{Length: int64(len(b))}}, thrift.Reader{B: b}, 0

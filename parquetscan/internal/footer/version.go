@@ -13,8 +13,8 @@ import (
 
 // The programs that wrote files, and their errors that readers must know.
 
-// A version is the version of a program.
-type version struct {
+// A Version is the version of the program that wrote a file.
+type Version struct {
 	program string
 	number  [3]int // major, minor, patch
 }
@@ -26,10 +26,10 @@ var (
 )
 
 // versionOf parses created_by, for example "parquet-mr version 1.8.0 (build abcd)".
-func versionOf(createdBy string) (v version) {
+func versionOf(createdBy string) (v Version) {
 	parts := createdByForm.FindStringSubmatch(strings.ToLower(createdBy))
 	if parts == nil {
-		return version{program: "unknown"}
+		return Version{program: "unknown"}
 	}
 	v.program = parts[1]
 	if numbers := versionForm.FindStringSubmatch(parts[3]); numbers != nil {
@@ -41,21 +41,21 @@ func versionOf(createdBy string) (v version) {
 }
 
 // before reports whether a program wrote the file in an earlier version.
-func (v *version) before(program string, number ...int) bool {
+func (v *Version) before(program string, number ...int) bool {
 	return v.program == program && slices.Compare(v.number[:], number) < 0
 }
 
 // omitsDictionaryHeader reports whether the lengths of column chunks lack the header of the dictionary (PARQUET-816).
-func (v *version) omitsDictionaryHeader() bool { return v.before("parquet-mr", 1, 2, 9) }
+func (v *Version) omitsDictionaryHeader() bool { return v.before("parquet-mr", 1, 2, 9) }
 
 // CompressesAll reports whether the writer of a file compresses the values of all pages V2: those of Arrow before 3.0
 // are marked as uncompressed (ARROW-17100). Later versions of Arrow have another name.
-func (f *Footer) CompressesAll() bool { return f.writer.before("parquet-cpp", 2, 0, 0) }
+func (v *Version) CompressesAll() bool { return v.before("parquet-cpp", 2, 0, 0) }
 
 // CorrectStatistics reports whether the writer of the file computed the statistics of a column correctly. signed means
 // that values are compared as signed numbers.
-func (f *Footer) CorrectStatistics(l *Leaf, signed bool) bool {
-	v, bytes := &f.writer, l.Physical == format.ByteArray || l.Physical == format.FixedLenByteArray
+func (v *Version) CorrectStatistics(l *Leaf, signed bool) bool {
+	bytes := l.Physical == format.ByteArray || l.Physical == format.FixedLenByteArray
 	if v.before("parquet-cpp", 1, 3, 0) || v.before("parquet-mr", 1, 10, 0) { // they compared bytes as signed numbers
 		if !signed {
 			return false

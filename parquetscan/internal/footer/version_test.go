@@ -26,9 +26,9 @@ var writers = []string{
 func requireVersion(t testing.TB, createdBy string) {
 	t.Helper()
 	got, want := versionOf(createdBy), metadata.NewAppVersion(createdBy)
-	require.Equal(t, version{want.App, [3]int{want.Version.Major, want.Version.Minor, want.Version.Patch}}, got, "%q", createdBy)
+	require.Equal(t, Version{want.App, [3]int{want.Version.Major, want.Version.Minor, want.Version.Patch}}, got, "%q", createdBy)
 	require.Equal(t, want.LessThan(metadata.Parquet816FixedVersion), got.omitsDictionaryHeader(), "%q", createdBy)
-	require.Equal(t, want.LessThan(metadata.NewAppVersionExplicit("parquet-cpp", 2, 0, 0)), (&Footer{writer: got}).CompressesAll(), "%q", createdBy)
+	require.Equal(t, want.LessThan(metadata.NewAppVersionExplicit("parquet-cpp", 2, 0, 0)), got.CompressesAll(), "%q", createdBy)
 	for physical := format.Boolean; physical <= format.FixedLenByteArray; physical++ {
 		for kind, logical := range map[format.LogicalKind]schema.LogicalType{
 			format.NoLogical: schema.NoLogicalType{}, format.LogicalString: schema.StringLogicalType{}, format.LogicalDecimal: schema.NewDecimalLogicalType(9, 2),
@@ -36,7 +36,7 @@ func requireVersion(t testing.TB, createdBy string) {
 			for signed, order := range map[bool]schema.SortOrder{true: schema.SortSIGNED, false: schema.SortUNSIGNED} {
 				l := &Leaf{Physical: physical, Logical: format.LogicalType{Kind: kind}}
 				require.Equal(t, want.HasCorrectStatistics(parquet.Type(physical), logical, metadata.EncodedStatistics{}, order),
-					(&Footer{writer: got}).CorrectStatistics(l, signed), "%q, %v, %v, signed %v", createdBy, physical, kind, signed)
+					got.CorrectStatistics(l, signed), "%q, %v, %v, signed %v", createdBy, physical, kind, signed)
 			}
 		}
 	}

@@ -102,30 +102,30 @@ func decompressZstd(dst, src []byte) (int, error) {
 	return len(out), err
 }
 
-// decompressBrotli decodes a page of n bytes that begins with levels. No length of a stream bounds its content, so the
-// memory grows with the content that the stream has had so far.
-func (w *Walker) decompressBrotli(src []byte, levels, n int) ([]byte, error) {
+// decompressBrotli decodes a page of n bytes that begins with levels to buf. No length of a stream bounds its content,
+// so the memory grows with the content that the stream has had so far.
+func decompressBrotli(buf, src []byte, levels, n int) ([]byte, error) {
 	stream := brotli.NewReader(bytes.NewReader(src[levels:]))
-	w.buf = buffer.GrowBytes(w.buf[:0], levels)
-	copy(w.buf, src[:levels])
+	buf = buffer.GrowBytes(buf[:0], levels)
+	copy(buf, src[:levels])
 	for have := levels; ; {
-		if have == len(w.buf) {
-			w.buf = buffer.GrowBytes(w.buf, min(n, max(2*have, 4*len(src), 4096)))
+		if have == len(buf) {
+			buf = buffer.GrowBytes(buf, min(n, max(2*have, 4*len(src), 4096)))
 		}
 		if have == n {
 			break
 		}
-		k, err := stream.Read(w.buf[have:])
+		k, err := stream.Read(buf[have:])
 		have += k
 		switch {
 		case errors.Is(err, io.EOF) && have < n:
-			return nil, failure.Corrupt("page decompresses to %d bytes, want %d", have-levels, n-levels)
+			return buf, failure.Corrupt("page decompresses to %d bytes, want %d", have-levels, n-levels)
 		case err != nil && !errors.Is(err, io.EOF):
-			return nil, failure.Corrupt("%v: %w", w.codec, err)
+			return buf, failure.Corrupt("%v: %w", format.Brotli, err)
 		}
 	}
 	if k, err := stream.Read(make([]byte, 1)); n > levels && (k != 0 || !errors.Is(err, io.EOF)) {
-		return nil, failure.Corrupt("page decompresses to more than %d bytes", n-levels)
+		return buf, failure.Corrupt("page decompresses to more than %d bytes", n-levels)
 	}
-	return w.buf, nil
+	return buf, nil
 }

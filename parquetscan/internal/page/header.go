@@ -31,6 +31,9 @@ type Header struct {
 	detail      bool            // the header has the struct of its type
 }
 
+// maxHeaderBytes bounds a page header, which may hold statistics with long values.
+const maxHeaderBytes = 16 << 20
+
 // ParseHeader reads a page's header from the start of b, and returns its length. It returns 0 if b is too short.
 func ParseHeader(b []byte) (h Header, n int, err error) {
 	r := thrift.Reader{B: b}

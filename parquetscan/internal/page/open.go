@@ -31,9 +31,9 @@ func Open(f *footer.File, group, leaf int, meta *footer.ChunkMeta, o Options, ol
 	if err := checkCodec(meta.Codec); err != nil {
 		return nil, err
 	}
-	var secret *crypt.Chunk
+	var chunk *crypt.Chunk
 	if meta.Encrypted {
-		if secret, err = f.Secret(group, leaf, meta); err != nil {
+		if chunk, err = f.Secret(group, leaf, meta); err != nil {
 			return nil, err
 		}
 	}
@@ -46,8 +46,8 @@ func Open(f *footer.File, group, leaf int, meta *footer.ChunkMeta, o Options, ol
 	*w = Walker{
 		win: w.win, off: start, end: start + length, codec: meta.Codec,
 		limit: min(o.Limit, MaxBytes), verify: o.Verify, buf: w.buf,
-		notPlain: f.CompressesAll(),
-		secret:   secret, place: crypt.Page{Dictionary: meta.Dictionary > 0}, plain: w.plain,
+		notPlain: f.Writer.CompressesAll(),
+		secret:   secret{chunk, crypt.Page{Dictionary: meta.Dictionary > 0}, w.secret.plain},
 	}
 	return w, nil
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
-	"github.com/vecql/vecql/parquetscan/internal/crypt"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/input"
@@ -36,9 +35,6 @@ type Pages interface {
 	Ahead(requested bool)
 }
 
-// maxHeaderBytes bounds a page header, which may hold statistics with long values.
-const maxHeaderBytes = 16 << 20
-
 // MaxBytes bounds a page: the position of each of its bits is an int. It is 256 MiB on 32-bit machines.
 const MaxBytes = math.MaxInt / 8
 
@@ -55,10 +51,7 @@ type Walker struct {
 	headerLen int // 0 if there is none
 	page      Page
 	buf       []byte
-
-	secret *crypt.Chunk // nil if the chunk is not encrypted
-	place  crypt.Page   // of the next page
-	plain  []byte       // the header or the content of a page, decrypted
+	secret    secret // of an encrypted chunk
 }
 
 // newWalker returns the pages in the bytes of a window from off to end.
@@ -96,8 +89,8 @@ func (w *Walker) Peek() (Header, error) {
 
 // readHeader returns the header of the next page, and its length in the file.
 func (w *Walker) readHeader() (Header, int, error) {
-	if w.secret != nil {
-		return w.decryptHeader()
+	if w.secret.chunk != nil {
+		return w.secret.header(w.win, w.off, w.end)
 	}
 	for length := int64(256); ; length *= 16 {
 		length = min(length, w.end-w.off)
@@ -124,7 +117,7 @@ func (w *Walker) Skip() error {
 	if err != nil {
 		return err
 	}
-	w.pass(&h)
+	w.secret.pass(&h)
 	w.off += int64(w.headerLen) + int64(h.Compressed)
 	w.headerLen = 0
 	return nil
@@ -137,7 +130,7 @@ func (w *Walker) Next() (*Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		at, place := w.off+int64(w.headerLen), w.place
+		at, place := w.off+int64(w.headerLen), w.secret.place
 		if err := w.Skip(); err != nil {
 			return nil, err
 		}
@@ -154,10 +147,11 @@ func (w *Walker) Next() (*Page, error) {
 		if w.verify && h.hasCRC && crc32.ChecksumIEEE(src) != h.crc {
 			return nil, failure.Corrupt("checksum of a page does not match")
 		}
-		if w.secret != nil {
-			if src, err = w.decrypt(&h, src, place); err != nil {
+		if w.secret.chunk != nil {
+			if src, err = w.secret.content(src, place); err != nil {
 				return nil, err
 			}
+			h.Compressed = int32(len(src))
 		}
 		data, err := w.decompress(&h, src)
 		if err != nil {
@@ -169,7 +163,7 @@ func (w *Walker) Next() (*Page, error) {
 }
 
 // decompress returns the page's decompressed bytes: in w.buf, or in the memory map if the page is not compressed.
-func (w *Walker) decompress(h *Header, src []byte) ([]byte, error) {
+func (w *Walker) decompress(h *Header, src []byte) (_ []byte, err error) {
 	levels := 0
 	if h.Type == format.DataPageV2 {
 		if h.DefLength < 0 || h.RepLength < 0 ||
@@ -191,7 +185,8 @@ func (w *Walker) decompress(h *Header, src []byte) ([]byte, error) {
 	}
 	n := int(h.uncompressed)
 	if w.codec == format.Brotli {
-		return w.decompressBrotli(src, levels, n)
+		w.buf, err = decompressBrotli(w.buf, src, levels, n)
+		return w.buf, err
 	}
 	if !plausible(w.codec, src[levels:], n-levels) {
 		return nil, failure.Corrupt("page of %d bytes of %v cannot decompress to %d", h.Compressed, w.codec, n)

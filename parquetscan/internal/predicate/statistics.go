@@ -175,7 +175,7 @@ func ordersOf(f *footer.Footer, leaf *footer.Leaf, typ column.Type) (ordered, si
 	if isUnsigned(typ.Kind) || OrderOf(typ.Kind) == OrderTexts {
 		want = orderUnsigned
 	}
-	if storedOrder(leaf) != want || !f.CorrectStatistics(leaf, want == orderSigned) {
+	if storedOrder(leaf) != want || !f.Writer.CorrectStatistics(leaf, want == orderSigned) {
 		return false, false
 	}
 	return leaf.Ordered, want == orderSigned && leaf.Physical != format.ByteArray &&
