@@ -3,7 +3,6 @@
 package footer
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,25 +18,58 @@ type Version struct {
 	number  [3]int // major, minor, patch
 }
 
-// The form of created_by, as the Java and C++ implementations of the format parse it, and its version.
-var (
-	createdByForm = regexp.MustCompile(`^(.*?)\s*(?:(version\s*(?:([^(]*?)\s*(?:\(\s*build\s*([^)]*?)\s*\))?)?)?)$`)
-	versionForm   = regexp.MustCompile(`^(\d+)\.(\d+)\.(\d+)([^-+]*)?(?:-([^+]*))?(?:\+(.*))?$`)
-)
+// spaces are the spaces in created_by.
+const spaces = "\t\n\f\r "
 
-// versionOf parses created_by, for example "parquet-mr version 1.8.0 (build abcd)".
+// versionOf parses created_by, for example "parquet-mr version 1.8.0-rc1 (build abcd)", as the Java and C++
+// implementations of the format do: the program is the text before the first "version" that such a rest follows.
 func versionOf(createdBy string) (v Version) {
-	parts := createdByForm.FindStringSubmatch(strings.ToLower(createdBy))
-	if parts == nil {
+	const word = "version"
+	s := strings.ToLower(createdBy)
+	end, numbers := len(s), ""
+	for at := strings.Index(s, word); at >= 0; {
+		if text, ok := cutBuild(strings.TrimLeft(s[at+len(word):], spaces)); ok {
+			end, numbers = at, text
+			break
+		}
+		next := strings.Index(s[at+1:], word)
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	v.program = strings.TrimRight(s[:end], spaces)
+	if strings.Contains(v.program, "\n") {
 		return Version{program: "unknown"}
 	}
-	v.program = parts[1]
-	if numbers := versionForm.FindStringSubmatch(parts[3]); numbers != nil {
-		for i := range v.number {
-			v.number[i], _ = strconv.Atoi(numbers[1+i]) // a number out of range is the greatest one
-		}
-	}
+	v.number = numbersOf(numbers)
 	return v
+}
+
+// cutBuild returns the text before "(build ...)" at the end of s, and false if anything else is in parentheses.
+func cutBuild(s string) (text string, ok bool) {
+	text, build, found := strings.Cut(s, "(")
+	if text = strings.TrimRight(text, spaces); !found {
+		return text, true
+	}
+	build = strings.TrimLeft(build, spaces)
+	return text, strings.HasPrefix(build, "build") && strings.IndexByte(build, ')') == len(build)-1
+}
+
+// numbersOf parses "1.8.0", which any text may follow, zeros if s is no version.
+func numbersOf(s string) (number [3]int) {
+	for i := range number {
+		n := 0
+		for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+			n++
+		}
+		if n == 0 || i < 2 && !strings.HasPrefix(s[n:], ".") {
+			return [3]int{}
+		}
+		number[i], _ = strconv.Atoi(s[:n]) // a number out of range is the greatest one
+		s = strings.TrimPrefix(s[n:], ".")
+	}
+	return number
 }
 
 // before reports whether a program wrote the file in an earlier version.

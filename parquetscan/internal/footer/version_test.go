@@ -3,6 +3,7 @@
 package footer
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -20,11 +21,15 @@ var writers = []string{
 	"parquet-mr version 1.9.0", "parquet-mr version 1.10.0", "PARQUET-MR   version 1.8.0rc4-x+y (build abcd)", "parquet-mr version 1.5.0ab-cdh5.5.0+cd",
 	"parquet-mr version 1.8", "parquet-mr version 99999999999999999999.0.0", "parquet-mr version 1.2.3 (build x) and more", "parquet-cpp version 1.2.9",
 	"parquet-cpp version 1.3.0", "parquet-cpp version 1.5.1-SNAPSHOT", "parquet-cpp-arrow version 3.0.0", "parquet-cpp-arrow version 4.0.0", "parquet-go 1.0.0",
-	"DuckDB version v1.1.0 (build abc)", "Polars", "a version version 1.0.0", "a\nversion 1.0.0", "version 1.0.0", "impala version 1.2-INTERNAL (build x(y)z)",
+	"DuckDB version v1.1.0 (build abc)", "Polars", "a version version 1.0.0", "a\nversion 1.0.0", "version 1.0.0", "a version 1.0.0.4", "a version 1.0.", "a version 1..0",
+	"a version 1.2.3+a\nb", "version version 1.2.3 (build)", "a version (build b) version 2.0.0", "a version 1.2.3 ( build b\n)", "a\n", "impala version 1.2-INTERNAL (build x(y)z)",
 }
 
 func requireVersion(t testing.TB, createdBy string) {
 	t.Helper()
+	if _, build, _ := strings.Cut(createdBy, "+"); strings.Contains(build, "\n") {
+		return // arrow-go has no version of a build with a line break
+	}
 	got, want := versionOf(createdBy), metadata.NewAppVersion(createdBy)
 	require.Equal(t, Version{want.App, [3]int{want.Version.Major, want.Version.Minor, want.Version.Patch}}, got, "%q", createdBy)
 	require.Equal(t, want.LessThan(metadata.Parquet816FixedVersion), got.omitsDictionaryHeader(), "%q", createdBy)
