@@ -126,7 +126,7 @@ func TestEncryptedPages(t *testing.T) {
 		d := encryptedFile(t, encryptedFields, version)
 		f := d.files[0]
 		for leaf := range encryptedFields {
-			open := func() page.Pages {
+			open := func() *page.Walker {
 				meta, err := f.Chunk(0, leaf)
 				require.NoError(t, err)
 				p, err := page.Open(&f.File, 0, leaf, &meta, page.Options{Limit: 1 << 20, Verify: true}, nil)

@@ -19,7 +19,7 @@ import (
 // A chunk is the unread rest of a column chunk. It belongs to one Reader.
 type chunk struct {
 	leaf   *footer.Leaf
-	pages  page.Pages
+	pages  *page.Walker
 	rows   int64         // not yet read, by the row group's metadata
 	limit  int           // bytes of a page, or of a Column
 	text   bool          // strings are read as text even if they are coded
@@ -35,7 +35,7 @@ type chunk struct {
 }
 
 // open resets the chunk to another row group.
-func (c *chunk) open(pages page.Pages, rows int64) {
+func (c *chunk) open(pages *page.Walker, rows int64) {
 	c.pages, c.rows, c.left = pages, rows, 0
 	c.values.Open(c.leaf, c.limit)
 }

@@ -3,7 +3,6 @@
 package chunk
 
 import (
-	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,15 +14,10 @@ import (
 	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
-// noPages is a column chunk without pages.
-type noPages struct{ page.Pages }
-
-func (noPages) Next() (*page.Page, error) { return nil, io.EOF }
-
 // TestErrorOfShortChunk reads rows that a column chunk lacks.
 func TestErrorOfShortChunk(t *testing.T) {
 	c := chunk{leaf: &footer.Leaf{Type: column.Type{Kind: column.Int32}}}
-	c.open(noPages{}, 12)
+	c.open(new(page.Walker), 12)
 	err := c.readFlat(&buffer.Column{Type: column.Type{Kind: column.Int32}}, 5)
 	require.ErrorIs(t, err, failure.ErrCorrupt)
 	require.ErrorContains(t, err, "ends 12 rows too early")

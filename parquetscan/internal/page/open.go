@@ -21,9 +21,8 @@ type Options struct {
 	Verify    bool // checksums
 }
 
-// Open returns the pages of a column chunk. It takes over the memory of old, which nothing uses any more; nil means
-// none.
-func Open(f *footer.File, group, leaf int, meta *footer.ChunkMeta, o Options, old Pages) (Pages, error) {
+// Open returns the pages of a column chunk. It takes over w, which nothing uses any more; nil means none.
+func Open(f *footer.File, group, leaf int, meta *footer.ChunkMeta, o Options, w *Walker) (*Walker, error) {
 	start, length, err := f.Range(meta)
 	if err != nil {
 		return nil, err
@@ -37,8 +36,7 @@ func Open(f *footer.File, group, leaf int, meta *footer.ChunkMeta, o Options, ol
 			return nil, err
 		}
 	}
-	w, ok := old.(*Walker)
-	if !ok {
+	if w == nil {
 		w = newWalker(input.NewWindow(&f.File, o.ReadBytes), 0, 0)
 	}
 	w.win.SetFile(&f.File)

@@ -23,22 +23,10 @@ type Page struct {
 	Data []byte
 }
 
-// Pages reads the pages of a column chunk in order.
-type Pages interface {
-	// peek returns the header of the next page, or io.EOF.
-	Peek() (Header, error)
-	// next returns the next page, or io.EOF. The page is valid until the next call.
-	Next() (*Page, error)
-	// skip skips the next page.
-	Skip() error
-	// ahead requests the first bytes of the chunk; requested means that they have been requested before.
-	Ahead(requested bool)
-}
-
 // MaxBytes bounds a page: the position of each of its bits is an int. It is 256 MiB on 32-bit machines.
 const MaxBytes = math.MaxInt / 8
 
-// A Walker reads pages from the bytes of a column chunk.
+// A Walker reads the pages of a column chunk in order.
 type Walker struct {
 	win      *input.Window
 	off, end int64 // unread bytes of the chunk
@@ -59,7 +47,8 @@ func newWalker(win *input.Window, off, end int64) *Walker {
 	return &Walker{win: win, off: off, end: end}
 }
 
-// Ahead implements Pages. A second request of cached bytes takes a hundredth of the time of a scan.
+// Ahead requests the first bytes of the chunk; requested means that they have been requested before. A second request
+// of cached bytes takes a hundredth of the time of a scan.
 func (w *Walker) Ahead(requested bool) {
 	to := min(w.end, w.off+2*input.ReadStep)
 	if requested {
@@ -68,7 +57,7 @@ func (w *Walker) Ahead(requested bool) {
 	w.win.Request(to)
 }
 
-// Peek implements Pages.
+// Peek returns the header of the next page, or io.EOF.
 func (w *Walker) Peek() (Header, error) {
 	if w.headerLen > 0 {
 		return w.header, nil
@@ -111,7 +100,7 @@ func (w *Walker) readHeader() (Header, int, error) {
 	}
 }
 
-// Skip implements Pages.
+// Skip skips the next page.
 func (w *Walker) Skip() error {
 	h, err := w.Peek()
 	if err != nil {
@@ -123,7 +112,7 @@ func (w *Walker) Skip() error {
 	return nil
 }
 
-// Next implements Pages.
+// Next returns the next page, or io.EOF. The page is valid until the next call.
 func (w *Walker) Next() (*Page, error) {
 	for {
 		h, err := w.Peek()
