@@ -16,6 +16,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/parquetscan/internal/crypt"
+	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
@@ -50,7 +52,7 @@ func encryptedFile(t *testing.T, fields []arrow.Field, version parquet.DataPageV
 // footer's key, a key of their own, and none, with and without an AAD prefix.
 func TestEncryption(t *testing.T) {
 	for i, algorithm := range []parquet.Cipher{parquet.AesGcm, parquet.AesCtr} {
-		for k, footer := range [][]parquet.EncryptOption{nil, {parquet.WithPlaintextFooter()}} {
+		for k, signed := range [][]parquet.EncryptOption{nil, {parquet.WithPlaintextFooter()}} {
 			for size, prefix := range map[int][]parquet.EncryptOption{
 				16: nil, 24: {parquet.WithAadPrefix("table")}, 32: {parquet.WithAadPrefix("table"), parquet.DisableAadPrefixStorage()},
 			} {
@@ -60,14 +62,14 @@ func TestEncryption(t *testing.T) {
 						"a":              parquet.NewColumnEncryptionProperties("a", parquet.WithKey(own), parquet.WithKeyID("own")),
 						"c.list.element": parquet.NewColumnEncryptionProperties("c.list.element"),
 					}
-					options := append(append([]parquet.EncryptOption{parquet.WithAlg(algorithm), parquet.WithFooterKeyID("footer")}, footer...), prefix...)
+					options := append(append([]parquet.EncryptOption{parquet.WithAlg(algorithm), parquet.WithFooterKeyID("footer")}, signed...), prefix...)
 					version, dictionary := []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}[(i+k)%2], size == 24
 					codec := map[int]compress.Compression{16: compress.Codecs.Uncompressed, 24: compress.Codecs.Snappy, 32: compress.Codecs.Zstd}[size]
 					b := encryptedBytes(t, encryptedFields, key, append(options, parquet.WithEncryptedColumns(columns)),
 						parquet.WithDataPageVersion(version), parquet.WithDictionaryDefault(dictionary), parquet.WithCompression(codec))
 					explicit := Decryption{FooterKey: []byte(key), ColumnKeys: map[string][]byte{"a": []byte(own)}}
 					named := *keyRing{"footer": key, "own": own}.keys()
-					mislabeled := algorithm == parquet.AesCtr && footer != nil
+					mislabeled := algorithm == parquet.AesCtr && signed != nil
 					if mislabeled {
 						setCTR(t, b)
 					}
@@ -162,8 +164,8 @@ func TestEncryptedPages(t *testing.T) {
 // no module has the byte.
 func TestChangedModules(t *testing.T) {
 	key := strings.Repeat("f", 16)
-	for _, footer := range [][]parquet.EncryptOption{nil, {parquet.WithPlaintextFooter()}} {
-		b := encryptedBytes(t, encryptedFields, key, footer)
+	for _, signed := range [][]parquet.EncryptOption{nil, {parquet.WithPlaintextFooter()}} {
+		b := encryptedBytes(t, encryptedFields, key, signed)
 		config := Config{Decryption: &Decryption{FooterKey: []byte(key)}}
 		rng, footerAt := rand.New(rand.NewPCG(5, 6)), len(b)-8-len(footerOf(b))
 		for at := 4; at < len(b)-8; at += 1 + rng.IntN(40) {
@@ -211,6 +213,37 @@ func TestKeysOfWrongFiles(t *testing.T) {
 	require.NoError(t, open(b, Decryption{IgnoreSignature: true}))
 }
 
+// TestMetadataOfOwnKeys requires the encrypted metadata of a column chunk with a key of its own: the other is not
+// authentic.
+func TestMetadataOfOwnKeys(t *testing.T) {
+	w := footerOfGroup(1, func(w *compactWriter) {
+		w.list(1, thrift.Struct, 1)
+		w.open()
+		w.begin(3)
+		w.i32(4, 0)
+		for _, id := range []int16{5, 6, 7, 9} {
+			w.i64(id, 8)
+		}
+		w.end()
+		w.begin(8)
+		w.begin(2)
+		w.list(1, thrift.Binary, 1)
+		w.bytes("n")
+		w.end()
+		w.end()
+		w.end()
+		w.i64(3, 1)
+	})
+	f, err := footer.New(w.b)
+	require.NoError(t, err)
+	keys := crypt.Keys{ColumnKeys: map[string][]byte{"n": []byte(strings.Repeat("o", 16))}}
+	f.Secrets, err = crypt.NewFile(keys, crypt.ReadAlgorithm(&thrift.Reader{B: []byte("\x1c\x00\x00")}), nil)
+	require.NoError(t, err)
+	_, err = (&footer.File{Footer: f}).Chunk(0, 0)
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, "metadata of the column chunk")
+}
+
 // TestLimitOfEncryptedPages reads encrypted pages of as many bytes as a batch may have, and of one more.
 func TestLimitOfEncryptedPages(t *testing.T) {
 	d := encryptedFile(t, []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, parquet.DataPageV1)
@@ -241,9 +274,9 @@ func lastError(t *testing.T, d *Dataset, o Options) (last error) {
 // FuzzEncrypted reads changed files. Their pages are not authentic, and neither is a plaintext footer.
 func FuzzEncrypted(f *testing.F) {
 	key := strings.Repeat("f", 16)
-	for _, footer := range [][]parquet.EncryptOption{nil, {parquet.WithPlaintextFooter()}} {
-		f.Add(encryptedBytes(f, encryptedFields, key, append(footer, parquet.WithAlg(parquet.AesCtr))))
-		f.Add(encryptedBytes(f, encryptedFields[:1], key, footer, parquet.WithDictionaryDefault(true), parquet.WithDataPageVersion(parquet.DataPageV2)))
+	for _, signed := range [][]parquet.EncryptOption{nil, {parquet.WithPlaintextFooter()}} {
+		f.Add(encryptedBytes(f, encryptedFields, key, append(signed, parquet.WithAlg(parquet.AesCtr))))
+		f.Add(encryptedBytes(f, encryptedFields[:1], key, signed, parquet.WithDictionaryDefault(true), parquet.WithDataPageVersion(parquet.DataPageV2)))
 	}
 	cfg := Config{ReadBytes: 512, Decryption: &Decryption{FooterKey: []byte(key), AllowPlaintext: true, IgnoreSignature: true}}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -146,16 +146,16 @@ func (f *File) Secret(group, leaf int, m *ChunkMeta) (*crypt.Chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if own && m.sealed != nil {
+	if own && !m.opened {
 		plain, err := secret.Meta(m.sealed)
 		if err != nil {
 			return nil, fmt.Errorf("metadata of the column chunk: %w", err)
 		}
 		r := thrift.Reader{B: plain}
 		m.ColumnMeta = readColumnMeta(&r)
-		m.Known = m.Known && !r.Failed()
+		m.Known, m.opened = m.Known && !r.Failed(), true
 	}
-	m.Statistics, m.Sizes, m.Bloom, m.sealed = 0, 0, Section{}, nil
+	m.Statistics, m.Sizes, m.Bloom = 0, 0, Section{}
 	if !m.Known {
 		return nil, failure.Corrupt("metadata of the encrypted column chunk is missing, or lacks a required field")
 	}

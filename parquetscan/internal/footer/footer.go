@@ -50,6 +50,7 @@ type ChunkMeta struct {
 	Encrypted                bool   // the pages are encrypted
 	crypto                   int    // the place of a ColumnCryptoMetaData in footer.raw
 	sealed                   []byte // the encrypted ColumnMetaData, nil if there is none
+	opened                   bool   // ColumnMeta is the decrypted one
 }
 
 // A ColumnMeta is the part of a ChunkMeta that may be encrypted (ColumnMetaData).
