@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
@@ -75,7 +74,7 @@ var errUnfit = errors.New("the footer would exhaust the memory of arrow-go")
 
 // arrowFooter parses a FileMetaData with arrow-go. Package footer has found the tree of its schema valid.
 func arrowFooter(raw []byte) (_ *metadata.FileMetaData, err error) {
-	defer failure.Guard(&err)
+	defer guard(&err)
 	r := thrift.Reader{B: raw}
 	if footerShape.walk(&r); r.Failed() {
 		return nil, errUnfit

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
@@ -80,7 +79,7 @@ func (f keyRetriever) GetKey(metadata []byte) string {
 
 // reference returns the entries of a column chunk.
 func reference(f *file.Reader, group int, l *footer.Leaf) (out []refValue, err error) {
-	defer failure.Guard(&err)
+	defer guard(&err)
 	column, err := f.RowGroup(group).Column(l.Index)
 	if err != nil {
 		return nil, err
@@ -226,5 +225,12 @@ func setBigEndian(n *big.Int, b []byte) {
 	n.SetBytes(b)
 	if len(b) > 0 && b[0]&0x80 != 0 {
 		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+}
+
+// guard converts a panic of arrow-go into an error: some malformed input makes it panic.
+func guard(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("arrow-go: %v", r)
 	}
 }

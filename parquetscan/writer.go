@@ -334,11 +334,7 @@ func (w *Writer) finish() error {
 	if err := w.encoders.collect(0); err != nil {
 		return err
 	}
-	schema, err := encodeArrowSchema(w.schema.fields)
-	if err != nil {
-		return err
-	}
-	metadata := []encoder.KeyValue{{Key: footer.ArrowSchemaKey, Value: schema}}
+	metadata := []encoder.KeyValue{{Key: footer.ArrowSchemaKey, Value: encodeArrowSchema(w.schema.fields)}}
 	for _, key := range slices.Sorted(maps.Keys(w.options.Metadata)) {
 		metadata = append(metadata, encoder.KeyValue{Key: key, Value: w.options.Metadata[key]})
 	}

@@ -51,13 +51,6 @@ func Moved(err error, to func(row int) int) error {
 func (e *RowError) Error() string { return e.Err.Error() }
 func (e *RowError) Unwrap() error { return e.Err }
 
-// Guard converts a panic of arrow-go into an error: some malformed input makes it panic.
-func Guard(err *error) {
-	if r := recover(); r != nil {
-		*err = Corrupt("%v", r)
-	}
-}
-
 // Guarded calls fn, which reads metadata of a file, and returns false if fn panics.
 func Guarded(fn func()) (ok bool) {
 	defer func() {

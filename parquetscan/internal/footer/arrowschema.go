@@ -12,8 +12,8 @@ import (
 )
 
 // Arrow's schema in a footer: the types of columns that the Parquet schema cannot express (Columnar Format, "Extension
-// Types"; Message.fbs and Schema.fbs of Arrow). It is parsed here and not by arrow-go because it is untrusted: only
-// fields of the Parquet schema are visited, so that tables that point at each other cost nothing.
+// Types"; Message.fbs and Schema.fbs of Arrow). It is untrusted: only fields of the Parquet schema are visited, so that tables
+// that point at each other cost nothing.
 
 // ArrowSchemaKey is the metadata key of Arrow's schema, from which Arrow's implementations restore the types of
 // columns.
@@ -99,12 +99,13 @@ func (t flatTable) text(i int) string {
 	return string(t.b[at+4 : at+4+n])
 }
 
-// The fields of the tables that are read, and the members of the union Type (Message.fbs, Schema.fbs).
+// The fields of the tables that are read and written, and the members of the union Type (Message.fbs, Schema.fbs).
 const (
 	messageHeaderType = 1
 	messageHeader     = 2
 	schemaFields      = 1
 	fieldName         = 0
+	fieldNullable     = 1
 	fieldTypeType     = 2
 	fieldType         = 3
 	fieldChildren     = 5
@@ -112,6 +113,7 @@ const (
 	keyValueKey       = 0
 	keyValueValue     = 1
 	listSize          = 0
+	timestampZone     = 1
 
 	headerSchema      = 1
 	typeFixedSizeList = 16

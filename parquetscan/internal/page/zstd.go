@@ -12,7 +12,7 @@ import (
 
 // Zstandard: the decoder of pages, and a bound of what a page can decompress to.
 
-// zstdDecoder returns the decoder of all pages. arrow-go's decoder decodes at most 4 pages at once. Output that exceeds
+// zstdDecoder returns the decoder of all pages. It decodes as many at once as there are processors. Output that exceeds
 // the capacity of the destination is an error, so that a false header allocates nothing. A destination with 16 bytes of
 // capacity more than its frame lets the decoder copy whole words up to its end.
 var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
