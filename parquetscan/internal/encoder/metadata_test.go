@@ -76,7 +76,8 @@ func writeTwo(t *testing.T, rows int, o *Options) []byte {
 func TestMetadata(t *testing.T) {
 	for _, rows := range []int{10, 1000, 30_000} {
 		for _, o := range []Options{
-			{Codec: format.Snappy, PageBytes: 1 << 20, PageIndex: true}, {Codec: format.Snappy, PageBytes: 1 << 20, V2: true},
+			{Codec: format.Snappy, PageBytes: 1 << 20, PageIndex: true},
+			{Codec: format.Snappy, PageBytes: 1 << 20, V2: true},
 			{Codec: format.Snappy, PageBytes: 1 << 20},
 		} {
 			f, err := file.NewParquetReader(bytes.NewReader(writeTwo(t, rows, &o)))
@@ -94,7 +95,9 @@ func TestMetadata(t *testing.T) {
 					m := c.MetaData
 					raw, compressed = raw+m.TotalUncompressedSize, compressed+m.TotalCompressedSize
 					require.Equal(t, []string{"[PLAIN RLE RLE_DICTIONARY]", "[PLAIN RLE]", "[PLAIN RLE]"}[i], fmt.Sprint(m.Encodings))
-					require.Equal(t, i != 0, m.Statistics.Min != nil && m.Statistics.Max != nil, "deprecated bounds are of signed numbers")
+					for _, deprecated := range [][]byte{m.Statistics.Min, m.Statistics.Max} {
+						require.Equal(t, i != 0, deprecated != nil, "deprecated bounds are those of signed numbers")
+					}
 					require.NotEmpty(t, m.Statistics.MinValue)
 					require.True(t, m.Statistics.GetIsMinValueExact() && m.Statistics.GetIsMaxValueExact())
 				}

@@ -12,6 +12,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
 // Dictionaries, bounds and Bloom filters, compared with slow references.
@@ -128,6 +130,31 @@ func TestZeros(t *testing.T) {
 			b.add(o, values, len(low))
 			require.Equal(t, low, b.min)
 			require.Equal(t, high, b.max)
+		}
+	}
+}
+
+// TestNaNs16: no NaN of 16 bits is a bound, whatever its bits are.
+func TestNaNs16(t *testing.T) {
+	for nan := uint16(0x7c01); nan < 0x8000; nan++ {
+		var b bounds
+		b.add(Floats16, binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, nan), nan|0x8000), 2)
+		require.False(t, b.known, "%x", nan)
+	}
+}
+
+func TestOrderOfPages(t *testing.T) {
+	for want, pages := range map[format.BoundaryOrder][][][2]byte{
+		format.Unordered:  {{}, {{1, 2}, {2, 3}, {1, 4}}, {{1, 9}, {2, 3}}, {{5, 6}, {4, 7}, {4, 6}}},
+		format.Ascending:  {{{1, 2}}, {{1, 2}, {1, 2}}, {{1, 2}, {1, 3}, {2, 3}}},
+		format.Descending: {{{3, 4}, {3, 3}, {2, 3}}, {{9, 9}, {1, 9}}},
+	} {
+		for _, all := range pages {
+			var known []bounds
+			for _, p := range all {
+				known = append(known, bounds{min: []byte{p[0]}, max: []byte{p[1]}, known: true})
+			}
+			require.Equal(t, want, orderOfPages(Texts, known), "%v", all)
 		}
 	}
 }
