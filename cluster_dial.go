@@ -16,6 +16,7 @@ import (
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/version"
 )
 
 // Dialing: the options of connections, and the first connections of a session to the nodes.
@@ -145,7 +146,7 @@ func (k *cluster) hostByID(id cql.UUID, addr string) *cql.Host {
 func (k *cluster) connConfig(to dialTarget, host *cql.Host) *conn.Config {
 	options := map[string]string{
 		"CQL_VERSION": k.cfg.Protocol.CQLVersion, "SESSION_ID": k.id.String(),
-		"DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion,
+		"DRIVER_NAME": "vecql", "DRIVER_VERSION": version.Version,
 	}
 	k.cfg.Protocol.ApplicationInfo.startup(options)
 	dialer := k.cfg.dialerOf(host)

@@ -12,6 +12,7 @@ import (
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/version"
 )
 
 // Options and ports of connections.
@@ -33,7 +34,7 @@ func TestSessionStartupOptions(t *testing.T) {
 	defer m.Mu.Unlock()
 	for _, options := range seen {
 		require.Equal(t, "vecql", options["DRIVER_NAME"])
-		require.Equal(t, driverVersion, options["DRIVER_VERSION"])
+		require.Equal(t, version.Version, options["DRIVER_VERSION"])
 		require.Equal(t, "loader", options["APPLICATION_NAME"])
 		require.Equal(t, "7", options["CLIENT_ID"])
 		require.NotContains(t, options, "APPLICATION_VERSION")

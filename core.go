@@ -101,6 +101,3 @@ type stripe struct {
 const stripes = 16
 
 var nextStripe atomic.Uint32
-
-// driverVersion is sent in STARTUP; the server lists it among its clients.
-const driverVersion = "0.1.0"

@@ -80,12 +80,12 @@ var imports = map[string][]string{
 	"internal/wire":    nil,
 	"internal/hooks":   {module + "/cql", module + "/internal/wire"},
 	"internal/errtext": nil,
+	"internal/version": nil,
 	"internal/frame":   {module + "/cql", module + "/internal/errtext", module + "/internal/wire", "github.com/klauspost/compress", "github.com/pierrec/lz4/v4"},
 	"stats":            {module + "/cql", module + "/internal/errtext"},
 	"parquetscan": {
-		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/bitpack",
-		module + "/internal/literals", module + "/internal/snappy",
-		"github.com/apache/arrow-go/v18", "github.com/klauspost/compress", "golang.org/x/sync",
+		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/version",
+		"golang.org/x/sync",
 	},
 	"parquetscan/internal/buffer": {
 		module + "/column", module + "/internal/bitmap", module + "/internal/snappy", module + "/parquetscan/internal/footer",
@@ -110,6 +110,7 @@ var imports = map[string][]string{
 	"parquetscan/internal/footer": {
 		module + "/column", module + "/parquetscan/internal/crypt", module + "/parquetscan/internal/failure",
 		module + "/parquetscan/internal/format", module + "/parquetscan/internal/input", module + "/parquetscan/internal/thrift",
+		"github.com/google/flatbuffers",
 	},
 	"parquetscan/internal/format": {module + "/parquetscan/internal/thrift"},
 	"parquetscan/internal/input":  {module + "/parquetscan/internal/failure"},

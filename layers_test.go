@@ -600,6 +600,7 @@ func TestImportsPlanted(t *testing.T) {
 		"internal/schema/build.go:2: internal/schema may not import github.com/vecql/vecql/internal/wire",
 		"internal/schema/read.go:2: internal/schema may not import github.com/vecql/vecql/internal/schema/schematest",
 		"internal/wire/wire.go:2: internal/wire may not import github.com/vecql/vecql/internal/swap",
+		"parquetscan/scan.go:2: parquetscan may not import github.com/apache/arrow-go/v18/parquet/file",
 		"parquetscan/scan.go:2: parquetscan may not import github.com/vecql/vecql/groupby",
 		"pool.go:2: the root package may not import github.com/vecql/vecql/internal/fakecql",
 		"schema_cache.go:2: the root package may not import github.com/vecql/vecql/internal/schema/schematest",

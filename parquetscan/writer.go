@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/version"
 	"github.com/vecql/vecql/parquetscan/internal/encoder"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/format"
@@ -324,7 +325,7 @@ func (w *Writer) Close() error {
 }
 
 // writerName names the program in the footer.
-const writerName = "vecql version 0.1.0"
+const writerName = "vecql version " + version.Version
 
 // finish writes the rest of the file. Keys are sorted, so that equal input makes equal files.
 func (w *Writer) finish() error {

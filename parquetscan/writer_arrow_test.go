@@ -17,7 +17,8 @@ import (
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
 
-// TestArrowSchema compares the schema of a footer, as arrow-go reads it, with the schema that arrow-go's types describe.
+// TestArrowSchema compares the schema of a footer, as arrow-go reads it, with the schema that arrow-go's types
+// describe.
 func TestArrowSchema(t *testing.T) {
 	for _, field := range columntest.Fields() {
 		field.Name += "é"
@@ -42,9 +43,9 @@ func TestArrowSchema(t *testing.T) {
 	}
 }
 
-// referenceField converts a field to Arrow's: Decimal64 as decimal128, a Time in milliseconds as time32, a UUID as 16 bytes of
-// fixed size, the zone of UTC times as "UTC". A vector is a list of fixed size if it is not nested and no row is NULL:
-// a NULL has no elements in Parquet, and not every reader allocates them. Other vectors are lists.
+// referenceField converts a field to Arrow's: Decimal64 as decimal128, a Time in milliseconds as time32, a UUID as 16
+// bytes of fixed size, the zone of UTC times as "UTC". A vector is a list of fixed size if it is not nested and no row
+// is NULL: a NULL has no elements in Parquet, and not every reader allocates them. Other vectors are lists.
 func referenceField(n *writeNode, name string, top bool) arrow.Field {
 	out := arrow.Field{Name: name, Nullable: n.field.Nullable}
 	mark := func(name, data string) {

@@ -12,8 +12,8 @@ import (
 )
 
 // Arrow's schema in a footer: the types of columns that the Parquet schema cannot express (Columnar Format, "Extension
-// Types"; Message.fbs and Schema.fbs of Arrow). It is untrusted: only fields of the Parquet schema are visited, so that tables
-// that point at each other cost nothing.
+// Types"; Message.fbs and Schema.fbs of Arrow). It is untrusted: only fields of the Parquet schema are visited, so that
+// tables that point at each other cost nothing.
 
 // ArrowSchemaKey is the metadata key of Arrow's schema, from which Arrow's implementations restore the types of
 // columns.

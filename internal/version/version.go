@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package version has the version of this repository's modules.
+package version
+
+// Version is the version that servers and files are told. .ci/release sets it.
+const Version = "0.1.0"
