@@ -115,7 +115,7 @@ func Start(cfg Config) (*Cluster, error) {
 	c := &Cluster{}
 	return c, c.start(cfg, engine.New(engine.Options{
 		Now: c.now, Version: cfg.Version, Scylla: cfg.Scylla != nil, BatchSizeFail: cfg.BatchSizeFail,
-		DataCenters: c.dataCenters, Cluster: cfg.ClusterName, Ownership: c.ownership, Roles: c.roles,
+		DataCenters: c.dataCenters, Cluster: cfg.ClusterName, Roles: c.roles,
 	}))
 }
 

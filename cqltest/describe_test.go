@@ -39,11 +39,4 @@ func TestDescribe(t *testing.T) {
 		require.Equal(t, name{"system", "keyspace", "system"}, names[1])
 		require.Error(t, s.Query("DESCRIBE TABLE t").Exec(t.Context()))
 	}
-	owners := c.ownership("ks")
-	require.NotEmpty(t, owners)
-	for _, nodes := range owners {
-		require.Len(t, nodes, 2)
-		require.Equal(t, byte('/'), nodes[0][0])
-	}
-	require.Nil(t, c.ownership("system"))
 }

@@ -46,7 +46,7 @@ func newFakeDB() *fakeDB {
 	}
 	db.AddVirtual(engine.Virtual{
 		Keyspace: "system_schema", Name: "keyspaces",
-		Columns: columns(1, 0, "keyspace_name", "text", "replication", "map<text, text>"),
+		Columns: "keyspace_name text p; replication map<text, text>",
 		Rows: func(any) []map[string]any {
 			var rows []map[string]any
 			for name, r := range db.replication {
@@ -79,8 +79,13 @@ func (db *fakeDB) Prepare(keyspace, text string) (*engine.Statement, error) {
 			return nil, &engine.Error{Code: engine.CodeInvalid, Message: "unconfigured table " + m[1]}
 		}
 		s.Kind, s.Table = engine.StatementSelect, engine.Name{Keyspace: v.Keyspace, Table: v.Name}
-		for _, c := range v.Columns {
-			s.Result = append(s.Result, engine.Column{Keyspace: v.Keyspace, Table: v.Name, Name: c.Name, Type: c.Type})
+		for spec := range strings.SplitSeq(v.Columns, ";") {
+			words := strings.Fields(spec)
+			typ := engine.Native(words[1])
+			if typ == nil {
+				typ = engine.ListOf(engine.Native("text"))
+			}
+			s.Result = append(s.Result, engine.Column{Keyspace: v.Keyspace, Table: v.Name, Name: words[0], Type: typ})
 		}
 		return s, nil
 	}
@@ -145,7 +150,7 @@ func (db *fakeDB) Execute(_ context.Context, s *engine.Statement, r *engine.Requ
 	if v, ok := db.virtuals[s.Table.Keyspace+"."+s.Table.Table]; ok {
 		for _, row := range v.Rows(r.Node) {
 			var cells [][]byte
-			for _, c := range v.Columns {
+			for _, c := range s.Result {
 				cells = append(cells, fakeCell(row[c.Name]))
 			}
 			rows.Rows = append(rows.Rows, cells)

@@ -166,7 +166,7 @@ func TestBodies(t *testing.T) {
 			`00000002 00000009 00000001 0001 09 0007 63617074757265 0005 7061676564 0002 6964 0002 00000000`,
 		},
 		"UDT, tuple and collections": {
-			appendType(appendType(appendType(nil, point, 4), tuple, 4), engine.MapOf(engine.Native("uuid"), engine.SetOf(engine.Native("inet"))), 4),
+			appendType(appendType(appendType(nil, point, 4), tuple, 4), engine.MapOf(engine.Native("uuid"), &engine.Type{Kind: engine.KindSet, Elems: []*engine.Type{engine.Native("inet")}}), 4),
 			`0030 0001 6b 0005 706f696e74 0002 0001 78 0009 0001 79 000d 0031 0002 0009 000d 0021 000c 0022 0010`,
 		},
 		"duration in v4": {

@@ -5,7 +5,6 @@ package cqltest
 import (
 	"cmp"
 	"math/rand/v2"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,24 +97,6 @@ func (c *Cluster) placement(keyspace string) *placement {
 	next.m[keyspace] = p
 	c.placed.Store(next) // a concurrent Store may be lost: it is computed again
 	return p
-}
-
-// ownership returns the replicas of a keyspace by the last token of each range, for DESCRIBE CLUSTER. Tables with
-// tablets have ranges of their own, so that their keyspace has none.
-func (c *Cluster) ownership(keyspace string) map[string][]string {
-	topo, out := c.topo.Load(), map[string][]string{}
-	p := c.place(topo, keyspace)
-	if p == nil || p.tablets {
-		return nil
-	}
-	for i, nodes := range p.replicas {
-		list := make([]string, len(nodes))
-		for j, n := range nodes {
-			list[j] = "/" + netip.AddrPortFrom(n.Addr().Addr(), uint16(n.storagePort())).String()
-		}
-		out[strconv.FormatInt(topo.tokens[i], 10)] = list
-	}
-	return out
 }
 
 // systemKeyspaces are local to every node, regardless of their replication in system_schema.

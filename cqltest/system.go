@@ -3,7 +3,6 @@
 package cqltest
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/vecql/vecql/cqltest/internal/engine"
@@ -36,42 +35,9 @@ func (c *Cluster) edited(n *Node, table string, rows []Row) []Row {
 	return rows
 }
 
-// columns parses pairs of name and type: the first keys pairs are the partition key, the next clustering pairs are the
-// clustering columns.
-func columns(keys, clustering int, spec ...string) []engine.VirtualColumn {
-	list := make([]engine.VirtualColumn, 0, len(spec)/2)
-	for i := 0; i < len(spec); i += 2 {
-		col := engine.VirtualColumn{Name: spec[i], Kind: engine.Regular}
-		switch n := i / 2; {
-		case n < keys:
-			col.Kind = engine.PartitionKey
-		case n < keys+clustering:
-			col.Kind = engine.Clustering
-		}
-		switch spec[i+1] {
-		case "set<text>":
-			col.Type = engine.SetOf(engine.Native("text"))
-		case "frozen<set<text>>":
-			col.Type = engine.FrozenSetOf(engine.Native("text"))
-		case "frozen<set<frozen<tuple<inet, smallint>>>>":
-			col.Type = engine.FrozenSetOf(engine.TupleOf(engine.Native("inet"), engine.Native("smallint")))
-		case "map<text, text>":
-			col.Type = engine.MapOf(engine.Native("text"), engine.Native("text"))
-		case "map<uuid, blob>":
-			col.Type = engine.MapOf(engine.Native("uuid"), engine.Native("blob"))
-		default:
-			if col.Type = engine.Native(spec[i+1]); col.Type == nil {
-				panic(fmt.Sprintf("cqltest: column %s of type %s", spec[i], spec[i+1]))
-			}
-		}
-		list = append(list, col)
-	}
-	return list
-}
-
 // addSystemTables adds the system tables to the data.
 func (c *Cluster) addSystemTables() {
-	add := func(keyspace, name string, columns []engine.VirtualColumn, rows func(n *Node) []Row) {
+	add := func(keyspace, name, columns string, rows func(n *Node) []Row) {
 		c.db.AddVirtual(engine.Virtual{
 			Keyspace: keyspace, Name: name, Columns: columns,
 			Rows: func(node any) []map[string]any {
@@ -89,52 +55,34 @@ func (c *Cluster) addSystemTables() {
 	}
 	scylla := c.cfg.Scylla != nil
 	if scylla {
-		add("system", "local", columns(
-			1, 0, "key", "text", "bootstrapped", "text", "broadcast_address", "inet", "cluster_name", "text", "cql_version",
-			"text", "data_center", "text", "gossip_generation", "int", "host_id", "uuid", "listen_address", "inet",
-			"native_protocol_version", "text", "partitioner", "text", "rack", "text", "release_version", "text", "rpc_address",
-			"inet", "schema_version", "uuid", "supported_features", "text", "tokens", "set<text>", "truncated_at",
-			"map<uuid, blob>",
-		), c.localRows)
-		add("system", "clients", columns(
-			1, 2, "address", "inet", "port", "int", "client_type", "text", "connection_stage", "text", "driver_name", "text",
-			"driver_version", "text", "hostname", "text", "protocol_version", "int", "shard_id", "int", "ssl_cipher_suite",
-			"text", "ssl_enabled", "boolean", "ssl_protocol", "text", "username", "text",
-		), c.clientRows)
+		add("system", "local", `key text p; bootstrapped text; broadcast_address inet; cluster_name text; cql_version text;
+			data_center text; gossip_generation int; host_id uuid; listen_address inet;
+			native_protocol_version text; partitioner text; rack text; release_version text; rpc_address inet;
+			schema_version uuid; supported_features text; tokens set<text>; truncated_at map<uuid, blob>`, c.localRows)
+		add("system", "clients", `address inet p; port int c; client_type text c; connection_stage text; driver_name text;
+			driver_version text; hostname text; protocol_version int; shard_id int; ssl_cipher_suite text;
+			ssl_enabled boolean; ssl_protocol text; username text`, c.clientRows)
 	} else {
-		add("system", "local", columns(
-			1, 0, "key", "text", "bootstrapped", "text", "broadcast_address", "inet", "broadcast_port", "int", "cluster_name",
-			"text", "cql_version", "text", "data_center", "text", "gossip_generation", "int", "host_id", "uuid",
-			"listen_address", "inet", "listen_port", "int", "native_protocol_version", "text", "partitioner", "text", "rack",
-			"text", "release_version", "text", "rpc_address", "inet", "rpc_port", "int", "schema_version", "uuid", "tokens",
-			"set<text>", "truncated_at", "map<uuid, blob>",
-		), c.localRows)
-		add("system", "peers_v2", columns(
-			1, 1, "peer", "inet", "peer_port", "int", "data_center", "text", "host_id", "uuid", "native_address", "inet",
-			"native_port", "int", "preferred_ip", "inet", "preferred_port", "int", "rack", "text", "release_version", "text",
-			"schema_version", "uuid", "tokens", "set<text>",
-		), func(n *Node) []Row { return c.peerRows(n, true) })
-		add("system_views", "clients", columns(
-			1, 1, "address", "inet", "port", "int", "client_options", "map<text, text>", "connection_stage", "text",
-			"driver_name", "text", "driver_version", "text", "hostname", "text", "keyspace_name", "text", "protocol_version",
-			"int", "request_count", "bigint", "ssl_cipher_suite", "text", "ssl_enabled", "boolean", "ssl_protocol", "text",
-			"username", "text",
-		), c.clientRows)
-		add("system_views", "settings", columns(1, 0, "name", "text", "value", "text"), c.settingRows)
+		add("system", "local", `key text p; bootstrapped text; broadcast_address inet; broadcast_port int; cluster_name text;
+			cql_version text; data_center text; gossip_generation int; host_id uuid; listen_address inet;
+			listen_port int; native_protocol_version text; partitioner text; rack text; release_version text;
+			rpc_address inet; rpc_port int; schema_version uuid; tokens set<text>;
+			truncated_at map<uuid, blob>`, c.localRows)
+		add("system", "peers_v2", `peer inet p; peer_port int c; data_center text; host_id uuid; native_address inet; native_port int;
+			preferred_ip inet; preferred_port int; rack text; release_version text; schema_version uuid;
+			tokens set<text>`, func(n *Node) []Row { return c.peerRows(n, true) })
+		add("system_views", "clients", `address inet p; port int c; client_options map<text, text>; connection_stage text;
+			driver_name text; driver_version text; hostname text; keyspace_name text; protocol_version int;
+			request_count bigint; ssl_cipher_suite text; ssl_enabled boolean; ssl_protocol text; username text`, c.clientRows)
+		add("system_views", "settings", "name text p; value text", c.settingRows)
 		c.addAuthTables(add)
 	}
-	add("system", "peers", columns(
-		1, 0, "peer", "inet", "data_center", "text", "host_id", "uuid", "preferred_ip", "inet", "rack", "text",
-		"release_version", "text", "rpc_address", "inet", "schema_version", "uuid", "tokens", "set<text>",
-	), func(n *Node) []Row { return c.peerRows(n, false) })
-	add("system_traces", "sessions", columns(
-		1, 0, "session_id", "uuid", "client", "inet", "command", "text", "coordinator", "inet", "coordinator_port", "int",
-		"duration", "int", "parameters", "map<text, text>", "request", "text", "started_at", "timestamp",
-	), func(*Node) []Row { return c.traces.sessionRows() })
-	add("system_traces", "events", columns(
-		1, 1, "session_id", "uuid", "event_id", "timeuuid", "activity", "text", "source", "inet", "source_elapsed", "int",
-		"source_port", "int", "thread", "text",
-	), func(*Node) []Row { return c.traces.eventRows() })
+	add("system", "peers", `peer inet p; data_center text; host_id uuid; preferred_ip inet; rack text; release_version text;
+			rpc_address inet; schema_version uuid; tokens set<text>`, func(n *Node) []Row { return c.peerRows(n, false) })
+	add("system_traces", "sessions", `session_id uuid p; client inet; command text; coordinator inet; coordinator_port int; duration int;
+			parameters map<text, text>; request text; started_at timestamp`, func(*Node) []Row { return c.traces.sessionRows() })
+	add("system_traces", "events", `session_id uuid p; event_id timeuuid c; activity text; source inet; source_elapsed int;
+			source_port int; thread text`, func(*Node) []Row { return c.traces.eventRows() })
 }
 
 func tokenTexts(tokens []int64) []string {

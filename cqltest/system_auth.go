@@ -4,8 +4,6 @@ package cqltest
 
 import (
 	"strconv"
-
-	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
 // The tables of system_auth and the settings of a node.
@@ -22,24 +20,19 @@ func (c *Cluster) roles() []string {
 
 // addAuthTables adds the tables of system_auth. Only roles has rows: there are no permissions.
 func (c *Cluster) addAuthTables(
-	add func(keyspace, name string, columns []engine.VirtualColumn, rows func(*Node) []Row),
+	add func(keyspace, name, columns string, rows func(*Node) []Row),
 ) {
 	const ks = "system_auth"
 	none := func(*Node) []Row { return nil }
-	add(ks, "roles", columns(
-		1, 0, "role", "text", "can_login", "boolean", "is_superuser", "boolean", "member_of", "set<text>", "salted_hash",
-		"text",
-	), c.roleRows)
-	add(ks, "role_members", columns(1, 1, "role", "text", "member", "text"), none)
-	add(ks, "role_permissions", columns(1, 1, "role", "text", "resource", "text", "permissions", "set<text>"), none)
+	add(ks, "roles", "role text p; can_login boolean; is_superuser boolean; member_of set<text>; salted_hash text", c.roleRows)
+	add(ks, "role_members", "role text p; member text c", none)
+	add(ks, "role_permissions", "role text p; resource text c; permissions set<text>", none)
 	//nolint:misspell // Cassandra's name
-	add(ks, "resource_role_permissons_index", columns(1, 1, "resource", "text", "role", "text"), none)
-	add(ks, "network_permissions", columns(1, 0, "role", "text", "dcs", "frozen<set<text>>"), none)
-	add(ks, "cidr_groups", columns(
-		1, 0, "cidr_group", "text", "cidrs", "frozen<set<frozen<tuple<inet, smallint>>>>",
-	), none)
-	add(ks, "cidr_permissions", columns(1, 0, "role", "text", "cidr_groups", "frozen<set<text>>"), none)
-	add(ks, "identity_to_role", columns(1, 0, "identity", "text", "role", "text"), none)
+	add(ks, "resource_role_permissons_index", "resource text p; role text c", none)
+	add(ks, "network_permissions", "role text p; dcs frozen<set<text>>", none)
+	add(ks, "cidr_groups", "cidr_group text p; cidrs frozen<set<frozen<tuple<inet, smallint>>>>", none)
+	add(ks, "cidr_permissions", "role text p; cidr_groups frozen<set<text>>", none)
+	add(ks, "identity_to_role", "identity text p; role text", none)
 }
 
 // roleRows returns the users as superusers. Without authentication there is Cassandra's default role.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cql parses CQL 3 of Cassandra 5 with the extensions of ScyllaDB: Parse turns text into a tree of statements
-// and expressions, and String turns a tree into text. The package uses no schema: it does not check that tables,
-// columns and functions exist, nor the types of terms.
+// and expressions. The package uses no schema: it does not check that tables, columns and functions exist, nor the
+// types of terms.
 package cql
 
 import "fmt"
@@ -13,10 +13,8 @@ import "fmt"
 
 // A Statement is one of the pointers *Select, *Insert, *Update, *Delete, *Batch, *Truncate, *Use, *CreateKeyspace,
 // *AlterKeyspace, *DropKeyspace, *CreateTable, *AlterTable, *DropTable, *CreateType, *AlterType, *DropType,
-// *CreateIndex, *DropIndex, *Describe, *ListRoles and *Unsupported. Its String is CQL without a semicolon that parses
-// to an equal tree.
+// *CreateIndex, *DropIndex, *Describe, *ListRoles and *Unsupported.
 type Statement interface {
-	fmt.Stringer
 	// Markers returns the bind markers of the statement by their Index, which is their order in the text:
 	// Markers()[i].Index == i. Two uses of a name are two markers, as in Cassandra. A statement inside a Batch uses the
 	// indexes of the batch and returns only its own markers. The slice is shared.
@@ -147,7 +145,6 @@ const (
 	ContainsKey                 // CONTAINS KEY
 	Like                        // LIKE, only in relations
 	IsNotNull                   // IS NOT NULL, only in relations: no value
-	CustomIndex                 // expr(index, value), only in relations: Columns is the name of the index
 )
 
 // A Relation is one part of a WHERE clause.
@@ -263,7 +260,6 @@ type ColumnDef struct {
 	Name   string
 	Type   *TypeName
 	Static bool
-	Mask   *Call // MASKED WITH, otherwise nil; MASKED WITH DEFAULT is mask_default()
 }
 
 // A PrimaryKey is PRIMARY KEY ((partition, key), clustering, ...).
@@ -273,13 +269,11 @@ type PrimaryKey struct{ Partition, Clustering []string }
 type AlterAction int
 
 const (
-	AlterAdd                AlterAction = iota // Columns, or Fields
-	AlterDrop                                  // Drop, Timestamp; tables only
-	AlterRename                                // Renames
-	AlterColumnType                            // Column, Type: servers refuse it since Cassandra 3.10
-	AlterOptions                               // Options; tables only
-	AlterMask                                  // Column, Mask; a nil Mask means DROP MASKED; tables only
-	AlterDropCompactStorage                    // tables only
+	AlterAdd        AlterAction = iota // Columns, or Fields
+	AlterDrop                          // Drop, Timestamp; tables only
+	AlterRename                        // Renames
+	AlterColumnType                    // Column, Type: servers refuse it since Cassandra 3.10
+	AlterOptions                       // Options; tables only
 )
 
 // An AlterTable is ALTER TABLE.
@@ -288,14 +282,13 @@ type AlterTable struct {
 	Name      Name
 	IfExists  bool
 	Action    AlterAction
-	IfColumn  bool // ADD IF NOT EXISTS, DROP IF EXISTS, RENAME IF EXISTS, ALTER IF EXISTS
+	IfColumn  bool // ADD IF NOT EXISTS, DROP IF EXISTS, RENAME IF EXISTS
 	Columns   []ColumnDef
 	Drop      []string
 	Timestamp Expr // DROP ... USING TIMESTAMP: integer *Literal, otherwise nil
 	Renames   []Rename
 	Column    string
 	Type      *TypeName
-	Mask      *Call
 	Options   Options
 }
 
@@ -388,8 +381,8 @@ type Unsupported struct {
 }
 
 // An Expr is a term or a selector: one of the pointers *Literal, *Marker, *ListLiteral, *SetLiteral, *MapLiteral,
-// *UDTLiteral, *TupleLiteral, *TypeHint, *Cast, *Call, *Binary, *Negate, *Column, *Field, *Element and *Slice. The last
-// four occur only in SELECT and GROUP BY. Its String is CQL.
+// *UDTLiteral, *TupleLiteral, *TypeHint, *Cast, *Call, *Binary, *Negate, *Column, *Field and *Element. The last three
+// occur only in SELECT and GROUP BY. Its String is CQL.
 type Expr interface {
 	fmt.Stringer
 	expr()
@@ -486,9 +479,6 @@ type Field struct {
 // An Element is of[Index].
 type Element struct{ Of, Index Expr }
 
-// A Slice is of[From..To]. One of both may be nil, which means no bound.
-type Slice struct{ Of, From, To Expr }
-
 func (*Literal) expr()      {}
 func (*Marker) expr()       {}
 func (*ListLiteral) expr()  {}
@@ -504,7 +494,6 @@ func (*Negate) expr()       {}
 func (*Column) expr()       {}
 func (*Field) expr()        {}
 func (*Element) expr()      {}
-func (*Slice) expr()        {}
 
 // A TypeKind is the kind of a TypeName.
 type TypeKind int

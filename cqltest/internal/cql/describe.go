@@ -2,7 +2,7 @@
 
 package cql
 
-// DESCRIBE: its tree, its rule and its text.
+// DESCRIBE: its tree and its rule.
 
 // A Describe is DESCRIBE.
 type Describe struct {
@@ -49,21 +49,4 @@ func (p *parser) describe() Statement {
 	}
 	st.Internals = p.accept("WITH", "INTERNALS")
 	return st
-}
-
-// String returns the statement as CQL.
-func (s *Describe) String() string {
-	return statementString(func(w *writer) {
-		w.WriteString("DESCRIBE")
-		w.opt(s.Full, " FULL")
-		w.opt(s.Only, " ONLY")
-		w.opt(s.What != "", " ", s.What)
-		switch {
-		case s.What == "KEYSPACE" && s.Name.Keyspace != "":
-			w.words(" ", QuoteIdent(s.Name.Keyspace))
-		case s.Name.Name != "":
-			w.words(" ", s.Name.String())
-		}
-		w.opt(s.Internals, " WITH INTERNALS")
-	})
 }

@@ -3,6 +3,7 @@
 package cql
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,13 +28,13 @@ func TestDescribe(t *testing.T) {
 		st, err := Parse(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, st, text)
-		again, err := Parse(st.String())
+		again, err := Parse(fmt.Sprint(st))
 		require.NoError(t, err, st)
 		require.Equal(t, st, again)
 	}
 	st, err := Parse("desc columnfamily t")
 	require.NoError(t, err)
-	require.Equal(t, "DESCRIBE TABLE t", st.String())
+	require.Equal(t, "DESCRIBE TABLE t", fmt.Sprint(st))
 	for _, text := range []string{"DESCRIBE", "DESCRIBE TABLE", "DESCRIBE FULL", "DESCRIBE ONLY t", "DESCRIBE t WITH", "DESCRIBE CLUSTER x"} {
 		_, err := Parse(text)
 		requireSyntaxError(t, err, text)
@@ -47,7 +48,7 @@ func TestListRoles(t *testing.T) {
 		st, err := Parse(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, st)
-		again, err := Parse(st.String())
+		again, err := Parse(fmt.Sprint(st))
 		require.NoError(t, err, st)
 		require.Equal(t, st, again)
 	}

@@ -3,6 +3,7 @@
 package cql
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 )
@@ -25,12 +26,12 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		again, err := Parse(st.String())
+		again, err := Parse(fmt.Sprint(st))
 		if err != nil {
-			t.Fatalf("%q gives %q: %v", text, st.String(), err)
+			t.Fatalf("%q gives %q: %v", text, fmt.Sprint(st), err)
 		}
 		if !reflect.DeepEqual(st, again) {
-			t.Fatalf("%q gives %q, which is %q", text, st.String(), again.String())
+			t.Fatalf("%q gives %q, which is %q", text, fmt.Sprint(st), fmt.Sprint(again))
 		}
 		if len(st.Markers()) > 0 {
 			last := st.Markers()[len(st.Markers())-1]

@@ -24,13 +24,7 @@ func (p *parser) term() Expr { return p.sum(inTerm) }
 // terms parses terms separated by commas.
 func (p *parser) terms() []Expr { return p.exprs(inTerm) }
 
-func (p *parser) exprs(in place) []Expr {
-	list := []Expr{p.sum(in)}
-	for p.accept(",") {
-		list = append(list, p.sum(in))
-	}
-	return list
-}
+func (p *parser) exprs(in place) []Expr { return list(p, func() Expr { return p.sum(in) }) }
 
 // sum parses the rule termAddition or selectionAddition.
 func (p *parser) sum(in place) Expr {
@@ -88,28 +82,12 @@ func (p *parser) modifiers(of Expr) Expr {
 		case p.accept("."):
 			of = &Field{Of: of, Name: p.name()}
 		case p.accept("["):
-			of = p.element(of)
+			of = &Element{Of: of, Index: p.term()}
 			p.expect("]")
 		default:
 			return of
 		}
 	}
-}
-
-// element parses the rule collectionSubSelection.
-func (p *parser) element(of Expr) Expr {
-	if p.accept("..") {
-		return &Slice{Of: of, To: p.term()}
-	}
-	from := p.term()
-	if !p.accept("..") {
-		return &Element{Of: of, Index: from}
-	}
-	s := &Slice{Of: of, From: from}
-	if !p.is("]") {
-		s.To = p.term()
-	}
-	return s
 }
 
 // primary parses the rule simpleTerm or selectionGroupWithoutField.
@@ -125,12 +103,12 @@ func (p *parser) primary(in place) Expr {
 	case p.is("?"), p.is(":"):
 		return p.marker()
 	case p.accept("["):
-		list := &ListLiteral{}
+		l := &ListLiteral{}
 		if !p.is("]") {
-			list.Elems = p.exprs(in)
+			l.Elems = p.exprs(in)
 		}
 		p.expect("]")
-		return list
+		return l
 	case p.is("{"):
 		return p.braces(in)
 	case p.is("("):
@@ -155,9 +133,9 @@ func (p *parser) primary(in place) Expr {
 // tuple parses expressions in parentheses.
 func (p *parser) tuple(in place) []Expr {
 	p.expect("(")
-	list := p.exprs(in)
+	elems := p.exprs(in)
 	p.expect(")")
-	return list
+	return elems
 }
 
 // constant parses a literal other than NULL; nil means that none is next.
@@ -204,10 +182,7 @@ func (p *parser) braces(in place) Expr {
 		return &SetLiteral{}
 	}
 	if in == inTerm && isName(p.peek()) && p.isAt(1, ":") {
-		udt := &UDTLiteral{Fields: []FieldValue{p.fieldValue()}}
-		for p.accept(",") {
-			udt.Fields = append(udt.Fields, p.fieldValue())
-		}
+		udt := &UDTLiteral{Fields: list(p, p.fieldValue)}
 		p.expect("}")
 		return udt
 	}

@@ -34,10 +34,7 @@ func (p *parser) insert() Statement {
 	default:
 		p.noViable()
 	}
-	if p.accept("IF") {
-		p.expect("NOT", "EXISTS")
-		st.IfNotExists = true
-	}
+	st.IfNotExists = p.ifNotExists()
 	st.Using = p.using(true)
 	st.bound = p.since(first)
 	return st
@@ -180,10 +177,7 @@ func (p *parser) delete() Statement {
 	p.expect("DELETE")
 	st := &Delete{}
 	if !p.is("FROM") {
-		st.Targets = append(st.Targets, p.target())
-		for p.accept(",") {
-			st.Targets = append(st.Targets, p.target())
-		}
+		st.Targets = list(p, p.target)
 	}
 	p.expect("FROM")
 	st.Table = p.tableName()
@@ -209,7 +203,7 @@ func (p *parser) target() Target {
 }
 
 // conditions parses an IF clause: IF EXISTS, or conditions.
-func (p *parser) conditions() (exists bool, list []Condition) {
+func (p *parser) conditions() (exists bool, conditions []Condition) {
 	if !p.accept("IF") {
 		return false, nil
 	}
@@ -217,11 +211,7 @@ func (p *parser) conditions() (exists bool, list []Condition) {
 		p.next()
 		return true, nil
 	}
-	list = append(list, p.condition())
-	for p.accept("AND") {
-		list = append(list, p.condition())
-	}
-	return false, list
+	return false, joined(p, "AND", p.condition)
 }
 
 // conditionFollows reports whether the next token, EXISTS, is a column.

@@ -102,34 +102,24 @@ func (p *parser) ifExists() bool {
 
 // options parses the rule properties.
 func (p *parser) options() Options {
-	var b optionsBuilder
-	p.option(&b)
-	for p.accept("AND") {
-		p.option(&b)
-	}
-	return b.list
+	options := Options(joined(p, "AND", p.option))
+	p.refuseRepeated(options)
+	return options
 }
 
-// optionsBuilder collects options and rejects repeated names.
-type optionsBuilder struct {
-	list  Options
-	names map[string]bool
-}
-
-func (p *parser) add(b *optionsBuilder, o Option) {
-	if b.names[o.Name] {
-		p.failf("Multiple definitions for property '%s'", o.Name)
-		return
+// refuseRepeated fails if two options have one name.
+func (p *parser) refuseRepeated(options Options) {
+	seen := map[string]bool{}
+	for _, o := range options {
+		if seen[o.Name] {
+			p.failf("Multiple definitions for property '%s'", o.Name)
+		}
+		seen[o.Name] = true
 	}
-	if b.names == nil {
-		b.names = map[string]bool{}
-	}
-	b.names[o.Name] = true
-	b.list = append(b.list, o)
 }
 
 // option parses the rule property.
-func (p *parser) option(b *optionsBuilder) {
+func (p *parser) option() Option {
 	o := Option{Name: p.name()}
 	p.expect("=")
 	switch t := p.peek(); {
@@ -138,14 +128,13 @@ func (p *parser) option(b *optionsBuilder) {
 	case t.kind == tokenKeyword && isName(t):
 		o.Value = p.source(p.next())
 	default:
-		lit := p.constant()
-		if lit == nil {
+		if lit := p.constant(); lit != nil {
+			o.Value = lit.Text
+		} else {
 			p.noViable()
-			return
 		}
-		o.Value = lit.Text
 	}
-	p.add(b, o)
+	return o
 }
 
 // optionMap parses a map of literals.
@@ -204,14 +193,10 @@ func (p *parser) createTable() Statement {
 		}
 	}
 	p.expect(")")
-	if p.accept("WITH") {
-		var b optionsBuilder
-		p.tableProperty(st, &b)
-		for p.accept("AND") {
-			p.tableProperty(st, &b)
-		}
-		st.Options = b.list
+	for more := p.accept("WITH"); more; more = p.accept("AND") {
+		p.tableProperty(st)
 	}
+	p.refuseRepeated(st.Options)
 	st.bound = p.since(0)
 	return st
 }
@@ -222,13 +207,13 @@ func (p *parser) tableItem(st *CreateTable) {
 		p.expect("KEY", "(")
 		var key PrimaryKey
 		if p.accept("(") {
-			key.Partition = p.names()
+			key.Partition = list(p, p.name)
 			p.expect(")")
 		} else {
 			key.Partition = []string{p.name()}
 		}
 		if p.accept(",") {
-			key.Clustering = p.names()
+			key.Clustering = list(p, p.name)
 		}
 		p.expect(")")
 		st.PrimaryKeys = append(st.PrimaryKeys, key)
@@ -242,62 +227,33 @@ func (p *parser) tableItem(st *CreateTable) {
 	}
 }
 
-// names parses names separated by commas.
-func (p *parser) names() []string {
-	list := []string{p.name()}
-	for p.accept(",") {
-		list = append(list, p.name())
-	}
-	return list
-}
-
-// columnDef parses "name type [STATIC] [MASKED WITH f]".
+// columnDef parses "name type [STATIC]".
 func (p *parser) columnDef() ColumnDef {
-	c := ColumnDef{Name: p.name(), Type: p.typeName()}
-	c.Static = p.accept("STATIC")
-	if p.is("MASKED") {
-		c.Mask = p.mask()
-	}
-	return c
-}
-
-// mask parses the rule columnMask.
-func (p *parser) mask() *Call {
-	p.expect("MASKED", "WITH")
-	if p.is("DEFAULT") && !p.isCall(0) {
-		p.next()
-		return &Call{Name: Name{Name: "mask_default"}}
-	}
-	if !p.isCall(0) {
-		p.noViable()
-		return nil
-	}
-	c, _ := p.call(inTerm).(*Call)
-	return c
+	return ColumnDef{Name: p.name(), Type: p.typeName(), Static: p.accept("STATIC")}
 }
 
 // tableProperty parses the rule tableProperty.
-func (p *parser) tableProperty(st *CreateTable, b *optionsBuilder) {
+func (p *parser) tableProperty(st *CreateTable) {
 	switch {
 	case p.accept("COMPACT", "STORAGE"):
 		st.CompactStorage = true
 	case p.accept("CLUSTERING", "ORDER"):
 		p.expect("BY", "(")
-		for {
-			o := Ordering{Column: p.name()}
-			if !p.is("ASC") && !p.is("DESC") {
-				p.noViable()
-			}
-			o.Desc = p.direction()
-			st.ClusteringOrder = append(st.ClusteringOrder, o)
-			if !p.accept(",") {
-				break
-			}
-		}
+		st.ClusteringOrder = append(st.ClusteringOrder, list(p, p.clusteringOrder)...)
 		p.expect(")")
 	default:
-		p.option(b)
+		st.Options = append(st.Options, p.option())
 	}
+}
+
+// clusteringOrder parses the rule cfamOrdering.
+func (p *parser) clusteringOrder() Ordering {
+	o := Ordering{Column: p.name()}
+	if !p.is("ASC") && !p.is("DESC") {
+		p.noViable()
+	}
+	o.Desc = p.direction()
+	return o
 }
 
 // alterTable parses the rule alterTableStatement.
@@ -305,7 +261,9 @@ func (p *parser) alterTable() Statement {
 	st := &AlterTable{IfExists: p.ifExists(), Name: p.tableName()}
 	switch {
 	case p.accept("ALTER"):
-		p.alterColumn(st)
+		st.Action, st.Column = AlterColumnType, p.column()
+		p.expect("TYPE")
+		st.Type = p.typeName()
 	case p.accept("ADD"):
 		st.Action = AlterAdd
 		st.IfColumn = p.ifNotExists()
@@ -313,19 +271,14 @@ func (p *parser) alterTable() Statement {
 			st.Columns = []ColumnDef{p.columnDef()}
 			break
 		}
-		st.Columns = []ColumnDef{p.columnDef()}
-		for p.accept(",") {
-			st.Columns = append(st.Columns, p.columnDef())
-		}
+		st.Columns = list(p, p.columnDef)
 		p.expect(")")
-	case p.accept("DROP", "COMPACT", "STORAGE"):
-		st.Action = AlterDropCompactStorage
 	case p.accept("DROP"):
 		p.dropColumns(st)
 	case p.accept("RENAME"):
 		st.Action = AlterRename
 		st.IfColumn = p.ifExists()
-		st.Renames = p.renames()
+		st.Renames = joined(p, "AND", p.rename)
 	case p.accept("WITH"):
 		st.Action = AlterOptions
 		st.Options = p.options()
@@ -336,31 +289,12 @@ func (p *parser) alterTable() Statement {
 	return st
 }
 
-// alterColumn parses the part after ALTER TABLE t ALTER.
-func (p *parser) alterColumn(st *AlterTable) {
-	st.IfColumn = p.ifExists()
-	st.Column = p.column()
-	switch {
-	case !st.IfColumn && p.accept("TYPE"):
-		st.Action = AlterColumnType
-		st.Type = p.typeName()
-	case p.is("MASKED"):
-		st.Action = AlterMask
-		st.Mask = p.mask()
-	case p.accept("DROP"):
-		p.expect("MASKED")
-		st.Action = AlterMask
-	default:
-		p.noViable()
-	}
-}
-
 // dropColumns parses the part after ALTER TABLE t DROP.
 func (p *parser) dropColumns(st *AlterTable) {
 	st.Action = AlterDrop
 	st.IfColumn = p.ifExists()
 	if p.accept("(") {
-		st.Drop = p.names()
+		st.Drop = list(p, p.name)
 		p.expect(")")
 	} else {
 		st.Drop = []string{p.name()}
@@ -376,18 +310,12 @@ func (p *parser) dropColumns(st *AlterTable) {
 	st.Timestamp = p.constant()
 }
 
-// renames parses "a TO b AND ...".
-func (p *parser) renames() []Rename {
-	var list []Rename
-	for {
-		r := Rename{From: p.name()}
-		p.expect("TO")
-		r.To = p.name()
-		list = append(list, r)
-		if !p.accept("AND") {
-			return list
-		}
-	}
+// rename parses "a TO b".
+func (p *parser) rename() Rename {
+	r := Rename{From: p.name()}
+	p.expect("TO")
+	r.To = p.name()
+	return r
 }
 
 // createType parses the rule createTypeStatement.
@@ -422,7 +350,7 @@ func (p *parser) alterType() Statement {
 	case p.accept("RENAME"):
 		st.Action = AlterRename
 		st.IfField = p.ifExists()
-		st.Renames = p.renames()
+		st.Renames = joined(p, "AND", p.rename)
 	default:
 		p.noViable()
 	}
@@ -439,10 +367,7 @@ func (p *parser) createIndex(custom bool) Statement {
 	st.Table = p.tableName()
 	p.expect("(")
 	if !p.is(")") {
-		st.Targets = append(st.Targets, p.indexTarget())
-		for p.accept(",") {
-			st.Targets = append(st.Targets, p.indexTarget())
-		}
+		st.Targets = list(p, p.indexTarget)
 	}
 	p.expect(")")
 	if p.accept("USING") {

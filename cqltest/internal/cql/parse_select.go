@@ -9,10 +9,7 @@ func (p *parser) selectStatement() Statement {
 	p.expect("SELECT")
 	st := &Select{JSON: p.selectWord("JSON"), Distinct: p.selectWord("DISTINCT")}
 	if !p.accept("*") {
-		st.Selectors = append(st.Selectors, p.selector())
-		for p.accept(",") {
-			st.Selectors = append(st.Selectors, p.selector())
-		}
+		st.Selectors = list(p, p.selector)
 	}
 	p.expect("FROM")
 	st.From = p.tableName()
@@ -26,10 +23,7 @@ func (p *parser) selectStatement() Statement {
 	}
 	if p.accept("ORDER") {
 		p.expect("BY")
-		st.OrderBy = append(st.OrderBy, p.ordering())
-		for p.accept(",") {
-			st.OrderBy = append(st.OrderBy, p.ordering())
-		}
+		st.OrderBy = list(p, p.ordering)
 	}
 	if p.accept("PER") {
 		p.expect("PARTITION", "LIMIT")
@@ -143,15 +137,9 @@ func (p *parser) timeout() Expr {
 }
 
 // where parses the rule whereClause.
-func (p *parser) where() []Relation {
-	list := []Relation{p.relation()}
-	for p.accept("AND") {
-		list = append(list, p.relation())
-	}
-	return list
-}
+func (p *parser) where() []Relation { return joined(p, "AND", p.relation) }
 
-// relation parses the rules relation and customIndexExpression.
+// relation parses the rule relation.
 func (p *parser) relation() Relation {
 	p.enter()
 	defer p.leave()
@@ -168,13 +156,6 @@ func (p *parser) relation() Relation {
 		}
 		p.next()
 		r := p.relation()
-		p.expect(")")
-		return r
-	case p.source(p.peek()) == "expr" && p.isAt(1, "(") && p.peek().end == p.peekAt(1).start:
-		p.at += 2
-		r := Relation{Op: CustomIndex, Columns: []string{p.schemaName("index")}}
-		p.expect(",")
-		r.Value = p.term()
 		p.expect(")")
 		return r
 	}
@@ -249,12 +230,9 @@ func (p *parser) tupleValue() Expr {
 // columns parses columns in parentheses.
 func (p *parser) columns() []string {
 	p.expect("(")
-	list := []string{p.column()}
-	for p.accept(",") {
-		list = append(list, p.column())
-	}
+	names := list(p, p.column)
 	p.expect(")")
-	return list
+	return names
 }
 
 // comparison parses the rule relationType.
@@ -288,7 +266,7 @@ func (p *parser) inValues() (Expr, []Expr) {
 	if p.accept(")") {
 		return nil, nil
 	}
-	list := p.terms()
+	terms := p.terms()
 	p.expect(")")
-	return nil, list
+	return nil, terms
 }

@@ -321,6 +321,18 @@ func (p *parser) qualified(what string) Name {
 
 func (p *parser) tableName() Name { return p.qualified("table") }
 
+// list parses items with commas between them.
+func list[T any](p *parser, item func() T) []T { return joined(p, ",", item) }
+
+// joined parses items with a keyword or operator between them.
+func joined[T any](p *parser, separator string, item func() T) []T {
+	items := []T{item()}
+	for p.accept(separator) {
+		items = append(items, item())
+	}
+	return items
+}
+
 // marker parses a bind marker; nil means that none is next.
 func (p *parser) marker() *Marker {
 	name := ""

@@ -3,274 +3,245 @@
 package cql
 
 import (
-	"maps"
-	"slices"
+	"strconv"
+	"strings"
 )
 
-// Statements that read and change rows as CQL; print_schema.go has the others.
+// Expressions, names and types as CQL, for names of columns and errors. The text of a parsed tree parses to an equal
+// tree.
 
-// statementString returns the text that write writes.
-func statementString(write func(w *writer)) string {
-	var w writer
-	write(&w)
-	return w.String()
-}
+// writer builds a text.
+type writer struct{ strings.Builder }
 
-// opt writes words if the condition holds.
-func (w *writer) opt(ok bool, words ...string) {
-	if ok {
-		w.words(words...)
-	}
-}
-
-// clause writes a word and an expression, unless the expression is nil.
-func (w *writer) clause(word string, e Expr) {
-	if e != nil {
+func (w *writer) words(words ...string) {
+	for _, word := range words {
 		w.WriteString(word)
-		w.expr(e)
 	}
 }
 
-// String returns the statement as CQL.
-func (s *Select) String() string {
-	return statementString(func(w *writer) {
-		w.WriteString("SELECT ")
-		w.opt(s.JSON, "JSON ")
-		w.opt(s.Distinct, "DISTINCT ")
-		w.opt(len(s.Selectors) == 0, "*")
-		w.list(len(s.Selectors), func(i int) {
-			w.expr(s.Selectors[i].Expr)
-			w.opt(s.Selectors[i].Alias != "", " AS ", QuoteIdent(s.Selectors[i].Alias))
-		})
-		w.words(" FROM ", s.From.String())
-		w.where(s.Where)
-		if len(s.GroupBy) > 0 {
-			w.WriteString(" GROUP BY ")
-			w.exprs(s.GroupBy)
+// list writes n items separated by commas.
+func (w *writer) list(n int, item func(i int)) { w.joined(n, ", ", item) }
+
+func (w *writer) joined(n int, separator string, item func(i int)) {
+	for i := range n {
+		if i > 0 {
+			w.WriteString(separator)
 		}
-		w.opt(len(s.OrderBy) > 0, " ORDER BY ")
-		w.list(len(s.OrderBy), func(i int) {
-			o := s.OrderBy[i]
-			w.WriteString(QuoteIdent(o.Column))
-			w.clause(" ANN OF ", o.ANN)
-			w.opt(o.Desc, " DESC")
-		})
-		w.clause(" PER PARTITION LIMIT ", s.PerPartitionLimit)
-		w.clause(" LIMIT ", s.Limit)
-		w.opt(s.AllowFiltering, " ALLOW FILTERING")
-		w.opt(s.BypassCache, " BYPASS CACHE")
-		w.clause(" USING TIMEOUT ", s.Timeout)
-	})
-}
-
-// where writes a WHERE clause.
-func (w *writer) where(list []Relation) {
-	w.opt(len(list) > 0, " WHERE ")
-	w.joined(len(list), " AND ", func(i int) { w.relation(list[i]) })
-}
-
-// relation writes a relation of a WHERE clause: of a column, an element, a tuple or token(...).
-func (w *writer) relation(r Relation) {
-	if r.Op == CustomIndex {
-		w.WriteString("expr(")
-		w.idents(r.Columns)
-		w.WriteString(", ")
-		w.expr(r.Value)
-		w.WriteByte(')')
-		return
+		item(i)
 	}
-	w.opt(r.Token, "token")
-	w.opt(r.Token || r.Tuple, "(")
-	w.idents(r.Columns)
-	w.opt(r.Token || r.Tuple, ")")
-	w.element(r.Element)
-	w.comparison(r.Op, r.Value, r.Values)
 }
 
-// element writes [e], unless e is nil.
-func (w *writer) element(e Expr) {
-	if e != nil {
+// QuoteIdent returns a name as CQL, quoted unless it is in lower case and not a keyword.
+func QuoteIdent(name string) string {
+	if isPlainName(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// isPlainName reports whether a name needs no quotes.
+func isPlainName(s string) bool {
+	if s == "" || s[0] < 'a' || s[0] > 'z' || keywordOf(s).class != 0 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c != '_' && !isDigit(c) && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return s != "true" && s != "false" && s != "nan" && s != "infinity"
+}
+
+// QuoteString returns a string as a CQL literal.
+func QuoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// String returns keyspace.name as CQL, quoted where necessary.
+func (n Name) String() string {
+	if n.Keyspace == "" {
+		return QuoteIdent(n.Name)
+	}
+	return QuoteIdent(n.Keyspace) + "." + QuoteIdent(n.Name)
+}
+
+func (w *writer) idents(names []string) {
+	w.list(len(names), func(i int) { w.WriteString(QuoteIdent(names[i])) })
+}
+
+func (w *writer) exprs(list []Expr) { w.list(len(list), func(i int) { w.expr(list[i]) }) }
+
+// expr writes one expression. Operators need no parentheses: in a parsed tree parentheses are tuples.
+func (w *writer) expr(e Expr) {
+	switch e := e.(type) {
+	case *Literal:
+		if e.Kind == StringLiteral {
+			w.WriteString(QuoteString(e.Text))
+			return
+		}
+		w.WriteString(e.Text)
+	case *Marker:
+		if e.Name == "" {
+			w.WriteByte('?')
+			return
+		}
+		w.words(":", QuoteIdent(e.Name))
+	case *ListLiteral:
 		w.WriteByte('[')
-		w.expr(e)
+		w.exprs(e.Elems)
+		w.WriteByte(']')
+	case *SetLiteral:
+		w.WriteByte('{')
+		w.exprs(e.Elems)
+		w.WriteByte('}')
+	case *MapLiteral:
+		w.WriteByte('{')
+		w.list(len(e.Entries), func(i int) {
+			w.expr(e.Entries[i].Key)
+			w.WriteString(": ")
+			w.expr(e.Entries[i].Value)
+		})
+		w.WriteByte('}')
+	case *UDTLiteral:
+		w.WriteByte('{')
+		w.list(len(e.Fields), func(i int) {
+			w.words(QuoteIdent(e.Fields[i].Name), ": ")
+			w.expr(e.Fields[i].Value)
+		})
+		w.WriteByte('}')
+	case *TupleLiteral:
+		w.WriteByte('(')
+		w.exprs(e.Elems)
+		w.WriteByte(')')
+	case *TypeHint:
+		w.WriteByte('(')
+		w.typeName(e.Type)
+		w.WriteString(") ")
+		w.expr(e.Expr)
+	case *Cast:
+		w.WriteString("CAST(")
+		w.expr(e.Expr)
+		w.WriteString(" AS ")
+		w.typeName(e.Type)
+		w.WriteByte(')')
+	case *Call:
+		w.call(e)
+	case *Binary:
+		w.expr(e.Left)
+		w.words(" ", string(rune(e.Op)), " ")
+		w.expr(e.Right)
+	case *Negate:
+		w.WriteString("- ") // without the space "-1" is a number and "--" starts a comment
+		w.expr(e.Expr)
+	case *Column:
+		w.WriteString(QuoteIdent(e.Name))
+	case *Field:
+		w.expr(e.Of)
+		if _, ok := e.Of.(*Literal); ok {
+			w.WriteByte(' ') // "1." is a number
+		}
+		w.words(".", QuoteIdent(e.Name))
+	case *Element:
+		w.expr(e.Of)
+		w.WriteByte('[')
+		w.expr(e.Index)
 		w.WriteByte(']')
 	}
+}
+
+// call writes a function call. Functions whose names are keywords, or types, must not be quoted.
+func (w *writer) call(c *Call) {
+	if c.Name.Keyspace != "" {
+		w.words(QuoteIdent(c.Name.Keyspace), ".")
+	}
+	switch name := c.Name.Name; {
+	case name == "token", name == "count", name == "writetime", name == "maxwritetime", name == "ttl", isNativeType(name):
+		w.WriteString(name)
+	default:
+		w.WriteString(QuoteIdent(name))
+	}
+	w.WriteByte('(')
+	if c.Star {
+		w.WriteByte('*')
+	}
+	w.exprs(c.Args)
+	w.WriteByte(')')
+}
+
+// isNativeType reports whether a name names a native type: uuid() is a function, too.
+func isNativeType(name string) bool {
+	return keywordOf(name).class == native && name == strings.ToLower(name)
+}
+
+// typeWords are the names of the types with arguments, by TypeKind.
+var typeWords = [...]string{
+	ListType: "list", SetType: "set", MapType: "map", TupleType: "tuple", VectorType: "vector", FrozenType: "frozen",
+	CustomType: "",
+}
+
+// typeName writes a type with its parameters.
+func (w *writer) typeName(t *TypeName) {
+	switch t.Kind {
+	case NativeType:
+		w.WriteString(t.Name)
+	case UserType:
+		w.userType(Name{t.Keyspace, t.Name})
+	case CustomType:
+		w.WriteString(QuoteString(t.Name))
+	default:
+		w.words(typeWords[t.Kind], "<")
+		w.list(len(t.Args), func(i int) { w.typeName(t.Args[i]) })
+		if t.Kind == VectorType {
+			w.words(", ", strconv.Itoa(t.Dim))
+		}
+		w.WriteByte('>')
+	}
+}
+
+// userType writes the name of a user-defined type. It also quotes names that are only reserved.
+func (w *writer) userType(n Name) {
+	if n.Keyspace != "" {
+		w.words(QuoteIdent(n.Keyspace), ".")
+	}
+	if reservedTypeNames[n.Name] {
+		w.words(`"`, n.Name, `"`)
+		return
+	}
+	w.WriteString(QuoteIdent(n.Name))
 }
 
 // operatorWords are the operators in CQL, by Operator.
 var operatorWords = [...]string{
 	Eq: "=", Lt: "<", Lte: "<=", Gt: ">", Gte: ">=", Neq: "!=", In: "IN", Contains: "CONTAINS",
-	ContainsKey: "CONTAINS KEY", Like: "LIKE", IsNotNull: "IS NOT NULL", CustomIndex: "expr",
+	ContainsKey: "CONTAINS KEY", Like: "LIKE", IsNotNull: "IS NOT NULL",
 }
 
 // String returns the operator in CQL.
 func (o Operator) String() string { return operatorWords[o] }
 
-// comparison writes an operator and its right side.
-func (w *writer) comparison(op Operator, value Expr, values []Expr) {
-	w.words(" ", op.String())
-	if op == IsNotNull {
-		return
-	}
-	w.WriteByte(' ')
-	if op == In && value == nil {
-		w.WriteByte('(')
-		w.exprs(values)
-		w.WriteByte(')')
-		return
-	}
-	w.expr(value)
+func exprString(e Expr) string {
+	var w writer
+	w.expr(e)
+	return w.String()
 }
 
-// String returns the statement as CQL.
-func (s *Insert) String() string {
-	return statementString(func(w *writer) {
-		w.words("INSERT INTO ", s.Table.String(), " ")
-		if s.JSON != nil {
-			w.WriteString("JSON ")
-			w.expr(s.JSON)
-			w.opt(s.DefaultUnset, " DEFAULT UNSET")
-		} else {
-			w.WriteByte('(')
-			w.idents(s.Columns)
-			w.WriteString(") VALUES (")
-			w.exprs(s.Values)
-			w.WriteByte(')')
-		}
-		w.opt(s.IfNotExists, " IF NOT EXISTS")
-		w.using(s.Using)
-	})
-}
+func (e *Literal) String() string      { return exprString(e) }
+func (e *Marker) String() string       { return exprString(e) }
+func (e *ListLiteral) String() string  { return exprString(e) }
+func (e *SetLiteral) String() string   { return exprString(e) }
+func (e *MapLiteral) String() string   { return exprString(e) }
+func (e *UDTLiteral) String() string   { return exprString(e) }
+func (e *TupleLiteral) String() string { return exprString(e) }
+func (e *TypeHint) String() string     { return exprString(e) }
+func (e *Cast) String() string         { return exprString(e) }
+func (e *Call) String() string         { return exprString(e) }
+func (e *Binary) String() string       { return exprString(e) }
+func (e *Negate) String() string       { return exprString(e) }
+func (e *Column) String() string       { return exprString(e) }
+func (e *Field) String() string        { return exprString(e) }
+func (e *Element) String() string      { return exprString(e) }
 
-// using writes a USING clause. The tree does not store the order of its parts; the indexes of their markers define it.
-func (w *writer) using(u Using) {
-	type part struct {
-		word  string
-		value Expr
-	}
-	var parts []part
-	for _, p := range []part{{"TIMESTAMP ", u.Timestamp}, {"TTL ", u.TTL}, {"TIMEOUT ", u.Timeout}} {
-		if p.value != nil {
-			parts = append(parts, p)
-		}
-	}
-	slices.SortStableFunc(parts, func(a, b part) int { return markerIndex(a.value) - markerIndex(b.value) })
-	w.opt(len(parts) > 0, " USING ")
-	w.joined(len(parts), " AND ", func(i int) { w.clause(parts[i].word, parts[i].value) })
-}
-
-// markerIndex returns the index of a marker, or -1 for any other expression.
-func markerIndex(e Expr) int {
-	if m, ok := e.(*Marker); ok {
-		return m.Index
-	}
-	return -1
-}
-
-// String returns the statement as CQL.
-func (s *Update) String() string {
-	return statementString(func(w *writer) {
-		w.words("UPDATE ", s.Table.String())
-		w.using(s.Using)
-		w.WriteString(" SET ")
-		w.list(len(s.Set), func(i int) { w.assignment(s.Set[i]) })
-		w.where(s.Where)
-		w.conditions(s.IfExists, s.If)
-	})
-}
-
-// assignment writes an item of SET. The column follows the value in c = v + c.
-func (w *writer) assignment(a Assignment) {
-	column := QuoteIdent(a.Column)
-	w.WriteString(column)
-	switch a.Op {
-	case Assign, AssignPrepend:
-		w.WriteString(" = ")
-	case AssignAdd:
-		w.WriteString(" += ")
-	case AssignSub:
-		w.WriteString(" -= ")
-	case AssignElement:
-		w.element(a.Key)
-		w.WriteString(" = ")
-	case AssignField:
-		w.words(".", QuoteIdent(a.Field), " = ")
-	}
-	w.expr(a.Value)
-	w.opt(a.Op == AssignPrepend, " + ", column)
-}
-
-// conditions writes an IF clause.
-func (w *writer) conditions(exists bool, list []Condition) {
-	w.opt(exists, " IF EXISTS")
-	w.opt(len(list) > 0, " IF ")
-	w.joined(len(list), " AND ", func(i int) {
-		c := list[i]
-		w.WriteString(QuoteIdent(c.Column))
-		w.element(c.Element)
-		w.opt(c.Field != "", ".", QuoteIdent(c.Field))
-		w.comparison(c.Op, c.Value, c.Values)
-	})
-}
-
-// String returns the statement as CQL.
-func (s *Delete) String() string {
-	return statementString(func(w *writer) {
-		w.WriteString("DELETE ")
-		w.list(len(s.Targets), func(i int) {
-			t := s.Targets[i]
-			w.WriteString(QuoteIdent(t.Column))
-			w.element(t.Key)
-			w.opt(t.Field != "", ".", QuoteIdent(t.Field))
-		})
-		w.opt(len(s.Targets) > 0, " ")
-		w.words("FROM ", s.Table.String())
-		w.using(s.Using)
-		w.where(s.Where)
-		w.conditions(s.IfExists, s.If)
-	})
-}
-
-// String returns the statement as CQL.
-func (s *Batch) String() string {
-	return statementString(func(w *writer) {
-		w.words("BEGIN ", [...]string{LoggedBatch: "", UnloggedBatch: "UNLOGGED ", CounterBatch: "COUNTER "}[s.Kind], "BATCH")
-		w.using(s.Using)
-		for _, st := range s.Statements {
-			w.words(" ", st.String(), ";")
-		}
-		w.WriteString(" APPLY BATCH")
-	})
-}
-
-// String returns the statement as CQL.
-func (s *Truncate) String() string {
-	return statementString(func(w *writer) {
-		w.words("TRUNCATE TABLE ", s.Table.String())
-		w.clause(" USING TIMEOUT ", s.Timeout)
-	})
-}
-
-// String returns the statement as CQL.
-func (s *Use) String() string { return "USE " + QuoteIdent(s.Keyspace) }
-
-// String returns the statement as CQL.
-func (s *Unsupported) String() string { return s.Text }
-
-// option writes name = value.
-func (w *writer) option(o Option) {
-	w.words(QuoteIdent(o.Name), " = ")
-	if o.Map == nil {
-		w.WriteString(QuoteString(o.Value))
-		return
-	}
-	keys := slices.Sorted(maps.Keys(o.Map))
-	w.WriteByte('{')
-	w.list(len(keys), func(i int) { w.words(QuoteString(keys[i]), ": ", QuoteString(o.Map[keys[i]])) })
-	w.WriteByte('}')
-}
-
-// options writes a WITH clause, unless there are no options.
-func (w *writer) options(list Options) {
-	w.opt(len(list) > 0, " WITH ")
-	w.joined(len(list), " AND ", func(i int) { w.option(list[i]) })
+// String returns the type as CQL.
+func (t *TypeName) String() string {
+	var w writer
+	w.typeName(t)
+	return w.String()
 }

@@ -64,7 +64,7 @@ func TestParseRepository(t *testing.T) {
 				for _, text := range scriptEnd.Split(holes.Replace(text), -1) {
 					st, err := cql.Parse(text)
 					require.NoError(t, err, "%s: %s", file, text)
-					again, err := cql.Parse(st.String())
+					again, err := cql.Parse(fmt.Sprint(st))
 					require.NoError(t, err, "%s: %s", file, st)
 					require.Equal(t, st, again)
 				}

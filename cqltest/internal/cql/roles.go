@@ -23,12 +23,3 @@ func (p *parser) listRoles() Statement {
 	st.NoRecursive = p.accept("NORECURSIVE")
 	return st
 }
-
-// String returns the statement as CQL.
-func (s *ListRoles) String() string {
-	return statementString(func(w *writer) {
-		w.WriteString("LIST ROLES")
-		w.opt(s.Of != "", " OF ", QuoteIdent(s.Of))
-		w.opt(s.NoRecursive, " NORECURSIVE")
-	})
-}

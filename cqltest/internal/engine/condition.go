@@ -94,7 +94,7 @@ func (c *compiler) conditionSpec(n *condition, cond *cql.Condition) (spec Column
 		return c.t.spec(col.name+"."+cond.Field, n.typ), nil
 	case cond.Op == cql.Contains || cond.Op == cql.ContainsKey:
 		if !t.isCollection() || cond.Op == cql.ContainsKey && t.Kind != KindMap {
-			return spec, invalid("Cannot use %s on non-collection column %s", operatorWords[cond.Op], col.name)
+			return spec, invalid("Cannot use %s on non-collection column %s", cond.Op, col.name)
 		}
 		if cond.Op == cql.ContainsKey {
 			return c.t.spec("key("+col.name+")", t.Elems[0]), nil
@@ -175,7 +175,7 @@ func (c *condition) compares(current, want []byte) (bool, error) {
 			return want != nil || current != nil, nil
 		}
 		if want == nil {
-			return false, invalid("Invalid comparison with null for operator \"%s\"", operatorWords[c.op])
+			return false, invalid("Invalid comparison with null for operator \"%s\"", c.op)
 		}
 		return false, nil
 	}

@@ -3,46 +3,44 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
+	"regexp"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
 // Changes of the schema: how a statement changes it, names, keyspaces.
 
-// changedName returns the table or keyspace that a schema statement changes.
-func changedName(ks string, tree cql.Statement) Name {
-	qualified := func(n cql.Name) Name {
-		if n.Keyspace != "" {
-			return Name{n.Keyspace, n.Name}
-		}
-		return Name{ks, n.Name}
-	}
+// changeOf returns the table or keyspace that a schema statement changes, and the function that executes it: it
+// replaces c.s by a schema with the change and appends the changes to announce. ks is the keyspace of the connection.
+func changeOf(ks string, tree cql.Statement) (Name, func(c *changer) error) {
+	name := func(n cql.Name) Name { return Name{cmp.Or(n.Keyspace, ks), n.Name} }
 	switch s := tree.(type) {
 	case *cql.CreateKeyspace:
-		return Name{Keyspace: s.Name}
+		return Name{Keyspace: s.Name}, func(c *changer) error { return c.createKeyspace(s) }
 	case *cql.AlterKeyspace:
-		return Name{Keyspace: s.Name}
+		return Name{Keyspace: s.Name}, func(c *changer) error { return c.alterKeyspace(s) }
 	case *cql.DropKeyspace:
-		return Name{Keyspace: s.Name}
+		return Name{Keyspace: s.Name}, func(c *changer) error { return c.dropKeyspace(s) }
 	case *cql.CreateTable:
-		return qualified(s.Name)
+		return name(s.Name), func(c *changer) error { return c.createTable(s) }
 	case *cql.AlterTable:
-		return qualified(s.Name)
+		return name(s.Name), func(c *changer) error { return c.alterTable(s) }
 	case *cql.DropTable:
-		return qualified(s.Name)
+		return name(s.Name), func(c *changer) error { return c.dropTable(s) }
 	case *cql.CreateType:
-		return qualified(s.Name)
+		return name(s.Name), func(c *changer) error { return c.createType(s) }
 	case *cql.AlterType:
-		return qualified(s.Name)
+		return name(s.Name), func(c *changer) error { return c.alterType(s) }
 	case *cql.DropType:
-		return qualified(s.Name)
+		return name(s.Name), func(c *changer) error { return c.dropType(s) }
 	case *cql.CreateIndex:
-		return qualified(s.Table)
+		return name(s.Table), func(c *changer) error { return c.createIndex(s) }
 	case *cql.DropIndex:
-		return Name{Keyspace: qualified(s.Name).Keyspace}
+		return Name{Keyspace: name(s.Name).Keyspace}, func(c *changer) error { return c.dropIndex(s) }
 	}
-	return Name{}
+	return Name{}, func(*changer) error { return invalid("%T is not supported", tree) }
 }
 
 // changer is one change of the schema.
@@ -60,7 +58,8 @@ func (e *Engine) changeSchema(s *Statement) (*Result, error) {
 	defer e.change.Unlock()
 	c := &changer{e: e, s: e.schema.Load(), ks: s.Keyspace}
 	before := c.s
-	if err := c.run(s.tree); err != nil {
+	_, run := changeOf(c.ks, s.tree)
+	if err := run(c); err != nil {
 		return nil, warned(asInvalid(err), c.warn)
 	}
 	if c.s == before || len(c.changes) == 0 {
@@ -70,47 +69,22 @@ func (e *Engine) changeSchema(s *Statement) (*Result, error) {
 	return &Result{Kind: ResultSchemaChange, Change: &c.changes[0], Changes: c.changes, Warnings: c.warn}, nil
 }
 
-// run executes a schema statement: it replaces c.s by a schema with the change and appends the changes to announce.
-func (c *changer) run(tree cql.Statement) error {
-	switch s := tree.(type) {
-	case *cql.CreateKeyspace:
-		return c.createKeyspace(s)
-	case *cql.AlterKeyspace:
-		return c.alterKeyspace(s)
-	case *cql.DropKeyspace:
-		return c.dropKeyspace(s)
-	case *cql.CreateTable:
-		return c.createTable(s)
-	case *cql.AlterTable:
-		return c.alterTable(s)
-	case *cql.DropTable:
-		return c.dropTable(s)
-	case *cql.CreateType:
-		return c.createType(s)
-	case *cql.AlterType:
-		return c.alterType(s)
-	case *cql.DropType:
-		return c.dropType(s)
-	case *cql.CreateIndex:
-		return c.createIndex(s)
-	case *cql.DropIndex:
-		return c.dropIndex(s)
-	}
-	return invalid("%T is not supported", tree)
-}
-
 func (c *changer) done(change, target, ks, name string) {
 	c.changes = append(c.changes, Change{change, target, ks, name})
 }
 
+// putTable adds or replaces a table of a keyspace, and announces it.
+func (c *changer) putTable(change string, k *keyspace, t *table) {
+	k.tables = k.tables.with(t)
+	c.s = c.s.with(k)
+	c.done(change, "TABLE", k.name, t.name)
+}
+
 // keyspace finds a keyspace and returns a copy to change.
 func (c *changer) keyspace(qualifier string) (*keyspace, error) {
-	name := qualifier
+	name := cmp.Or(qualifier, c.ks)
 	if name == "" {
-		name = c.ks
-	}
-	if name == "" {
-		return nil, invalid("No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename")
+		return nil, errNoKeyspace
 	}
 	k := c.s.keyspaces[name]
 	if k == nil && !systemKeyspaces[name] {
@@ -120,6 +94,22 @@ func (c *changer) keyspace(qualifier string) (*keyspace, error) {
 		return nil, &Error{Code: CodeUnauthorized, Message: name + " keyspace is not user-modifiable."}
 	}
 	return k.clone(), nil
+}
+
+// existing returns a copy of the keyspace of a name for which has holds. With ifExists a missing keyspace or object is
+// no error, and there is nothing to change: it returns nil. format takes both names.
+func (c *changer) existing(name cql.Name, ifExists bool, format string, has func(k *keyspace) bool) (*keyspace, error) {
+	k, err := c.keyspace(name.Keyspace)
+	unknown := name.Keyspace != "" && c.s.keyspaces[name.Keyspace] == nil && !systemKeyspaces[name.Keyspace]
+	switch {
+	case err != nil && !unknown:
+		return nil, err
+	case err == nil && has(k):
+		return k, nil
+	case ifExists:
+		return nil, nil
+	}
+	return nil, invalid(format, cmp.Or(name.Keyspace, c.ks), name.Name)
 }
 
 const (
@@ -141,20 +131,15 @@ const (
 	maxTableName    = 222
 )
 
+var plainName = regexp.MustCompile(`^\w+$`)
+
 // checkName returns an error unless name is a valid name of at most so many characters. what is its kind in the error.
 func checkName(what, name string, most int) error {
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_') {
-			return invalid("%s name must not be empty or not contain non-alphanumeric-underscore characters (got \"%s\")", what,
-				name)
-		}
-	}
-	if name == "" {
+	switch {
+	case !plainName.MatchString(name):
 		return invalid("%s name must not be empty or not contain non-alphanumeric-underscore characters (got \"%s\")", what,
 			name)
-	}
-	if len(name) > most {
+	case len(name) > most:
 		return invalid("%s name must not be more than %d characters long (got %d characters for \"%s\")", what, most,
 			len(name), name)
 	}
@@ -230,16 +215,4 @@ func (c *changer) dropKeyspace(s *cql.DropKeyspace) error {
 		c.done("DROPPED", "TYPE", s.Name, name)
 	}
 	return nil
-}
-
-// missing returns the error of a statement about name if its keyspace does not exist: none with IF EXISTS, else format
-// with both names. Otherwise it returns err.
-func (c *changer) missing(name cql.Name, ifExists bool, err error, format string) error {
-	switch {
-	case name.Keyspace == "" || c.s.keyspaces[name.Keyspace] != nil || systemKeyspaces[name.Keyspace]:
-		return err
-	case ifExists:
-		return nil
-	}
-	return invalid(format, name.Keyspace, name.Name)
 }

@@ -40,9 +40,7 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 	if err := t.options.set(s.Options, t, c.e.options.Scylla); err != nil {
 		return err
 	}
-	k.tables = k.tables.with(t)
-	c.s = c.s.with(k)
-	c.done("CREATED", "TABLE", k.name, name)
+	c.putTable("CREATED", k, t)
 	return nil
 }
 
@@ -157,10 +155,6 @@ func (t *table) checkColumns() error {
 // newColumn returns a column with a new id: rows store values by id, so a column that is dropped and added again does
 // not have the old values.
 func (c *changer) newColumn(t *table, d *cql.ColumnDef) (*column, error) {
-	if d.Mask != nil {
-		return nil, invalid("Cannot mask column %s because dynamic data masking is not enabled. "+
-			"You can enable it with the dynamic_data_masking_enabled property on cassandra.yaml", d.Name)
-	}
 	typ, err := c.s.resolveType(t.ks, d.Type, nil, 0)
 	if err != nil {
 		return nil, err
@@ -180,17 +174,18 @@ func (c *changer) newColumn(t *table, d *cql.ColumnDef) (*column, error) {
 	return col, nil
 }
 
+// withTable returns the keyspace of a table, as existing does.
+func (c *changer) withTable(name cql.Name, ifExists bool) (*keyspace, error) {
+	return c.existing(name, ifExists, "Table '%s.%s' doesn't exist", func(k *keyspace) bool {
+		return k.tables.get(name.Name) != nil
+	})
+}
+
 // dropTable executes DROP TABLE. With IF EXISTS a missing table, or keyspace, is no error.
 func (c *changer) dropTable(s *cql.DropTable) error {
-	k, err := c.keyspace(s.Name.Keyspace)
-	if err != nil {
-		return c.missing(s.Name, s.IfExists, err, "Table '%s.%s' doesn't exist")
-	}
-	if k.tables.get(s.Name.Name) == nil {
-		if s.IfExists {
-			return nil
-		}
-		return invalid("Table '%s.%s' doesn't exist", k.name, s.Name.Name)
+	k, err := c.withTable(s.Name, s.IfExists)
+	if k == nil {
+		return err
 	}
 	k.tables = k.tables.without(s.Name.Name)
 	c.s = c.s.with(k)
@@ -200,17 +195,11 @@ func (c *changer) dropTable(s *cql.DropTable) error {
 
 // alterTable executes ALTER TABLE on a copy of the table, which shares the rows.
 func (c *changer) alterTable(s *cql.AlterTable) error {
-	k, err := c.keyspace(s.Name.Keyspace)
-	if err != nil {
-		return c.missing(s.Name, s.IfExists, err, "Table '%s.%s' doesn't exist")
+	k, err := c.withTable(s.Name, s.IfExists)
+	if k == nil {
+		return err
 	}
 	old := k.tables.get(s.Name.Name)
-	if old == nil {
-		if s.IfExists {
-			return nil
-		}
-		return invalid("Table '%s.%s' doesn't exist", k.name, s.Name.Name)
-	}
 	t := old.clone()
 	switch s.Action {
 	case cql.AlterAdd:
@@ -223,10 +212,8 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 		err = renameColumns(t, old, s)
 	case cql.AlterOptions:
 		err = t.options.set(s.Options, t, c.e.options.Scylla)
-	case cql.AlterColumnType:
-		err = invalid("Altering column types is no longer supported")
 	default:
-		err = invalid("This form of ALTER TABLE is not supported: %s", s)
+		err = invalid("Altering column types is no longer supported")
 	}
 	if err != nil || s.IfColumn && t.sameColumns(old) || s.Action == cql.AlterOptions && t.options.same(&old.options) {
 		return err
@@ -234,9 +221,7 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 	if err := t.checkColumns(); err != nil {
 		return err
 	}
-	k.tables = k.tables.with(t)
-	c.s = c.s.with(k)
-	c.done("UPDATED", "TABLE", k.name, t.name)
+	c.putTable("UPDATED", k, t)
 	return nil
 }
 

@@ -5,6 +5,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
@@ -69,17 +70,13 @@ func typeDepth(t *Type) int {
 
 // alterType executes ALTER TYPE. Types are immutable, so it replaces the type in all types and tables that contain it.
 func (c *changer) alterType(s *cql.AlterType) error {
-	k, err := c.keyspace(s.Name.Keyspace)
-	if err != nil {
-		return c.missing(s.Name, s.IfExists, err, "Type %s.%s doesn't exist")
+	k, err := c.existing(s.Name, s.IfExists, "Type %s.%s doesn't exist", func(k *keyspace) bool {
+		return k.types[s.Name.Name] != nil
+	})
+	if k == nil {
+		return err
 	}
 	old := k.types[s.Name.Name]
-	if old == nil {
-		if s.IfExists {
-			return nil
-		}
-		return invalid("Type %s.%s doesn't exist", k.name, s.Name.Name)
-	}
 	t := *old
 	t.Fields, t.Elems = slices.Clone(old.Fields), slices.Clone(old.Elems)
 	if err := c.alterFields(&t, old, s); err != nil {
@@ -191,17 +188,13 @@ func replaceType(t, old, changed *Type) *Type {
 
 // dropType executes DROP TYPE. A type that a type or table uses cannot be dropped.
 func (c *changer) dropType(s *cql.DropType) error {
-	k, err := c.keyspace(s.Name.Keyspace)
-	if err != nil {
-		return c.missing(s.Name, s.IfExists, err, "Type '%s.%s' doesn't exist")
+	k, err := c.existing(s.Name, s.IfExists, "Type '%s.%s' doesn't exist", func(k *keyspace) bool {
+		return k.types[s.Name.Name] != nil
+	})
+	if k == nil {
+		return err
 	}
 	t := k.types[s.Name.Name]
-	if t == nil {
-		if s.IfExists {
-			return nil
-		}
-		return invalid("Type '%s.%s' doesn't exist", k.name, s.Name.Name)
-	}
 	var users []string
 	for _, name := range sortedKeys(k.types) {
 		if name != t.Name && mentions(k.types[name], t) {
@@ -284,9 +277,7 @@ func (c *changer) createIndex(s *cql.CreateIndex) error {
 	t.indexes = append(t.indexes, i)
 	slices.SortFunc(t.indexes, func(a, b *index) int { return strings.Compare(a.name, b.name) })
 	t.finish()
-	k.tables = k.tables.with(t)
-	c.s = c.s.with(k)
-	c.done("UPDATED", "TABLE", k.name, t.name)
+	c.putTable("UPDATED", k, t)
 	return nil
 }
 
@@ -344,10 +335,7 @@ func freeIndexName(k *keyspace, base string) string {
 		if t, _ := k.index(name); t == nil {
 			return name
 		}
-		name = base + "_" + string(rune('0'+n%10))
-		if n > 9 {
-			name = base + "_" + strings.Repeat("1", n-8)
-		}
+		name = base + "_" + strconv.Itoa(n)
 	}
 }
 
@@ -435,11 +423,16 @@ func (i *index) checkOptions(t *Type) error {
 	return nil
 }
 
+// indexWords are the words before the target of an index on a collection.
+var indexWords = map[cql.IndexKind]string{
+	cql.IndexColumn: "values", cql.IndexValues: "values", cql.IndexKeys: "keys", cql.IndexEntries: "entries",
+}
+
 // checkTarget sets the target of an index from the column and the kind in the statement: the column itself, or keys,
 // values, entries or full of a collection.
 func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error {
-	kind := target.Kind
-	typ := col.typ
+	kind, typ := target.Kind, col.typ
+	word := indexWords[kind]
 	quoted := quoteName(col.name)
 	switch {
 	case typ.Kind == KindCounter || t.counter:
@@ -452,18 +445,13 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 		return invalid("Cannot create secondary index on the only partition key column %s", quoted)
 	}
 	if typ.isCollection() && !typ.Frozen {
-		switch kind {
-		case cql.IndexColumn, cql.IndexValues:
-			i.target = "values(" + quoted + ")"
-		case cql.IndexKeys, cql.IndexEntries:
-			word := map[cql.IndexKind]string{cql.IndexKeys: "keys", cql.IndexEntries: "entries"}[kind]
-			if typ.Kind != KindMap {
-				return invalid("Cannot create index on %s of column %s with non-map type", word, quoted)
-			}
-			i.target = word + "(" + quoted + ")"
-		default:
+		switch {
+		case kind == cql.IndexFull:
 			return invalid("full() indexes can only be created on frozen collections")
+		case word != "values" && typ.Kind != KindMap:
+			return invalid("Cannot create index on %s of column %s with non-map type", word, quoted)
 		}
+		i.target = word + "(" + quoted + ")"
 		return nil
 	}
 	switch {
@@ -472,14 +460,9 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 	case kind == cql.IndexFull:
 		return invalid("full() indexes can only be created on frozen collections")
 	case typ.isCollection():
-		word := map[cql.IndexKind]string{cql.IndexKeys: "keys", cql.IndexEntries: "entries"}[kind]
-		if word == "" {
-			word = "values"
-		}
 		return invalid("Cannot create %s() index on frozen column %s. Frozen collections are immutable and must be fully indexed "+
 			"by using the 'full(%s)' modifier", word, quoted, quoted)
 	case kind == cql.IndexKeys || kind == cql.IndexEntries:
-		word := map[cql.IndexKind]string{cql.IndexKeys: "keys", cql.IndexEntries: "entries"}[kind]
 		return invalid("Cannot create %s() index on %s. Non-collection columns only support simple indexes", word, quoted)
 	default:
 		i.target = quoted
@@ -489,22 +472,17 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 
 // dropIndex executes DROP INDEX. The table's change is announced.
 func (c *changer) dropIndex(s *cql.DropIndex) error {
-	k, err := c.keyspace(s.Name.Keyspace)
-	if err != nil {
-		return c.missing(s.Name, s.IfExists, err, "Index '%s.%s' doesn't exist'")
+	k, err := c.existing(s.Name, s.IfExists, "Index '%s.%s' doesn't exist'", func(k *keyspace) bool {
+		t, _ := k.index(s.Name.Name)
+		return t != nil
+	})
+	if k == nil {
+		return err
 	}
 	old, _ := k.index(s.Name.Name)
-	if old == nil {
-		if s.IfExists {
-			return nil
-		}
-		return invalid("Index '%s.%s' doesn't exist'", k.name, s.Name.Name)
-	}
 	t := old.clone()
 	t.indexes = slices.DeleteFunc(t.indexes, func(i *index) bool { return i.name == s.Name.Name })
 	t.finish()
-	k.tables = k.tables.with(t)
-	c.s = c.s.with(k)
-	c.done("UPDATED", "TABLE", k.name, t.name)
+	c.putTable("UPDATED", k, t)
 	return nil
 }

@@ -35,7 +35,7 @@ func (e *Engine) describe(s *Statement, r *Request) (*Result, error) {
 	var err error
 	switch tree.What {
 	case "CLUSTER":
-		return e.describeCluster(s.Keyspace), nil
+		return e.describeCluster(), nil
 	case "KEYSPACES":
 		for _, k := range d.keyspaces() {
 			d.add(k.name, "keyspace", k.name, nil)
@@ -70,24 +70,12 @@ func describeColumns(names ...string) []Column {
 	return out
 }
 
-// describeCluster executes DESCRIBE CLUSTER. The result contains the replicas of a keyspace that is not a system's.
-func (e *Engine) describeCluster(ks string) *Result {
-	res := &Result{Kind: ResultRows, Columns: describeColumns("cluster", "partitioner", "snitch")}
+// describeCluster executes DESCRIBE CLUSTER, without the replicas that Cassandra adds for the keyspace in use.
+func (e *Engine) describeCluster() *Result {
 	row := [][]byte{[]byte(e.options.Cluster), []byte("Murmur3Partitioner"), []byte("DynamicEndpointSnitch")}
-	if ks != "" && !systemKeyspaces[ks] {
-		t := MapOf(Native("text"), freeze(ListOf(Native("text"))))
-		res.Columns = append(res.Columns, Column{"system", "describe", "range_ownership", t})
-		var parts [][]byte
-		if e.options.Ownership != nil {
-			for tok, nodes := range e.options.Ownership(ks) {
-				list, _ := encode(t.Elems[1], nodes)
-				parts = append(parts, []byte(tok), list)
-			}
-		}
-		row = append(row, joinSorted(t, parts))
+	return &Result{
+		Kind: ResultRows, Columns: describeColumns("cluster", "partitioner", "snitch"), Rows: [][][]byte{row},
 	}
-	res.Rows = [][][]byte{row}
-	return res
 }
 
 // page returns the page of the elements that the request selects. The paging state is the version of the schema and the

@@ -17,12 +17,6 @@ import (
 // are not virtual.
 var virtualKeyspaces = map[string]bool{"system_views": true, "system_virtual_schema": true}
 
-// virtualText returns the comment that stands for the CREATE statement of a virtual keyspace or table.
-func virtualText(kind, name, text string) string {
-	return fmt.Sprintf("/*\nWarning: %s %s is a virtual %s and cannot be recreated with CQL.\nStructure, for reference:\n%s\n*/",
-		kind, name, strings.ToLower(kind), text)
-}
-
 func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // mapText returns a map of texts as a literal, sorted by key.
@@ -36,9 +30,6 @@ func mapText(m map[string]string) string {
 
 func createKeyspaceText(k *keyspace) string {
 	name := quoteName(k.name)
-	if virtualKeyspaces[k.name] {
-		return virtualText("Keyspace", name, "VIRTUAL KEYSPACE "+name+";")
-	}
 	options := maps.Clone(k.replication)
 	class := strings.TrimPrefix(options["class"], "org.apache.cassandra.locator.")
 	delete(options, "class")
@@ -79,20 +70,13 @@ func (t *table) createText(internals bool) string {
 	if internals {
 		dropped = t.dropped
 	}
-	virtual, word := virtualKeyspaces[t.ks], "CREATE TABLE "
-	if virtual {
-		word = "VIRTUAL TABLE "
-	}
-	text := word + t.fullName() + " (\n" + strings.Join(t.columnTexts(dropped), ",\n") + "\n) WITH " +
-		strings.Join(t.optionTexts(virtual, internals), "\n    AND ") + ";"
+	text := "CREATE TABLE " + t.fullName() + " (\n" + strings.Join(t.columnTexts(dropped), ",\n") + "\n) WITH " +
+		strings.Join(t.optionTexts(internals), "\n    AND ") + ";"
 	for _, d := range dropped {
 		text += fmt.Sprintf("\nALTER TABLE %s DROP %s USING TIMESTAMP %d;", t.fullName(), quoteName(d.name), d.at)
 		if again := t.byName[d.name]; again != nil {
 			text += "\nALTER TABLE " + t.fullName() + " ADD " + again.text() + ";"
 		}
-	}
-	if virtual {
-		return virtualText("Table", t.fullName(), text)
 	}
 	return text
 }
@@ -180,9 +164,9 @@ var describedOptions = []struct {
 }
 
 // optionTexts returns the parts of WITH.
-func (t *table) optionTexts(virtual, internals bool) []string {
+func (t *table) optionTexts(internals bool) []string {
 	var out []string
-	if internals && !virtual {
+	if internals {
 		out = append(out, "ID = "+formatUUID(t.id[:]))
 	}
 	if len(t.ck) > 0 {
@@ -193,9 +177,6 @@ func (t *table) optionTexts(virtual, internals bool) []string {
 		out = append(out, "CLUSTERING ORDER BY ("+strings.Join(order, ", ")+")")
 	}
 	for _, o := range describedOptions {
-		if virtual && o.name != "comment" {
-			continue
-		}
 		v, ok := t.options.values[o.name]
 		if !ok {
 			v = o.missing

@@ -3,9 +3,13 @@
 package engine
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
 // The engine: options, clock and virtual tables.
@@ -19,9 +23,6 @@ type Options struct {
 	// DataCenters returns the number of nodes by data center; nil means unknown. A replication_factor of
 	// NetworkTopologyStrategy applies to each data center, and other names are refused.
 	DataCenters func() map[string]int
-	// Ownership returns the addresses of the replicas of a keyspace by the last token of each range, for DESCRIBE CLUSTER;
-	// nil means unknown.
-	Ownership func(keyspace string) map[string][]string
 	// Roles returns the names of the roles, for LIST ROLES; none, and nil, mean that clients are anonymous.
 	Roles func() []string
 	// BatchSizeFail is the size in bytes above which a batch over several partitions is refused ("Batch too large"), like
@@ -71,17 +72,12 @@ func (e *Engine) micros() int64 {
 	}
 }
 
-// A VirtualColumn is one column of a Virtual table. Key columns are listed in key order.
-type VirtualColumn struct {
-	Name string
-	Type *Type
-	Kind ColumnKind
-}
-
 // A Virtual is a table whose rows are computed per query, for the node that received the request.
 type Virtual struct {
 	Keyspace, Name string
-	Columns        []VirtualColumn
+	// Columns is "name type" for each column, with semicolons between them. Key columns are listed in key order, and end in
+	// " p" in the partition key, in " c" for clustering columns.
+	Columns string
 	// Rows returns all rows for the node of the request (Request.Node). Cells are Go values by the type of the column:
 	// string, int, int32, int64, bool, float32, float64, [16]byte (uuid, timeuuid), netip.Addr or net.IP, time.Time
 	// (timestamp), []byte (already serialized), []string (set, list), map[string]string, nil. A missing key is NULL. A
@@ -109,23 +105,36 @@ func (e *Engine) AddVirtual(v Virtual) {
 		options: defaultOptions(),
 	}
 	t.options.values["comment"] = v.Comment
-	for _, c := range v.Columns {
-		col := &column{name: c.Name, typ: c.Type, kind: c.Kind, id: t.nextID}
-		t.nextID++
-		switch c.Kind {
-		case PartitionKey:
-			col.pos = len(t.pk)
-			t.pk = append(t.pk, col)
-		case Clustering:
-			col.pos = len(t.ck)
-			t.ck = append(t.ck, col)
-		default:
-			t.rest = append(t.rest, col)
-		}
+	for spec := range strings.SplitSeq(v.Columns, ";") {
+		t.addVirtualColumn(strings.TrimSpace(spec))
 	}
 	t.finish()
 	k.tables = k.tables.with(t)
 	e.publish(s.with(k))
+}
+
+// addVirtualColumn adds a column of Virtual.Columns. A mistake in it is one of this module, not of a user.
+func (t *table) addVirtualColumn(spec string) {
+	name, typ, _ := strings.Cut(spec, " ")
+	col := &column{name: name, kind: Regular, id: t.nextID}
+	t.nextID++
+	columns := &t.rest
+	if rest, ok := strings.CutSuffix(typ, " p"); ok {
+		typ, col.kind, columns = rest, PartitionKey, &t.pk
+	} else if rest, ok := strings.CutSuffix(typ, " c"); ok {
+		typ, col.kind, columns = rest, Clustering, &t.ck
+	}
+	n, err := cql.ParseType(typ)
+	if err == nil {
+		col.typ, err = (&schema{}).resolveType("", n, nil, 0)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("cqltest: %s: column %q: %v", t.name, spec, err))
+	}
+	if col.kind != Regular {
+		col.pos = len(*columns)
+	}
+	*columns = append(*columns, col)
 }
 
 // publish makes s the current schema. Callers hold e.change.

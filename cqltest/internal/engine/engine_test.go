@@ -50,7 +50,7 @@ func TestExecuteBound(t *testing.T) {
 	e, _ := newEngine(t)
 	mustRun(t, e, "CREATE TABLE t (k int PRIMARY KEY, v text, l list<int>, s frozen<set<int>>)")
 	one, text := int32Bytes(1), []byte("text")
-	set := joinCollection(SetOf(Native("int")), [][]byte{int32Bytes(2), one})
+	set := joinCollection(ListOf(Native("int")), [][]byte{int32Bytes(2), one})
 	null := "2200 null is not supported inside collections"
 	for _, c := range []struct {
 		name, cql string
@@ -370,14 +370,7 @@ func TestVirtual(t *testing.T) {
 	e, _ := newEngine(t)
 	e.AddVirtual(Virtual{
 		Keyspace: "system", Name: "local",
-		Columns: []VirtualColumn{
-			{"key", Native("text"), PartitionKey},
-			{"host_id", Native("uuid"), Regular},
-			{"rpc_address", Native("inet"), Regular},
-			{"tokens", SetOf(Native("text")), Regular},
-			{"rpc_port", Native("int"), Regular},
-			{"rack", Native("text"), Regular},
-		},
+		Columns: "key text p; host_id uuid; rpc_address inet; tokens set<text>; rpc_port int; rack text",
 		Rows: func(node any) []map[string]any {
 			return []map[string]any{{
 				"key": "local", "host_id": [16]byte{1}, "rpc_address": "127.0.0.1", "tokens": []string{"5", "-1"}, "rpc_port": node,

@@ -57,6 +57,10 @@ func invalid(format string, args ...any) error {
 	return &Error{Code: CodeInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
+func syntaxError(format string, args ...any) error {
+	return &Error{Code: CodeSyntax, Message: fmt.Sprintf(format, args...)}
+}
+
 func configError(format string, args ...any) error {
 	return &Error{Code: CodeConfig, Message: fmt.Sprintf(format, args...)}
 }
@@ -72,6 +76,8 @@ func asInvalid(err error) error {
 	}
 	return invalid("%s", err.Error())
 }
+
+var errNoKeyspace = invalid("No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename")
 
 const filteringMessage = "Cannot execute this query as it might involve data filtering and thus may have unpredictable performance. " +
 	"If you want to execute this query despite the performance unpredictability, use ALLOW FILTERING"

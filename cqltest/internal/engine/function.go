@@ -59,15 +59,12 @@ func (c *compiler) call(e *cql.Call) (*node, error) {
 			return nil, invalid("Type error: %s cannot be passed as argument %d of function %s of type %s", a, i,
 				systemName(name), f.params[i])
 		}
-		spec := Column{Name: argName(i, name), Type: f.params[i]}
-		if c.t != nil {
-			spec = c.t.spec(spec.Name, spec.Type)
-		}
+		receiver := argName(i, name)
 		if c.selecting {
-			spec.Name = "[selection]"
+			receiver = "[selection]"
 		}
 		if args[i] == nil {
-			if args[i], err = c.term(a, spec); err != nil {
+			if args[i], err = c.term(a, c.spec(receiver, f.params[i])); err != nil {
 				return nil, err
 			}
 		}
@@ -105,7 +102,7 @@ func (c *compiler) typedArgs(args []cql.Expr) ([]*node, []*Type, error) {
 	nodes, types := make([]*node, len(args)), make([]*Type, len(args))
 	for i, a := range args {
 		switch a.(type) {
-		case *cql.Column, *cql.Field, *cql.Element, *cql.Slice, *cql.Call, *cql.Cast, *cql.Binary, *cql.Negate, *cql.TypeHint:
+		case *cql.Column, *cql.Field, *cql.Element, *cql.Call, *cql.Cast, *cql.Binary, *cql.Negate, *cql.TypeHint:
 			var err error
 			if nodes[i], err = c.selector(a, nil); err != nil {
 				return nil, nil, err

@@ -42,14 +42,12 @@ func (c *compiler) cast(e *cql.Cast) (*node, error) {
 		return nil, invalid("Invalid call to function system.cast_as_%s, none of its type signatures match (known type signatures: those of %s)",
 			to, to)
 	}
-	return &node{typ: to, agg: of.agg, fixed: of.fixed, eval: func(x *env) ([]byte, error) {
-		b, err := of.eval(x)
-		if err != nil || b == nil || isUnset(b) || len(b) == 0 && !isText(of.typ) {
-			return nil, err
+	return of.derived(to, func(_ *env, b []byte) ([]byte, error) {
+		if len(b) == 0 && !isText(of.typ) {
+			return nil, nil
 		}
-		b, err = convert(b)
-		return b, asInvalid(err)
-	}}, nil
+		return convert(b)
+	}), nil
 }
 
 // isCastable reports whether CAST has any conversion to the type, which is named name.

@@ -128,14 +128,7 @@ func (t *Type) orNull(b []byte) []byte {
 
 // appendJSONArray appends a list, set, vector or tuple.
 func (t *Type) appendJSONArray(dst, b []byte) []byte {
-	split := splitCollection
-	switch t.Kind {
-	case KindVector:
-		split = splitVector
-	case KindTuple:
-		split = splitTuple
-	}
-	parts, err := split(t, b)
+	parts, err := t.split(b)
 	if err != nil {
 		return append(dst, "null"...)
 	}
@@ -144,18 +137,14 @@ func (t *Type) appendJSONArray(dst, b []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = t.Elems[i%len(t.Elems)].appendJSON(dst, p)
+		dst = t.part(i).appendJSON(dst, p)
 	}
 	return append(dst, ']')
 }
 
 // appendJSONObject appends a map or user-defined type.
 func (t *Type) appendJSONObject(dst, b []byte) []byte {
-	split := splitCollection
-	if t.Kind == KindUDT {
-		split = splitTuple
-	}
-	parts, err := split(t, b)
+	parts, err := t.split(b)
 	if err != nil {
 		return append(dst, "null"...)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// Values from JSON: INSERT JSON and from_json. Errors name classes of Java, as Cassandra's do.
+// Values from JSON: INSERT JSON and from_json. The texts of errors are not Cassandra's, which name classes of Java.
 
 // decodeJSON parses a JSON text. Numbers are json.Number.
 func decodeJSON(text string) (any, error) {
@@ -157,67 +157,13 @@ func isFromJSON(e *cql.Call) bool {
 	return (name == "from_json" || name == "fromjson") && (e.Name.Keyspace == "" || e.Name.Keyspace == "system")
 }
 
-// jsonWords are the values that a type accepts, in errors.
-var jsonWords = map[Kind]string{
-	KindASCII: "an ascii string", KindText: "a UTF-8 string", KindBigInt: "a bigint value", KindInt: "an int value",
-	KindSmallInt: "a short value", KindTinyInt: "a byte value", KindBoolean: "a boolean value",
-	KindDate: "a string representation of a date value", KindDouble: "a double value", KindFloat: "a float value",
-	KindDuration: "a string representation of a duration", KindInet: "a string representation of an inet value",
-	KindTime:      "a string representation of a time value",
-	KindTimestamp: "a long or a datestring representation of a timestamp value",
-	KindTimeUUID:  "a string representation of a timeuuid", KindUUID: "a string representation of a uuid",
-	KindList: "a list", KindVector: "a list", KindSet: "a list (representing a set)", KindMap: "a map", KindUDT: "a map",
-	KindTuple: "a list representation of a tuple",
-}
-
-// expectedJSON is the error of a value of another kind.
-func (t *Type) expectedJSON(v any) error {
-	class, text := javaValue(v)
-	return badValue("Expected %s, but got a %s: %s", jsonWords[t.Kind], class, text)
-}
-
-// javaValue returns the class and the text of a JSON value in Java.
-func javaValue(v any) (class, text string) {
-	switch v := v.(type) {
-	case nil:
-		return "null", "null"
-	case string:
-		return "String", v
-	case bool:
-		return "Boolean", strconv.FormatBool(v)
-	case json.Number:
-		return javaNumber(v)
-	case []any:
-		parts := make([]string, len(v))
-		for i, e := range v {
-			_, parts[i] = javaValue(e)
-		}
-		return "ArrayList", "[" + strings.Join(parts, ", ") + "]"
-	case map[string]any:
-		var parts []string
-		for _, k := range sortedKeys(v) {
-			_, e := javaValue(v[k])
-			parts = append(parts, k+"="+e)
-		}
-		return "LinkedHashMap", "{" + strings.Join(parts, ", ") + "}"
+// unexpectedJSON is the error of a value of another kind.
+func (t *Type) unexpectedJSON(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
 	}
-	return "", ""
-}
-
-// javaNumber returns the class and the text of a number: the smallest class for integers, otherwise Double.
-func javaNumber(n json.Number) (class, text string) {
-	s := n.String()
-	if strings.ContainsAny(s, ".eE") {
-		f, _ := n.Float64()
-		return "Double", formatFloat(f, 64)
-	}
-	if _, err := strconv.ParseInt(s, 10, 32); err == nil {
-		return "Integer", s
-	}
-	if _, err := n.Int64(); err == nil {
-		return "Long", s
-	}
-	return "BigInteger", s
+	return badValue("Expected a value of type %s, but got: %s", t, text)
 }
 
 // fromJSON returns a JSON value as a value of type t. Any type accepts its literal as a string.
@@ -226,8 +172,7 @@ func (t *Type) fromJSON(v any) ([]byte, error) {
 	switch {
 	case v == nil:
 		return nil, nil
-	case t.Kind == KindList || t.Kind == KindSet || t.Kind == KindMap || t.Kind == KindTuple || t.Kind == KindUDT ||
-		t.Kind == KindVector:
+	case t.hasParts():
 		if isText {
 			var err error
 			if v, err = decodeJSON(text); err != nil {
@@ -238,30 +183,31 @@ func (t *Type) fromJSON(v any) ([]byte, error) {
 	case isText:
 		return t.fromJSONText(text)
 	}
-	class, text := javaValue(v)
-	_, isNumber := v.(json.Number)
-	integer := class == "Integer" || class == "Long" && t.Kind != KindInt
+	number, isNumber := v.(json.Number)
+	text = number.String()
+	whole := isNumber && !strings.ContainsAny(text, ".eE")
+	if f, err := number.Float64(); isNumber && !whole && err == nil {
+		text = formatFloat(f, 64) // other numbers are doubles to Cassandra
+	}
 	switch t.Kind {
 	case KindBoolean:
 		if b, ok := v.(bool); ok {
 			return boolBytes(b), nil
 		}
+	case KindTimestamp: // Cassandra takes only numbers that do not fit 32 bits
+		if _, err := strconv.ParseInt(text, 10, 32); whole && err != nil {
+			return t.parseText(text)
+		}
 	case KindInt, KindBigInt:
-		if integer {
+		if whole {
 			return t.parseText(text)
 		}
-	case KindTimestamp:
-		if class == "Long" {
-			return t.parseText(text)
-		}
-	case KindSmallInt, KindTinyInt, KindFloat, KindDouble:
+	case KindSmallInt, KindTinyInt, KindFloat, KindDouble, KindDecimal, KindVarint:
 		if isNumber {
-			return t.parseText(text)
+			return t.fromJSONText(text)
 		}
-	case KindBlob, KindDecimal, KindVarint:
-		return t.fromJSONText(text)
 	}
-	return nil, t.expectedJSON(v)
+	return nil, t.unexpectedJSON(v)
 }
 
 // fromJSONText returns the text of a literal as a value.
@@ -295,7 +241,7 @@ func (t *Type) fromJSONParts(v any) ([]byte, error) {
 	object, isObject := v.(map[string]any)
 	if t.Kind == KindMap || t.Kind == KindUDT {
 		if !isObject {
-			return nil, t.expectedJSON(v)
+			return nil, t.unexpectedJSON(v)
 		}
 		if t.Kind == KindUDT {
 			return t.fromJSONFields(foldNames(object))
@@ -303,16 +249,10 @@ func (t *Type) fromJSONParts(v any) ([]byte, error) {
 		return t.fromJSONMap(object)
 	}
 	if !isList {
-		return nil, t.expectedJSON(v)
+		return nil, t.unexpectedJSON(v)
 	}
-	_, text := javaValue(v)
-	switch {
-	case t.Kind == KindTuple && len(list) > len(t.Elems):
-		return nil, badValue("Tuple contains extra items (expected %d): %s", len(t.Elems), text)
-	case t.Kind == KindTuple && len(list) < len(t.Elems):
-		return nil, badValue("Tuple is missing items (expected %d): %s", len(t.Elems), text)
-	case t.Kind == KindVector && len(list) != t.Dim:
-		return nil, badValue("List had incorrect size: expected %d but given %d; %s", t.Dim, len(list), text)
+	if n := len(t.Elems); t.Kind == KindTuple && len(list) != n || t.Kind == KindVector && len(list) != t.Dim {
+		return nil, badValue("Expected %d values for %s, but got %d", max(n, t.Dim), t, len(list))
 	}
 	parts := make([][]byte, len(list))
 	for i, e := range list {
@@ -324,15 +264,7 @@ func (t *Type) fromJSONParts(v any) ([]byte, error) {
 			return nil, err
 		}
 	}
-	switch t.Kind {
-	case KindTuple:
-		return joinTuple(parts), nil
-	case KindVector:
-		return joinVector(t, parts), nil
-	case KindSet:
-		return joinSorted(t, parts), nil
-	}
-	return joinCollection(t, parts), nil
+	return t.join(parts), nil
 }
 
 func (t *Type) fromJSONMap(object map[string]any) ([]byte, error) {
@@ -351,7 +283,7 @@ func (t *Type) fromJSONMap(object map[string]any) ([]byte, error) {
 		}
 		parts = append(parts, key, value)
 	}
-	return joinSorted(t, parts), nil
+	return t.join(parts), nil
 }
 
 // fromJSONFields returns a user-defined type. Fields that the object does not have are NULL.

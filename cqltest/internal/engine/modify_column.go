@@ -23,21 +23,22 @@ func (c *compiler) assign(col *column, value cql.Expr) (change, error) {
 	return assigned(col, n), nil
 }
 
-// assigned returns the assignment of the value of n to a whole column.
-func assigned(col *column, n *node) change {
-	if !col.typ.multiCell() {
-		return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
-			b, err := n.eval(x)
-			if err != nil || isUnset(b) {
-				return dst, err
-			}
-			return append(dst, op{col: col, kind: opCell, cell: w.cell(b)}), nil
-		}}
-	}
+// changed returns the change of a column by the value of n. A value that is not set changes nothing.
+func changed(col *column, n *node, ops func(x *env, w *writing, b []byte, dst []op) ([]op, error)) change {
 	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
 		b, err := n.eval(x)
 		if err != nil || isUnset(b) {
 			return dst, err
+		}
+		return ops(x, w, b, dst)
+	}}
+}
+
+// assigned returns the assignment of the value of n to a whole column.
+func assigned(col *column, n *node) change {
+	return changed(col, n, func(_ *env, w *writing, b []byte, dst []op) ([]op, error) {
+		if !col.typ.multiCell() {
+			return append(dst, op{col: col, kind: opCell, cell: w.cell(b)}), nil
 		}
 		// The old elements are deleted one microsecond before the new ones are written.
 		dst = append(dst, op{col: col, kind: opClear, cell: cell{ts: w.ts - 1, deleted: true}})
@@ -45,7 +46,7 @@ func assigned(col *column, n *node) change {
 			return dst, nil
 		}
 		return appendElements(col, b, w, opAppend, dst)
-	}}
+	})
 }
 
 // appendElements adds an op for each element of a serialized collection or UDT.
@@ -101,25 +102,18 @@ func (c *compiler) assignment(col *column, a *cql.Assignment) (change, error) {
 	case cql.AssignField:
 		return c.assignField(col, a)
 	}
-	text := col.name + " + " + a.Value.String()
-	switch a.Op {
-	case cql.AssignSub:
-		text = col.name + " - " + a.Value.String()
-	case cql.AssignPrepend:
-		text = a.Value.String() + " - " + col.name
-	}
 	if t.Kind == KindCounter && a.Op != cql.AssignPrepend {
 		return c.increment(col, a)
 	}
-	if t.Kind == KindTuple {
-		return change{}, invalid("Invalid operation (%s = %s) for tuple column %s", col.name, text, col.name)
-	}
-	if !t.isCollection() || t.Kind != KindList && a.Op == cql.AssignPrepend {
-		return change{}, invalid("Invalid operation (%s = %s) for non %s column %s", col.name, text,
-			map[bool]string{true: "list", false: "counter"}[a.Op == cql.AssignPrepend], col.name)
-	}
-	if t.Frozen {
-		return change{}, invalid("Invalid operation (%s = %s) for frozen collection column %s", col.name, text, col.name)
+	if kind := wrongOperand(t, a.Op); kind != "" {
+		text := col.name + " + " + a.Value.String()
+		switch a.Op {
+		case cql.AssignSub:
+			text = col.name + " - " + a.Value.String()
+		case cql.AssignPrepend:
+			text = a.Value.String() + " - " + col.name
+		}
+		return change{}, invalid("Invalid operation (%s = %s) for %s column %s", col.name, text, kind, col.name)
 	}
 	spec := c.t.column(col)
 	if a.Op == cql.AssignSub && t.Kind == KindMap {
@@ -129,17 +123,14 @@ func (c *compiler) assignment(col *column, a *cql.Assignment) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
-		b, err := n.eval(x)
-		if err != nil || b == nil || isUnset(b) {
-			return dst, err
-		}
-		if a.Op != cql.AssignSub {
-			kind := opAppend
-			if a.Op == cql.AssignPrepend {
-				kind = opPrepend
-			}
-			return appendElements(col, b, w, kind, dst)
+	return changed(col, n, func(_ *env, w *writing, b []byte, dst []op) ([]op, error) {
+		switch {
+		case b == nil:
+			return dst, nil
+		case a.Op == cql.AssignPrepend:
+			return appendElements(col, b, w, opPrepend, dst)
+		case a.Op != cql.AssignSub:
+			return appendElements(col, b, w, opAppend, dst)
 		}
 		parts, err := splitCollection(spec.Type, b)
 		if err != nil {
@@ -152,7 +143,22 @@ func (c *compiler) assignment(col *column, a *cql.Assignment) (change, error) {
 			dst = append(dst, op{col: col, kind: opElementDelete, path: p, cell: w.tombstone()})
 		}
 		return dst, nil
-	}}, nil
+	}), nil
+}
+
+// wrongOperand names the kind of columns of type t for which op is not allowed; "" means that it is.
+func wrongOperand(t *Type, op cql.AssignOp) string {
+	switch {
+	case t.Kind == KindTuple:
+		return "tuple"
+	case op == cql.AssignPrepend && t.Kind != KindList:
+		return "non list"
+	case !t.isCollection():
+		return "non counter"
+	case t.Frozen:
+		return "frozen collection"
+	}
+	return ""
 }
 
 // increment prepares c = c + n and c = c - n of a counter.
@@ -164,11 +170,7 @@ func (c *compiler) increment(col *column, a *cql.Assignment) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
-		b, err := n.eval(x)
-		if err != nil || isUnset(b) {
-			return dst, err
-		}
+	return changed(col, n, func(_ *env, w *writing, b []byte, dst []op) ([]op, error) {
 		if b == nil {
 			return nil, invalid("Invalid null value for counter increment")
 		}
@@ -183,22 +185,23 @@ func (c *compiler) increment(col *column, a *cql.Assignment) (change, error) {
 			delta = -delta
 		}
 		return append(dst, op{col: col, kind: opCounter, delta: delta, cell: cell{ts: w.ts}}), nil
-	}}, nil
+	}), nil
 }
 
 // assignElement prepares c[k] = v.
 func (c *compiler) assignElement(col *column, a *cql.Assignment) (change, error) {
 	t := col.typ
-	if t.Kind != KindList && t.Kind != KindMap {
-		if t.Kind == KindSet {
-			return change{}, invalid("Invalid operation (%s[%s] = %s) for set column %s", col.name, a.Key, a.Value, col.name)
-		}
-		return change{}, invalid("Invalid operation (%s[%s] = %s) for non collection column %s", col.name, a.Key, a.Value,
-			col.name)
+	kind := ""
+	switch {
+	case t.Kind == KindSet:
+		kind = "set"
+	case !t.isCollection():
+		kind = "non collection"
+	case t.Frozen:
+		kind = "frozen collection"
 	}
-	if t.Frozen {
-		return change{}, invalid("Invalid operation (%s[%s] = %s) for frozen collection column %s", col.name, a.Key, a.Value,
-			col.name)
+	if kind != "" {
+		return change{}, invalid("Invalid operation (%s[%s] = %s) for %s column %s", col.name, a.Key, a.Value, kind, col.name)
 	}
 	key, err := c.elementKey(col, a.Key)
 	if err != nil {
@@ -208,17 +211,13 @@ func (c *compiler) assignElement(col *column, a *cql.Assignment) (change, error)
 	if err != nil {
 		return change{}, err
 	}
-	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
-		b, err := n.eval(x)
-		if err != nil || isUnset(b) {
-			return dst, err
-		}
+	return changed(col, n, func(x *env, w *writing, b []byte, dst []op) ([]op, error) {
 		k, err := key.eval(x)
 		if err != nil {
 			return nil, err
 		}
 		return elementOp(col, k, w.cell(b), opListSet, dst)
-	}}, nil
+	}), nil
 }
 
 // elementKey prepares k of c[k].
@@ -275,13 +274,9 @@ func (c *compiler) assignField(col *column, a *cql.Assignment) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
-		b, err := n.eval(x)
-		if err != nil || isUnset(b) {
-			return dst, err
-		}
+	return changed(col, n, func(_ *env, w *writing, b []byte, dst []op) ([]op, error) {
 		return append(dst, op{col: col, kind: opElement, path: path, cell: w.cell(b)}), nil
-	}}, nil
+	}), nil
 }
 
 // deletion prepares one item of DELETE.

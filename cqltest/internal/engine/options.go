@@ -103,44 +103,54 @@ func (o *tableOptions) build(options cql.Options, scylla bool) (given []string, 
 		given = append(given, opt.Name)
 		kind, ok := tableOptionKinds[opt.Name]
 		if !ok || !scylla && slices.Contains(scyllaOptions, opt.Name) {
-			return nil, &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
+			return nil, unknownProperty(opt.Name)
 		}
-		if (opt.Map != nil) != (kind == mapOption) {
-			if kind == mapOption {
-				return nil, &Error{Code: CodeSyntax, Message: "Invalid value for property '" + opt.Name + "'. It should be a map."}
-			}
-			return nil, &Error{Code: CodeSyntax, Message: "Invalid value for property '" + opt.Name + "'. It should be a string"}
-		}
-		switch kind {
-		case mapOption:
-			o.values[opt.Name] = shortenClass(opt)
-		case textOption:
-			o.values[opt.Name] = opt.Value
-		case intOption:
-			n, err := strconv.ParseInt(opt.Value, 10, 32)
-			if err != nil {
-				return nil, &Error{Code: CodeSyntax, Message: "Invalid integer value " + opt.Value + " for '" + opt.Name + "'"}
-			}
-			o.values[opt.Name] = int(n)
-		case doubleOption:
-			f, err := strconv.ParseFloat(opt.Value, 64)
-			if err != nil {
-				return nil, &Error{Code: CodeSyntax, Message: "Invalid double value " + opt.Value + " for '" + opt.Name + "'"}
-			}
-			o.values[opt.Name] = f
-		case boolOption:
-			v := strings.ToLower(opt.Value)
-			if !slices.Contains([]string{"true", "1", "yes", "false", "0", "no"}, v) {
-				return nil, &Error{Code: CodeSyntax, Message: "Invalid boolean value " + opt.Value + " for '" + opt.Name +
-					"'. Positive values can be '1', 'true' or 'yes'. Negative values can be '0', 'false' or 'no'."}
-			}
-			o.values[opt.Name] = v == "true" || v == "1" || v == "yes"
+		if o.values[opt.Name], err = kind.value(opt); err != nil {
+			return nil, err
 		}
 	}
 	if scylla {
 		return given, nil
 	}
 	return given, o.complete(given)
+}
+
+func unknownProperty(name string) error { return syntaxError("Unknown property '%s'", name) }
+
+// value returns the value of an option.
+func (k optionKind) value(opt cql.Option) (any, error) {
+	switch {
+	case k == mapOption && opt.Map == nil:
+		return nil, syntaxError("Invalid value for property '%s'. It should be a map.", opt.Name)
+	case k != mapOption && opt.Map != nil:
+		return nil, syntaxError("Invalid value for property '%s'. It should be a string", opt.Name)
+	}
+	switch k {
+	case mapOption:
+		return shortenClass(opt), nil
+	case intOption:
+		n, err := strconv.ParseInt(opt.Value, 10, 32)
+		if err != nil {
+			return nil, syntaxError("Invalid integer value %s for '%s'", opt.Value, opt.Name)
+		}
+		return int(n), nil
+	case doubleOption:
+		f, err := strconv.ParseFloat(opt.Value, 64)
+		if err != nil {
+			return nil, syntaxError("Invalid double value %s for '%s'", opt.Value, opt.Name)
+		}
+		return f, nil
+	case boolOption:
+		switch strings.ToLower(opt.Value) {
+		case "true", "1", "yes":
+			return true, nil
+		case "false", "0", "no":
+			return false, nil
+		}
+		return nil, syntaxError("Invalid boolean value %s for '%s'. Positive values can be '1', 'true' or 'yes'. "+
+			"Negative values can be '0', 'false' or 'no'.", opt.Value, opt.Name)
+	}
+	return opt.Value, nil
 }
 
 // shortenClass returns the class of an option with its package.
@@ -162,7 +172,7 @@ func (c *changer) checkKeyspaceOptions(options cql.Options, create bool) error {
 		case "replication":
 			replication = true
 			if opt.Map == nil {
-				return &Error{Code: CodeSyntax, Message: "Invalid value for property 'replication'. It should be a map."}
+				return syntaxError("Invalid value for property 'replication'. It should be a map.")
 			}
 			if _, ok := opt.Map["class"]; !ok {
 				return configError("Missing replication strategy class")
@@ -170,10 +180,10 @@ func (c *changer) checkKeyspaceOptions(options cql.Options, create bool) error {
 		case "durable_writes":
 		case "tablets", "storage", "consistency":
 			if !c.e.options.Scylla {
-				return &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
+				return unknownProperty(opt.Name)
 			}
 		default:
-			return &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
+			return unknownProperty(opt.Name)
 		}
 	}
 	if !replication {

@@ -21,6 +21,9 @@ type Column struct {
 	Type                  *Type
 }
 
+// of returns a column of another name and type, with the keyspace and table of c.
+func (c Column) of(name string, t *Type) Column { return Column{c.Keyspace, c.Table, name, t} }
+
 // A StatementKind is the kind of a statement.
 type StatementKind uint8
 
@@ -151,7 +154,7 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 		return invalid("%s is not supported", tree.What)
 	default:
 		s.Kind = StatementSchema
-		s.Table = changedName(c.ks, tree)
+		s.Table, _ = changeOf(c.ks, tree)
 		return c.buildOptions(tree)
 	}
 	if err != nil {

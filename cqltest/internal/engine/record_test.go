@@ -281,18 +281,23 @@ func askPrepared(t *testing.T, s *vecql.Session, text string) string {
 // randomID is the id of a table in DESCRIBE ... WITH INTERNALS.
 var randomID = regexp.MustCompile(`\bID = [0-9a-f-]{36}`)
 
+// jsonFault is an error of a value in JSON.
+var jsonFault = regexp.MustCompile(`(Error decoding JSON value for \S+): .*`)
+
 // sameAnswer compares answers. Of syntax errors it compares only the code: the parser has its own tests.
 func sameAnswer(want, got string) bool {
 	if strings.HasPrefix(want, "2000 line") {
 		return strings.HasPrefix(got, "2000 ")
 	}
 	cut := func(s string) string { // removes the overloads of functions, the addresses of replicas,
-		// Jackson's errors and the ids of tables
+		// Jackson's errors, the classes of Java in errors of JSON, and the ids of tables
 		before, _, _ := strings.Cut(s, " (known type signatures")
 		before, _, _ = strings.Cut(before, " (can be matched by")
 		before, _, _ = strings.Cut(before, ": UNKNOWN from /")
 		before, _, _ = strings.Cut(before, " as a map: ")
 		before, _, _ = strings.Cut(before, " failed: Could not decode JSON")
+		before, _, _ = strings.Cut(before, "MarshalException: ")
+		before = jsonFault.ReplaceAllString(before, "$1")
 		// Cassandra gives the result of to_json the name by which the function was first called with the type.
 		before = strings.ReplaceAll(before, "system.tojson(", "system.to_json(")
 		return randomID.ReplaceAllString(before, "ID = ")

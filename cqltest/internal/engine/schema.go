@@ -165,11 +165,8 @@ func (s *schema) without(name string) *schema {
 
 // table finds a table. ks is the keyspace of the connection.
 func (s *schema) table(ks, qualifier, name string) (*table, error) {
-	if qualifier != "" {
-		ks = qualifier
-	}
-	if ks == "" {
-		return nil, invalid("No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename")
+	if ks = cmp.Or(qualifier, ks); ks == "" {
+		return nil, errNoKeyspace
 	}
 	k := s.keyspaces[ks]
 	if k == nil {

@@ -11,105 +11,64 @@ import (
 
 // The tables of a keyspace: a persistent map by name, so that CREATE TABLE does not copy the others.
 
-// tableMap is a persistent map: a trie of 4 bits of the hashes of the names per level. with and without copy one path.
-// The zero value is empty.
-type tableMap struct{ root *tableNode }
+// tableMap is a persistent map: buckets by the hashes of the names. with and without copy one bucket and the list of
+// buckets. The zero value is empty.
+type tableMap struct{ buckets *[tableBuckets][]*table }
 
-// tableNode is a node of a tableMap; nil is an empty one. A node with children has no tables of its own.
-type tableNode struct {
-	children *[16]*tableNode
-	tables   []*table // of a leaf, in any order
-}
+const tableBuckets = 256
 
-const (
-	leafTables = 8  // a leaf with more is split
-	trieDepth  = 16 // levels of a hash of 64 bits
-)
-
-func nameHash(name string) uint64 {
-	h := fnv.New64a()
+func bucketOf(name string) int {
+	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
-	return h.Sum64()
+	return int(h.Sum32() % tableBuckets)
 }
 
 // get returns the table, nil for none.
 func (m tableMap) get(name string) *table {
-	n := m.root
-	for h := nameHash(name); n != nil && n.children != nil; h >>= 4 {
-		n = n.children[h&15]
+	if m.buckets == nil {
+		return nil
 	}
-	if n != nil {
-		for _, t := range n.tables {
-			if t.name == name {
-				return t
-			}
+	for _, t := range m.buckets[bucketOf(name)] {
+		if t.name == name {
+			return t
 		}
 	}
 	return nil
 }
 
 // with returns the map with t added, or in place of the table of its name.
-func (m tableMap) with(t *table) tableMap { return tableMap{m.root.with(t, nameHash(t.name), 0)} }
+func (m tableMap) with(t *table) tableMap {
+	next := m.without(t.name)
+	b := &next.buckets[bucketOf(t.name)]
+	*b = append(*b, t)
+	return next
+}
 
 // without returns the map without the table.
 func (m tableMap) without(name string) tableMap {
-	return tableMap{m.root.without(name, nameHash(name))}
-}
-
-// with adds t to a node at depth. hash is the rest of the hash of the name.
-func (n *tableNode) with(t *table, hash uint64, depth int) *tableNode {
-	if n == nil {
-		return &tableNode{tables: []*table{t}}
+	next := tableMap{new([tableBuckets][]*table)}
+	if m.buckets != nil {
+		*next.buckets = *m.buckets
 	}
-	if n.children != nil {
-		children := *n.children
-		children[hash&15] = children[hash&15].with(t, hash>>4, depth+1)
-		return &tableNode{children: &children}
-	}
-	tables := append(slices.DeleteFunc(slices.Clone(n.tables), func(o *table) bool { return o.name == t.name }), t)
-	if len(tables) <= leafTables || depth == trieDepth {
-		return &tableNode{tables: tables}
-	}
-	var children [16]*tableNode
-	for _, o := range tables {
-		h := nameHash(o.name) >> (4 * depth)
-		children[h&15] = children[h&15].with(o, h>>4, depth+1)
-	}
-	return &tableNode{children: &children}
-}
-
-func (n *tableNode) without(name string, hash uint64) *tableNode {
-	switch {
-	case n == nil:
-		return nil
-	case n.children != nil:
-		children := *n.children
-		children[hash&15] = children[hash&15].without(name, hash>>4)
-		return &tableNode{children: &children}
-	}
-	return &tableNode{tables: slices.DeleteFunc(slices.Clone(n.tables), func(o *table) bool { return o.name == name })}
+	b := &next.buckets[bucketOf(name)]
+	*b = slices.DeleteFunc(slices.Clone(*b), func(t *table) bool { return t.name == name })
+	return next
 }
 
 // all yields the tables in any order.
-func (m tableMap) all() iter.Seq[*table] { return func(yield func(*table) bool) { m.root.each(yield) } }
-
-func (n *tableNode) each(yield func(*table) bool) bool {
-	if n == nil {
-		return true
-	}
-	for _, t := range n.tables {
-		if !yield(t) {
-			return false
+func (m tableMap) all() iter.Seq[*table] {
+	return func(yield func(*table) bool) {
+		if m.buckets == nil {
+			return
 		}
-	}
-	if n.children != nil {
-		for _, c := range n.children {
-			if !c.each(yield) {
-				return false
+		for _, bucket := range m.buckets {
+			for _, t := range bucket {
+				if !yield(t) {
+					return
+				}
 			}
 		}
 	}
-	return true
 }
 
 // sorted returns the tables by name.

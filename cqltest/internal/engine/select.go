@@ -196,15 +196,6 @@ func resultName(e cql.Expr) string {
 		return resultName(e.Of) + "." + e.Name
 	case *cql.Element:
 		return resultName(e.Of) + "[" + e.Index.String() + "]"
-	case *cql.Slice:
-		from, to := "", ""
-		if e.From != nil {
-			from = e.From.String()
-		}
-		if e.To != nil {
-			to = e.To.String()
-		}
-		return resultName(e.Of) + "[" + from + ".." + to + "]"
 	case *cql.TypeHint:
 		return "(" + e.Type.String() + ")" + resultName(e.Expr)
 	case *cql.Binary:
@@ -212,52 +203,42 @@ func resultName(e cql.Expr) string {
 	case *cql.Negate:
 		return "-" + resultName(e.Expr)
 	case *cql.TupleLiteral:
-		return "(" + resultNames(e.Elems) + ")"
-	case *cql.ListLiteral:
-		return "[" + resultNames(e.Elems) + "]"
-	case *cql.SetLiteral:
-		return "{" + resultNames(e.Elems) + "}"
+		if len(e.Elems) == 1 {
+			return "(" + resultName(e.Elems[0]) + ")"
+		}
 	}
 	return e.String()
 }
 
-func resultNames(elems []cql.Expr) string {
-	names := make([]string, len(elems))
-	for i, e := range elems {
-		names[i] = resultName(e)
+// requested returns the columns that the SELECT clause names: all for *.
+func (p *selectPlan) requested(s *cql.Select) (columns []*column) {
+	if len(s.Selectors) == 0 {
+		return p.t.all
 	}
-	return strings.Join(names, ", ")
+	for _, sel := range s.Selectors {
+		cql.Any(sel.Expr, func(e cql.Expr) bool {
+			if name, ok := e.(*cql.Column); ok && p.t.byName[name.Name] != nil {
+				columns = append(columns, p.t.byName[name.Name])
+			}
+			return false
+		})
+	}
+	return columns
 }
+
+// isOfRow reports whether the rows of a partition have values of their own.
+func (c *column) isOfRow() bool { return c.kind == Clustering || c.kind == Regular }
 
 // checkDistinct returns an error unless SELECT DISTINCT requests only columns that a partition has once, and all of its
 // key.
 func (p *selectPlan) checkDistinct(s *cql.Select) error {
-	requested := map[*column]bool{}
-	for _, sel := range s.Selectors {
-		var fault error
-		walkColumns(sel.Expr, func(name string) {
-			if col := p.t.byName[name]; col != nil {
-				if requested[col] = true; col.kind == Regular || col.kind == Clustering {
-					fault = invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)",
-						col.name)
-				}
-			}
-		})
-		if fault != nil {
-			return fault
-		}
-	}
-	if len(s.Selectors) == 0 {
-		for _, col := range p.t.all {
-			if col.kind == Regular || col.kind == Clustering {
-				return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)",
-					col.name)
-			}
-		}
-		return nil
+	requested := p.requested(s)
+	if i := slices.IndexFunc(requested, (*column).isOfRow); i >= 0 {
+		return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)",
+			requested[i].name)
 	}
 	for _, col := range p.t.pk {
-		if !requested[col] && !p.where.keys {
+		if !slices.Contains(requested, col) && !p.where.keys {
 			return invalid("SELECT DISTINCT queries must request all the partition key columns (missing %s)", col.name)
 		}
 	}
@@ -266,43 +247,9 @@ func (p *selectPlan) checkDistinct(s *cql.Select) error {
 
 // onlyStatics reports whether static columns are selected, and no others except columns of the partition key.
 func (p *selectPlan) onlyStatics(s *cql.Select) bool {
-	static, other := false, len(s.Selectors) == 0
-	for _, sel := range s.Selectors {
-		walkColumns(sel.Expr, func(name string) {
-			if col := p.t.byName[name]; col != nil {
-				static = static || col.kind == Static
-				other = other || col.kind == Clustering || col.kind == Regular
-			}
-		})
-	}
-	return static && !other
-}
-
-// walkColumns calls f for each column named in an expression.
-func walkColumns(e cql.Expr, f func(string)) {
-	switch e := e.(type) {
-	case *cql.Column:
-		f(e.Name)
-	case *cql.Call:
-		for _, a := range e.Args {
-			walkColumns(a, f)
-		}
-	case *cql.Cast:
-		walkColumns(e.Expr, f)
-	case *cql.Field:
-		walkColumns(e.Of, f)
-	case *cql.Element:
-		walkColumns(e.Of, f)
-	case *cql.Slice:
-		walkColumns(e.Of, f)
-	case *cql.Binary:
-		walkColumns(e.Left, f)
-		walkColumns(e.Right, f)
-	case *cql.Negate:
-		walkColumns(e.Expr, f)
-	case *cql.TypeHint:
-		walkColumns(e.Expr, f)
-	}
+	requested := p.requested(s)
+	return slices.ContainsFunc(requested, func(c *column) bool { return c.kind == Static }) &&
+		!slices.ContainsFunc(requested, (*column).isOfRow)
 }
 
 // groupBy prepares GROUP BY: columns of the primary key in order, where columns fixed by = may be left out.

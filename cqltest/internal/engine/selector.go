@@ -27,8 +27,6 @@ func (c *compiler) selector(e cql.Expr, hint *Type) (*node, error) {
 		return c.field(e)
 	case *cql.Element:
 		return c.element(e)
-	case *cql.Slice:
-		return c.slice(e)
 	case *cql.Call:
 		return c.call(e)
 	case *cql.Cast:
@@ -49,27 +47,24 @@ func (c *compiler) selector(e cql.Expr, hint *Type) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		spec := Column{Name: "[selection]", Type: t}
-		if c.t != nil {
-			spec = c.t.spec(spec.Name, t)
-		}
-		return c.term(e.Expr, spec)
+		return c.term(e.Expr, c.spec("[selection]", t))
 	case *cql.TupleLiteral:
 		if len(e.Elems) == 1 && hint != nil && hint.Kind != KindTuple {
 			return c.selector(e.Elems[0], hint)
 		}
 	}
 	if hint == nil {
-		if n, err := c.composed(e); n != nil || err != nil {
-			return n, err
-		}
 		return nil, invalid("Cannot infer type for term %s in selection clause (try using a cast to force a type)", resultName(e))
 	}
-	spec := Column{Name: "[selection]", Type: hint}
-	if c.t != nil {
-		spec = c.t.spec("[selection]", hint)
+	return c.term(e, c.spec("[selection]", hint))
+}
+
+// spec returns a column of the table in scope, or of none.
+func (c *compiler) spec(name string, t *Type) Column {
+	if c.t == nil {
+		return Column{Name: name, Type: t}
 	}
-	return c.term(e, spec)
+	return c.t.spec(name, t)
 }
 
 // defaultType returns the type of a literal without context; nil means that it has none.
@@ -126,17 +121,13 @@ func (c *compiler) field(e *cql.Field) (*node, error) {
 	if i < 0 {
 		return nil, invalid("%s of type %s has no field %s", e.Of, of.typ.bare(), e.Name)
 	}
-	return &node{typ: of.typ.Elems[i], agg: of.agg, fixed: of.fixed, eval: func(x *env) ([]byte, error) {
-		b, err := of.eval(x)
-		if err != nil || b == nil {
-			return nil, err
-		}
+	return of.derived(of.typ.Elems[i], func(_ *env, b []byte) ([]byte, error) {
 		parts, err := splitTuple(of.typ, b)
 		if err != nil {
-			return nil, asInvalid(err)
+			return nil, err
 		}
 		return parts[i], nil
-	}}, nil
+	}), nil
 }
 
 // element compiles e[k] of a set or map: the element or value, NULL if there is none.
@@ -159,11 +150,7 @@ func (c *compiler) element(e *cql.Element) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &node{typ: t.Elems[len(t.Elems)-1], agg: of.agg, eval: func(x *env) ([]byte, error) {
-		b, err := of.eval(x)
-		if err != nil || b == nil {
-			return nil, err
-		}
+	n := of.derived(t.Elems[len(t.Elems)-1], func(x *env, b []byte) ([]byte, error) {
 		want, err := key.eval(x)
 		if err != nil {
 			return nil, err
@@ -173,7 +160,7 @@ func (c *compiler) element(e *cql.Element) (*node, error) {
 		}
 		parts, err := splitCollection(t, b)
 		if err != nil {
-			return nil, asInvalid(err)
+			return nil, err
 		}
 		for i := 0; i < len(parts); i += len(t.Elems) {
 			if t.Elems[0].compare(parts[i], want) == 0 {
@@ -181,66 +168,9 @@ func (c *compiler) element(e *cql.Element) (*node, error) {
 			}
 		}
 		return nil, nil
-	}}, nil
-}
-
-// slice compiles e[a..b] of a set or map: the part between the keys a and b, both included. NULL if it is empty.
-func (c *compiler) slice(e *cql.Slice) (*node, error) {
-	of, err := c.selector(e.Of, nil)
-	if err != nil {
-		return nil, err
-	}
-	t := of.typ
-	if t.Kind != KindSet && t.Kind != KindMap {
-		return nil, invalid("Invalid slice selection: %s of type %s is not a collection", e.Of, t)
-	}
-	if c.t == nil {
-		return nil, invalid("Elements can't be selected here: %s", e)
-	}
-	var ends [2]*node
-	for i, end := range []cql.Expr{e.From, e.To} {
-		if end == nil {
-			continue
-		}
-		if ends[i], err = c.term(end, c.t.spec("key("+e.Of.String()+")", t.Elems[0])); err != nil {
-			return nil, err
-		}
-	}
-	result := *t
-	result.Frozen = true
-	return &node{typ: &result, agg: of.agg, eval: func(x *env) ([]byte, error) {
-		b, err := of.eval(x)
-		if err != nil || b == nil {
-			return nil, err
-		}
-		parts, err := splitCollection(t, b)
-		if err != nil {
-			return nil, asInvalid(err)
-		}
-		var limits [2][]byte
-		for i := range ends {
-			if ends[i] == nil {
-				continue
-			}
-			if limits[i], err = ends[i].eval(x); err != nil {
-				return nil, err
-			}
-			if limits[i] == nil || isUnset(limits[i]) {
-				return nil, invalid("Invalid null value for slice selection on %s", e.Of)
-			}
-		}
-		var out [][]byte
-		for i := 0; i < len(parts); i += len(t.Elems) {
-			low := limits[0] == nil || t.Elems[0].compare(parts[i], limits[0]) >= 0
-			if low && (limits[1] == nil || t.Elems[0].compare(parts[i], limits[1]) <= 0) {
-				out = append(out, parts[i:i+len(t.Elems)]...)
-			}
-		}
-		if len(out) == 0 {
-			return nil, nil
-		}
-		return joinCollection(t, out), nil
-	}}, nil
+	})
+	n.fixed = of.fixed && key.fixed
+	return n, nil
 }
 
 func isNumber(t *Type) bool {
@@ -324,7 +254,7 @@ func (c *compiler) binary(e *cql.Binary, hint *Type) (*node, error) {
 	if !isNumber(left.typ) || !isNumber(right.typ) {
 		return nil, invalid("the '%c' operation is not supported between %s and %s", e.Op, e.Left, e.Right)
 	}
-	return c.arithmetic(e.Op, left, right, wider(left.typ, right.typ))
+	return arithmetic(e.Op, left, right, wider(left.typ, right.typ)), nil
 }
 
 // operandHint returns the type of a literal or marker beside another one: the type of the receiver of the result, or
@@ -359,25 +289,14 @@ func joinedTexts(left, right *node) *node {
 	if t.Kind == KindASCII {
 		t = right.typ
 	}
-	return &node{typ: t, agg: left.agg || right.agg, fixed: left.fixed && right.fixed, eval: func(x *env) ([]byte, error) {
-		a, err := left.eval(x)
-		if err != nil {
-			return nil, err
-		}
-		b, err := right.eval(x)
-		if err != nil || a == nil || b == nil || isUnset(a) || isUnset(b) {
-			return nil, err
-		}
-		return append(append([]byte{}, a...), b...), nil
-	}}
+	return combined(t, left, right, func(a, b []byte) ([]byte, error) { return append(append([]byte{}, a...), b...), nil })
 }
 
 // negated changes the sign of a number.
 func negated(n *node) *node {
-	return &node{typ: n.typ, agg: n.agg, fixed: n.fixed, eval: func(x *env) ([]byte, error) {
-		b, err := n.eval(x)
-		if err != nil || len(b) == 0 || isUnset(b) {
-			return nil, err
+	return n.derived(n.typ, func(_ *env, b []byte) ([]byte, error) {
+		if len(b) == 0 {
+			return nil, nil
 		}
 		v := toNumber(n.typ, b)
 		if v.k == 'f' {
@@ -386,7 +305,7 @@ func negated(n *node) *node {
 			v.i = new(big.Int).Neg(v.i)
 		}
 		return v.to(n.typ)
-	}}
+	})
 }
 
 // operand compiles an operand, which may be in parentheses.
@@ -400,78 +319,10 @@ func (c *compiler) operand(e cql.Expr, hint *Type) (*node, error) {
 	}
 }
 
-// composed compiles a list, set or tuple of selectors, with the type of its first element or of all its elements. It
-// returns nil for other expressions, and if the types are unknown.
-func (c *compiler) composed(e cql.Expr) (*node, error) {
-	var elems []cql.Expr
-	t := &Type{Kind: KindTuple, Frozen: true}
-	switch e := e.(type) {
-	case *cql.ListLiteral:
-		elems, t = e.Elems, &Type{Kind: KindList, Frozen: true}
-	case *cql.SetLiteral:
-		elems, t = e.Elems, &Type{Kind: KindSet, Frozen: true}
-	case *cql.TupleLiteral:
-		elems = e.Elems
-	}
-	nodes, types, err := c.typedArgs(elems)
-	if err != nil || len(elems) == 0 || t.Kind == KindTuple && len(elems) == 1 {
-		return nil, err
-	}
-	for i := range elems {
-		if nodes[i] != nil {
-			continue
-		}
-		if nodes[i], err = c.composed(elems[i]); err != nil {
-			return nil, err
-		}
-		if nodes[i] != nil {
-			types[i] = nodes[i].typ
-		}
-	}
-	if types[0] == nil {
-		return nil, nil
-	}
-	for i := range elems {
-		switch {
-		case t.Kind == KindTuple && types[i] == nil:
-			return nil, nil
-		case t.Kind == KindTuple:
-			t.Elems = append(t.Elems, freeze(types[i]))
-			continue
-		case i == 0:
-			t.Elems = []*Type{freeze(types[0])}
-		case types[i] != nil && !assignable(types[0], types[i]):
-			return nil, invalid("%s of type %s cannot be an element of %s", elems[i], types[i], t)
-		}
-		if nodes[i] == nil {
-			if nodes[i], err = c.selector(elems[i], t.Elems[0]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return c.joined(t, nodes, func(parts [][]byte) ([]byte, error) {
-		switch t.Kind {
-		case KindTuple:
-			return joinTuple(parts), nil
-		case KindSet:
-			return joinSorted(t, parts), nil
-		}
-		return joinCollection(t, parts), nil
-	})
-}
-
 // arithmetic returns the node for left op right in type t. NULL or empty operands make NULL.
-func (c *compiler) arithmetic(op byte, left, right *node, t *Type) (*node, error) {
-	return &node{typ: t, agg: left.agg || right.agg, fixed: left.fixed && right.fixed, eval: func(x *env) ([]byte, error) {
-		a, err := left.eval(x)
-		if err != nil {
-			return nil, err
-		}
-		b, err := right.eval(x)
-		if err != nil {
-			return nil, err
-		}
-		if len(a) == 0 || len(b) == 0 || isUnset(a) || isUnset(b) {
+func arithmetic(op byte, left, right *node, t *Type) *node {
+	return combined(t, left, right, func(a, b []byte) ([]byte, error) {
+		if len(a) == 0 || len(b) == 0 {
 			return nil, nil
 		}
 		v, err := calculate(op, t, operand(t, left.typ, a), operand(t, right.typ, b))
@@ -483,30 +334,22 @@ func (c *compiler) arithmetic(op byte, left, right *node, t *Type) (*node, error
 			}
 		}
 		return v, err
-	}}, nil
+	})
 }
 
 // shifted adds a duration to a timestamp or date.
 func shifted(op byte, left, right *node) *node {
-	return &node{
-		typ: left.typ, agg: left.agg || right.agg, fixed: left.fixed && right.fixed,
-		eval: func(x *env) ([]byte, error) {
-			a, err := left.eval(x)
-			if err != nil {
-				return nil, err
-			}
-			b, err := right.eval(x)
-			if err != nil || len(a) == 0 || len(b) == 0 || isUnset(a) || isUnset(b) {
-				return nil, err
-			}
-			months, days, nanos, err := splitDuration(b)
-			if err != nil {
-				return nil, asInvalid(err)
-			}
-			if op == '-' {
-				months, days, nanos = -months, -days, -nanos
-			}
-			return shift(left.typ, a, int(months), int(days), nanos)
-		},
-	}
+	return combined(left.typ, left, right, func(a, b []byte) ([]byte, error) {
+		if len(a) == 0 || len(b) == 0 {
+			return nil, nil
+		}
+		months, days, nanos, err := splitDuration(b)
+		if err != nil {
+			return nil, err
+		}
+		if op == '-' {
+			months, days, nanos = -months, -days, -nanos
+		}
+		return shift(left.typ, a, int(months), int(days), nanos)
+	})
 }

@@ -14,70 +14,46 @@ import (
 
 // Tables of system_schema as in Cassandra 5, and conversion of virtual rows into a store.
 
-// columnsOf parses lines of "name type kind": p partition key, c clustering, r regular.
-func columnsOf(spec string) []VirtualColumn {
-	types := map[string]*Type{
-		"set<text>":      freeze(SetOf(Native("text"))),
-		"list<text>":     freeze(ListOf(Native("text"))),
-		"list<boolean>":  freeze(ListOf(Native("boolean"))),
-		"map<text,text>": freeze(MapOf(Native("text"), Native("text"))),
-		"map<text,blob>": freeze(MapOf(Native("text"), Native("blob"))),
-	}
-	var out []VirtualColumn
-	for _, part := range strings.Split(spec, ";") {
-		f := strings.Fields(part)
-		c := VirtualColumn{Name: f[0], Type: Native(f[1]), Kind: Regular}
-		if c.Type == nil {
-			c.Type = types[f[1]]
-		}
-		if len(f) == 3 {
-			c.Kind = map[string]ColumnKind{"p": PartitionKey, "c": Clustering}[f[2]]
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
 const schemaKeyspace = "system_schema"
 
 // addSystem adds the tables that describe the schema.
 func (e *Engine) addSystem() {
 	add := func(name, columns string, rows func(s *schema) []map[string]any) {
 		e.AddVirtual(Virtual{
-			Keyspace: schemaKeyspace, Name: name, Columns: columnsOf(columns),
+			Keyspace: schemaKeyspace, Name: name, Columns: columns,
 			Rows: func(any) []map[string]any { return nil }, of: rows,
 		})
 	}
-	add("keyspaces", "keyspace_name text p; durable_writes boolean; replication map<text,text>", keyspaceRows)
+	add("keyspaces", "keyspace_name text p; durable_writes boolean; replication frozen<map<text,text>>", keyspaceRows)
 	tables := `keyspace_name text p; table_name text c;
 		additional_write_policy text; allow_auto_snapshot boolean; bloom_filter_fp_chance double;
-		caching map<text,text>; cdc boolean; comment text; compaction map<text,text>; compression map<text,text>; crc_check_chance double;
-		dclocal_read_repair_chance double; default_time_to_live int; extensions map<text,blob>; flags set<text>; gc_grace_seconds int; id uuid;
+		caching frozen<map<text,text>>; cdc boolean; comment text; compaction frozen<map<text,text>>; compression frozen<map<text,text>>; crc_check_chance double;
+		dclocal_read_repair_chance double; default_time_to_live int; extensions frozen<map<text,blob>>; flags frozen<set<text>>; gc_grace_seconds int; id uuid;
 		incremental_backups boolean; max_index_interval int; memtable text; memtable_flush_period_in_ms int; min_index_interval int;
 		read_repair text; read_repair_chance double; speculative_retry text`
 	add("tables", tables, tableRows)
 	add("columns", `keyspace_name text p; table_name text c; column_name text c; clustering_order text; column_name_bytes blob; kind text;
 		position int; type text`, columnRows)
-	add("column_masks", `keyspace_name text p; table_name text c; column_name text c; function_argument_nulls list<boolean>;
-		function_argument_types list<text>; function_argument_values list<text>; function_keyspace text; function_name text`,
+	add("column_masks", `keyspace_name text p; table_name text c; column_name text c; function_argument_nulls frozen<list<boolean>>;
+		function_argument_types frozen<list<text>>; function_argument_values frozen<list<text>>; function_keyspace text; function_name text`,
 		nil)
 	add("dropped_columns", `keyspace_name text p; table_name text c; column_name text c; dropped_time timestamp; kind text; type text`,
 		droppedRows)
-	add("types", "keyspace_name text p; type_name text c; field_names list<text>; field_types list<text>", typeRows)
-	add("indexes", "keyspace_name text p; table_name text c; index_name text c; kind text; options map<text,text>",
+	add("types", "keyspace_name text p; type_name text c; field_names frozen<list<text>>; field_types frozen<list<text>>", typeRows)
+	add("indexes", "keyspace_name text p; table_name text c; index_name text c; kind text; options frozen<map<text,text>>",
 		indexRows)
-	add("triggers", "keyspace_name text p; table_name text c; trigger_name text c; options map<text,text>", nil)
-	add("functions", `keyspace_name text p; function_name text c; argument_types list<text> c; argument_names list<text>; body text;
+	add("triggers", "keyspace_name text p; table_name text c; trigger_name text c; options frozen<map<text,text>>", nil)
+	add("functions", `keyspace_name text p; function_name text c; argument_types frozen<list<text>> c; argument_names frozen<list<text>>; body text;
 		called_on_null_input boolean; language text; return_type text`, nil)
-	add("aggregates", `keyspace_name text p; aggregate_name text c; argument_types list<text> c; final_func text; initcond text;
+	add("aggregates", `keyspace_name text p; aggregate_name text c; argument_types frozen<list<text>> c; final_func text; initcond text;
 		return_type text; state_func text; state_type text`, nil)
 	views := strings.Replace(tables, "table_name text c;", "view_name text c;", 1) +
 		"; base_table_id uuid; base_table_name text; include_all_columns boolean; where_clause text"
-	add("views", strings.Replace(views, "flags set<text>; ", "", 1), nil)
+	add("views", strings.Replace(views, "flags frozen<set<text>>; ", "", 1), nil)
 	if e.options.Scylla {
-		add("scylla_tables", `keyspace_name text p; table_name text c; cdc map<text,text>; per_partition_rate_limit map<text,text>; version uuid;
+		add("scylla_tables", `keyspace_name text p; table_name text c; cdc frozen<map<text,text>>; per_partition_rate_limit frozen<map<text,text>>; version uuid;
 			partitioner text`, scyllaTableRows)
-		add("scylla_keyspaces", "keyspace_name text p; storage_options map<text,text>; storage_type text; initial_tablets int", nil)
+		add("scylla_keyspaces", "keyspace_name text p; storage_options frozen<map<text,text>>; storage_type text; initial_tablets int", nil)
 		return
 	}
 	e.addVirtualSchema()
@@ -87,7 +63,7 @@ func (e *Engine) addSystem() {
 func (e *Engine) addVirtualSchema() {
 	add := func(name, comment, columns string, rows func(s *schema) []map[string]any) {
 		e.AddVirtual(Virtual{
-			Keyspace: "system_virtual_schema", Name: name, Comment: comment, Columns: columnsOf(columns),
+			Keyspace: "system_virtual_schema", Name: name, Comment: comment, Columns: columns,
 			Rows: func(any) []map[string]any {
 				s := &schema{keyspaces: map[string]*keyspace{}}
 				for name, k := range e.schema.Load().keyspaces {

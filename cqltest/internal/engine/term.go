@@ -89,6 +89,36 @@ func constant(t *Type, b []byte) *node {
 	return &node{typ: t, fixed: true, eval: func(*env) ([]byte, error) { return b, nil }}
 }
 
+// derived returns the node of a value of type t that f computes from the value of n. NULL, and values that are not set,
+// make NULL.
+func (n *node) derived(t *Type, f func(x *env, b []byte) ([]byte, error)) *node {
+	return &node{typ: t, agg: n.agg, fixed: n.fixed, eval: func(x *env) ([]byte, error) {
+		b, err := n.eval(x)
+		if err != nil || b == nil || isUnset(b) {
+			return nil, err
+		}
+		b, err = f(x, b)
+		return b, asInvalid(err)
+	}}
+}
+
+// combined returns the node of a value of type t that f computes from two values. NULL, and values that are not set,
+// make NULL.
+func combined(t *Type, left, right *node, f func(a, b []byte) ([]byte, error)) *node {
+	return &node{typ: t, agg: left.agg || right.agg, fixed: left.fixed && right.fixed, eval: func(x *env) ([]byte, error) {
+		a, err := left.eval(x)
+		if err != nil {
+			return nil, err
+		}
+		b, err := right.eval(x)
+		if err != nil || a == nil || b == nil || isUnset(a) || isUnset(b) {
+			return nil, err
+		}
+		b, err = f(a, b)
+		return b, asInvalid(err)
+	}}
+}
+
 // compiler compiles the expressions of one statement.
 type compiler struct {
 	e    *Engine
@@ -184,25 +214,14 @@ func (t *Type) sortParts(b []byte) []byte {
 	if !t.sorts() || len(b) == 0 {
 		return b
 	}
-	split, join := splitCollection, joinCollection
-	switch t.Kind {
-	case KindSet, KindMap:
-		join = joinSorted
-	case KindVector:
-		split, join = splitVector, joinVector
-	}
-	parts, err := split(t, b)
+	parts, err := t.split(b)
 	if err != nil {
 		return b
 	}
 	for i, p := range parts {
-		elem := t.Elems[0]
-		if t.Kind == KindMap {
-			elem = t.Elems[i%len(t.Elems)]
-		}
-		parts[i] = elem.sortParts(p)
+		parts[i] = t.part(i).sortParts(p)
 	}
-	return join(t, parts)
+	return t.join(parts)
 }
 
 // term compiles a term as a value of recv.
@@ -225,7 +244,7 @@ func (c *compiler) term(e cql.Expr, recv Column) (*node, error) {
 		if t.Kind != KindList {
 			return nil, invalid("Unexpected receiver type '%s'; only list and vector are expected", t)
 		}
-		return c.parts(e.Elems, recv, t.Elems[:1], "value("+recv.Name+")", joinCollection)
+		return c.collection(e.Elems, recv)
 	case *cql.SetLiteral:
 		if t.Kind == KindMap && len(e.Elems) == 0 {
 			return constant(t, joinCollection(t, nil)), nil
@@ -233,7 +252,7 @@ func (c *compiler) term(e cql.Expr, recv Column) (*node, error) {
 		if t.Kind != KindSet {
 			return nil, invalid("Invalid set literal for %s of type %s", recv.Name, t)
 		}
-		return c.parts(e.Elems, recv, t.Elems[:1], "value("+recv.Name+")", joinSorted)
+		return c.collection(e.Elems, recv)
 	case *cql.MapLiteral:
 		if t.Kind != KindMap {
 			return nil, invalid("Invalid map literal for %s of type %s", recv.Name, t)
@@ -242,7 +261,7 @@ func (c *compiler) term(e cql.Expr, recv Column) (*node, error) {
 		for _, entry := range e.Entries {
 			elems = append(elems, entry.Key, entry.Value)
 		}
-		return c.parts(elems, recv, t.Elems, "", joinSorted)
+		return c.collection(elems, recv)
 	case *cql.UDTLiteral:
 		return c.udtLiteral(e, recv)
 	case *cql.TupleLiteral:
@@ -265,7 +284,7 @@ func (c *compiler) term(e cql.Expr, recv Column) (*node, error) {
 		if !assignable(t, hinted) {
 			return nil, invalid("Cannot assign value %s to %s of type %s", resultName(e), recv.Name, t)
 		}
-		return c.term(e.Expr, Column{recv.Keyspace, recv.Table, recv.Name, hinted})
+		return c.term(e.Expr, recv.of(recv.Name, hinted))
 	}
 	if call, ok := e.(*cql.Call); ok && isFromJSON(call) {
 		return c.fromJSONCall(call, recv)

@@ -5,7 +5,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
@@ -83,79 +82,60 @@ func joinSorted(t *Type, parts [][]byte) []byte {
 	return joinCollection(t, out)
 }
 
-// parts compiles the elements of a collection, whose types alternate.
-func (c *compiler) parts(elems []cql.Expr, recv Column, types []*Type, name string,
-	join func(*Type, [][]byte) []byte,
-) (*node, error) {
+// literalFault returns the error of a literal that is no value of t, the type of a part of a literal of recv. kind and
+// part name both.
+func literalFault(e cql.Expr, recv Column, t *Type, kind, part string) error {
+	if l, ok := e.(*cql.Literal); ok && !literalFits(l.Kind, t) {
+		return invalid("Invalid %s literal for %s: %s is not of type %s", kind, recv.Name, part, t)
+	}
+	return nil
+}
+
+// part compiles a part of a literal of recv. Its error is the one of literalFault, with kind and name.
+func (c *compiler) part(e cql.Expr, recv, part Column, kind, name string) (*node, error) {
+	if err := literalFault(e, recv, part.Type, kind, name); err != nil {
+		return nil, err
+	}
+	return c.term(e, part)
+}
+
+// collection compiles the elements of a collection; keys and values of a map alternate.
+func (c *compiler) collection(elems []cql.Expr, recv Column) (*node, error) {
 	t := recv.Type
-	nodes := make([]*node, len(elems))
-	for i, e := range elems { // before the text of any is parsed
-		part := name
-		if part == "" {
-			part = []string{"key(", "value("}[i%2]
+	word := func(i int) string {
+		if t.Kind == KindMap && i%2 == 0 {
+			return "key"
 		}
-		if l, ok := e.(*cql.Literal); ok && !literalFits(l.Kind, types[i%len(types)]) {
-			return nil, elementFault(nil, e, recv, collectionWord(t), strings.SplitN(part, "(", 2)[0], types[i%len(types)])
+		return "value"
+	}
+	for i, e := range elems { // before the text of any is parsed
+		if err := literalFault(e, recv, t.part(i), collectionWord(t), word(i)+" "+e.String()); err != nil {
+			return nil, err
 		}
 	}
+	nodes := make([]*node, len(elems))
 	for i, e := range elems {
-		spec := Column{recv.Keyspace, recv.Table, name, types[i%len(types)]}
-		if name == "" {
-			spec.Name = []string{"key(", "value("}[i%2] + recv.Name + ")"
-		}
-		if hasMarker(e) && !c.selecting {
+		if !c.selecting && cql.Any(e, isMarker) {
 			return nil, invalid("Invalid %s literal for %s: bind variables are not supported inside collection literals",
 				collectionWord(t), recv.Name)
 		}
-		n, err := c.term(e, spec)
-		if err != nil {
-			return nil, elementFault(err, e, recv, collectionWord(t), strings.SplitN(spec.Name, "(", 2)[0], spec.Type)
+		var err error
+		if nodes[i], err = c.term(e, recv.of(word(i)+"("+recv.Name+")", t.part(i))); err != nil {
+			return nil, err
 		}
-		nodes[i] = n
 	}
-	return c.joined(t, nodes, func(parts [][]byte) ([]byte, error) {
-		for _, p := range parts {
-			if p == nil {
-				return nil, invalid("null is not supported inside collections")
-			}
-		}
-		return join(t, parts), nil
-	})
+	return c.joined(t, nodes, "collections")
 }
 
-// hasMarker reports whether a term contains a bind marker.
-func hasMarker(e cql.Expr) bool {
-	switch e := e.(type) {
-	case *cql.Marker:
-		return true
-	case *cql.ListLiteral:
-		return slices.ContainsFunc(e.Elems, hasMarker)
-	case *cql.SetLiteral:
-		return slices.ContainsFunc(e.Elems, hasMarker)
-	case *cql.TupleLiteral:
-		return slices.ContainsFunc(e.Elems, hasMarker)
-	case *cql.MapLiteral:
-		return slices.ContainsFunc(e.Entries, func(m cql.MapEntry) bool { return hasMarker(m.Key) || hasMarker(m.Value) })
-	case *cql.UDTLiteral:
-		return slices.ContainsFunc(e.Fields, func(f cql.FieldValue) bool { return hasMarker(f.Value) })
-	case *cql.TypeHint:
-		return hasMarker(e.Expr)
-	case *cql.Call:
-		return slices.ContainsFunc(e.Args, hasMarker)
-	}
-	return false
+// isMarker reports whether a term is a bind marker.
+func isMarker(e cql.Expr) bool {
+	_, ok := e.(*cql.Marker)
+	return ok
 }
 
-// elementFault returns Cassandra's error for an element of a collection.
-func elementFault(err error, e cql.Expr, recv Column, word, part string, t *Type) error {
-	if l, ok := e.(*cql.Literal); ok && !literalFits(l.Kind, t) {
-		return invalid("Invalid %s literal for %s: %s %s is not of type %s", word, recv.Name, part, e, t)
-	}
-	return err
-}
-
-// joined returns the node of a value from the nodes of its parts. If all parts are constant, so is the node.
-func (c *compiler) joined(t *Type, nodes []*node, join func([][]byte) ([]byte, error)) (*node, error) {
+// joined returns the node of a value from the nodes of its parts. If all parts are constant, so is the node. A part
+// that is NULL is an error in what noNulls names; "" means that parts may be NULL.
+func (c *compiler) joined(t *Type, nodes []*node, noNulls string) (*node, error) {
 	n := &node{typ: t, fixed: true}
 	for _, p := range nodes {
 		n.fixed = n.fixed && p.fixed
@@ -172,8 +152,15 @@ func (c *compiler) joined(t *Type, nodes []*node, join func([][]byte) ([]byte, e
 				return nil, invalid("unset value is not supported inside %s",
 					map[bool]string{true: "collections", false: "tuples"}[t.isCollection()])
 			}
+			if parts[i] == nil && noNulls != "" {
+				return nil, invalid("null is not supported inside %s", noNulls)
+			}
 		}
-		return join(parts)
+		b := t.join(parts)
+		if t.Kind == KindVector {
+			return b, asInvalid(t.check(b))
+		}
+		return b, nil
 	}
 	if !n.fixed {
 		return n, nil
@@ -194,21 +181,13 @@ func (c *compiler) vectorLiteral(e *cql.ListLiteral, recv Column) (*node, error)
 	}
 	nodes := make([]*node, len(e.Elems))
 	for i, elem := range e.Elems {
-		n, err := c.term(elem, Column{recv.Keyspace, recv.Table, "value(" + recv.Name + ")", t.Elems[0]})
-		if err != nil {
-			return nil, elementFault(err, elem, recv, "vector", "value", t.Elems[0])
+		var err error
+		part := recv.of("value("+recv.Name+")", t.Elems[0])
+		if nodes[i], err = c.part(elem, recv, part, "vector", "value "+elem.String()); err != nil {
+			return nil, err
 		}
-		nodes[i] = n
 	}
-	return c.joined(t, nodes, func(parts [][]byte) ([]byte, error) {
-		for _, p := range parts {
-			if p == nil {
-				return nil, invalid("null is not supported inside vectors")
-			}
-		}
-		b := joinVector(t, parts)
-		return b, asInvalid(t.check(b))
-	})
+	return c.joined(t, nodes, "vectors")
 }
 
 // tuple compiles the elements of a tuple.
@@ -216,17 +195,13 @@ func (c *compiler) tuple(elems []cql.Expr, recv Column) (*node, error) {
 	t := recv.Type
 	nodes := make([]*node, len(elems))
 	for i, e := range elems {
-		spec := Column{recv.Keyspace, recv.Table, fmt.Sprintf("%s[%d]", recv.Name, i), t.Elems[i]}
-		n, err := c.term(e, spec)
-		if err != nil {
-			if l, ok := e.(*cql.Literal); ok && !literalFits(l.Kind, t.Elems[i]) {
-				return nil, invalid("Invalid tuple literal for %s: component %d is not of type %s", recv.Name, i, t.Elems[i])
-			}
+		var err error
+		part := recv.of(fmt.Sprintf("%s[%d]", recv.Name, i), t.Elems[i])
+		if nodes[i], err = c.part(e, recv, part, "tuple", fmt.Sprintf("component %d", i)); err != nil {
 			return nil, err
 		}
-		nodes[i] = n
 	}
-	return c.joined(t, nodes, func(parts [][]byte) ([]byte, error) { return joinTuple(parts), nil })
+	return c.joined(t, nodes, "")
 }
 
 // udtLiteral compiles {f: v, ...} as a UDT. Missing fields are NULL.
@@ -248,19 +223,16 @@ func (c *compiler) udtLiteral(e *cql.UDTLiteral, recv Column) (*node, error) {
 		if i < 0 {
 			return nil, invalid("Unknown field '%s' in value of user defined type %s", f.Name, quoteName(t.Name))
 		}
-		n, err := c.term(f.Value, Column{recv.Keyspace, recv.Table, recv.Name + "." + f.Name, t.Elems[i]})
-		if err != nil {
-			if l, ok := f.Value.(*cql.Literal); ok && !literalFits(l.Kind, t.Elems[i]) {
-				return nil, invalid("Invalid user type literal for %s: field %s is not of type %s", recv.Name, f.Name, t.Elems[i])
-			}
+		var err error
+		part := recv.of(recv.Name+"."+f.Name, t.Elems[i])
+		if nodes[i], err = c.part(f.Value, recv, part, "user type", "field "+f.Name); err != nil {
 			return nil, err
 		}
-		nodes[i] = n
 	}
 	for i := range nodes {
 		if nodes[i] == nil {
 			nodes[i] = constant(t.Elems[i], nil)
 		}
 	}
-	return c.joined(t, nodes, func(parts [][]byte) ([]byte, error) { return joinTuple(parts), nil })
+	return c.joined(t, nodes, "")
 }

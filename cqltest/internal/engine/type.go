@@ -100,15 +100,6 @@ var nativeByName, nativeByKind = func() (map[string]*Type, map[Kind]int) {
 // Native returns the type without parameters of a CQL name ("int", "text", "varchar"); nil means that there is none.
 func Native(name string) *Type { return nativeByName[name] }
 
-// SetOf returns the type frozen<set<elem>>. It keeps the definitions of system tables short.
-func SetOf(elem *Type) *Type { return &Type{Kind: KindSet, Elems: []*Type{elem}} }
-
-// FrozenSetOf returns the type frozen<set<elem>>.
-func FrozenSetOf(elem *Type) *Type { return &Type{Kind: KindSet, Elems: []*Type{elem}, Frozen: true} }
-
-// TupleOf returns the type frozen<tuple<elems>>.
-func TupleOf(elems ...*Type) *Type { return &Type{Kind: KindTuple, Elems: elems, Frozen: true} }
-
 // ListOf returns the type list<elem>.
 func ListOf(elem *Type) *Type { return &Type{Kind: KindList, Elems: []*Type{elem}} }
 

@@ -72,33 +72,8 @@ func (t *Type) check(b []byte) error {
 	case KindDuration:
 		_, _, _, err := splitDuration(b)
 		return err
-	case KindList, KindSet, KindMap:
-		return t.checkCollection(b)
-	case KindTuple, KindUDT:
-		parts, err := splitTuple(t, b)
-		if err != nil {
-			return err
-		}
-		for i, p := range parts {
-			if p != nil {
-				if err := t.Elems[i].check(p); err != nil {
-					return err
-				}
-			}
-		}
-	case KindVector:
-		if t.Elems[0].anyBytes() && len(b) > 0 && len(b) == t.fixedSize() {
-			return nil
-		}
-		parts, err := splitVector(t, b)
-		if err != nil {
-			return err
-		}
-		for _, p := range parts {
-			if err := t.Elems[0].check(p); err != nil {
-				return err
-			}
-		}
+	case KindList, KindSet, KindMap, KindTuple, KindUDT, KindVector:
+		return t.checkParts(b)
 	}
 	return nil
 }
@@ -114,17 +89,23 @@ func (t *Type) anyBytes() bool {
 	return false
 }
 
-// checkCollection checks the elements of a list, set or map, none of which may be NULL.
-func (t *Type) checkCollection(b []byte) error {
-	parts, err := splitCollection(t, b)
+// checkParts checks the parts of a value. The parts of a collection are not NULL.
+func (t *Type) checkParts(b []byte) error {
+	if t.Kind == KindVector && t.Elems[0].anyBytes() && len(b) > 0 && len(b) == t.fixedSize() {
+		return nil
+	}
+	parts, err := t.split(b)
 	if err != nil {
 		return err
 	}
 	for i, p := range parts {
-		if p == nil {
+		if p == nil && t.isCollection() {
 			return errors.New("null is not supported inside collections")
 		}
-		if err := t.Elems[i%len(t.Elems)].check(p); err != nil {
+		if p == nil {
+			continue
+		}
+		if err := t.part(i).check(p); err != nil {
 			return err
 		}
 	}

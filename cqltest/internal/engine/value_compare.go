@@ -57,30 +57,22 @@ func (t *Type) compare(a, b []byte) int {
 		if len(a) == 16 && len(b) == 16 {
 			return compareTimeUUID(a, b)
 		}
-	case KindList, KindSet, KindMap:
-		return t.compareParts(a, b, splitCollection)
-	case KindTuple, KindUDT:
-		return t.compareParts(a, b, splitTuple)
-	case KindVector:
-		return t.compareParts(a, b, splitVector)
+	case KindList, KindSet, KindMap, KindTuple, KindUDT, KindVector:
+		return t.compareParts(a, b)
 	}
 	return bytes.Compare(a, b)
 }
 
 // compareParts compares element by element, then by number of elements. Invalid values, which are never stored, are
 // compared bytewise.
-func (t *Type) compareParts(a, b []byte, split func(*Type, []byte) ([][]byte, error)) int {
-	as, err := split(t, a)
-	bs, err2 := split(t, b)
+func (t *Type) compareParts(a, b []byte) int {
+	as, err := t.split(a)
+	bs, err2 := t.split(b)
 	if err != nil || err2 != nil {
 		return bytes.Compare(a, b)
 	}
 	for i := range min(len(as), len(bs)) {
-		elem := t.Elems[0]
-		if t.Kind == KindMap || t.Kind == KindTuple || t.Kind == KindUDT {
-			elem = t.Elems[i%len(t.Elems)]
-		}
-		if c := elem.compare(as[i], bs[i]); c != 0 {
+		if c := t.part(i).compare(as[i], bs[i]); c != 0 {
 			return c
 		}
 	}

@@ -39,6 +39,38 @@ func (t *Type) multiCell() bool {
 	return !t.Frozen && (t.isCollection() || t.Kind == KindUDT)
 }
 
+// hasParts reports whether the values of the type have parts.
+func (t *Type) hasParts() bool {
+	return t.isCollection() || t.Kind == KindTuple || t.Kind == KindUDT || t.Kind == KindVector
+}
+
+// split returns the parts of a value: elements, alternating keys and values, or fields.
+func (t *Type) split(b []byte) ([][]byte, error) {
+	switch t.Kind {
+	case KindTuple, KindUDT:
+		return splitTuple(t, b)
+	case KindVector:
+		return splitVector(t, b)
+	}
+	return splitCollection(t, b)
+}
+
+// part returns the type of part i of a value.
+func (t *Type) part(i int) *Type { return t.Elems[i%len(t.Elems)] }
+
+// join is the reverse of split. It sorts sets and maps.
+func (t *Type) join(parts [][]byte) []byte {
+	switch t.Kind {
+	case KindTuple, KindUDT:
+		return joinTuple(parts)
+	case KindVector:
+		return joinVector(t, parts)
+	case KindSet, KindMap:
+		return joinSorted(t, parts)
+	}
+	return joinCollection(t, parts)
+}
+
 // splitCollection returns the elements of a list or set, or the alternating keys and values of a map. A nil element is
 // NULL.
 func splitCollection(t *Type, b []byte) ([][]byte, error) {

@@ -222,24 +222,19 @@ func (t *Type) format(b []byte) string {
 
 // formatParts returns the text of a value that has parts: a collection, vector, tuple or UDT.
 func (t *Type) formatParts(b []byte) string {
-	split, brackets := splitCollection, "[]"
+	brackets := "[]"
 	switch t.Kind {
-	case KindSet, KindMap:
+	case KindSet, KindMap, KindUDT:
 		brackets = "{}"
-	case KindVector:
-		split = splitVector
 	case KindTuple:
-		split, brackets = splitTuple, "()"
-	case KindUDT:
-		split, brackets = splitTuple, "{}"
+		brackets = "()"
 	}
-	parts, err := split(t, b)
+	parts, err := t.split(b)
 	if err != nil {
 		return "0x" + hex.EncodeToString(b)
 	}
 	var out strings.Builder
 	for i, p := range parts {
-		elem := t.Elems[i%len(t.Elems)]
 		switch {
 		case t.Kind == KindMap && i%2 == 1:
 			out.WriteString(": ")
@@ -249,7 +244,7 @@ func (t *Type) formatParts(b []byte) string {
 		if t.Kind == KindUDT {
 			out.WriteString(quoteName(t.Fields[i]) + ": ")
 		}
-		out.WriteString(elem.literal(p))
+		out.WriteString(t.part(i).literal(p))
 	}
 	return brackets[:1] + out.String() + brackets[1:]
 }

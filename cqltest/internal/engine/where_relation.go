@@ -14,9 +14,6 @@ import (
 // relation compiles one relation and appends it to w, with the checks that need no other relation. what is the
 // statement: SELECT, UPDATE or DELETE.
 func (c *compiler) relation(w *where, rel *cql.Relation, what string) error {
-	if rel.Op == cql.CustomIndex {
-		return invalid("Invalid index specified for custom index expression: expr() is not supported")
-	}
 	var cols []*column
 	for _, name := range rel.Columns {
 		col, err := c.t.lookup(name)
@@ -78,7 +75,7 @@ func (c *compiler) valueSpec(r *restriction, rel *cql.Relation) (spec Column, er
 		return c.t.spec("value("+col.name+")", t.Elems[1]), err
 	case rel.Op == cql.Contains || rel.Op == cql.ContainsKey:
 		if !t.isCollection() {
-			return spec, invalid("Cannot use %s on non-collection column %s", operatorWords[rel.Op], col.name)
+			return spec, invalid("Cannot use %s on non-collection column %s", rel.Op, col.name)
 		}
 		if rel.Op == cql.Contains {
 			return c.t.spec("value("+col.name+")", t.Elems[len(t.Elems)-1]), nil
@@ -91,7 +88,7 @@ func (c *compiler) valueSpec(r *restriction, rel *cql.Relation) (spec Column, er
 		return spec, invalid("Non-frozen UDT column '%s' (%s) cannot be restricted by any relation", col.name, t)
 	case t.multiCell():
 		return spec, invalid("Collection column '%s' (%s) cannot be restricted by a '%s' relation", col.name, t,
-			operatorWords[rel.Op])
+			rel.Op)
 	case r.isSlice() && t.Kind == KindDuration:
 		return spec, invalid("Slice restrictions are not supported on duration columns")
 	}
@@ -123,11 +120,6 @@ func (c *compiler) relationValue(r *restriction, rel *cql.Relation, spec Column,
 	return nil
 }
 
-var operatorWords = map[cql.Operator]string{
-	cql.Eq: "=", cql.Lt: "<", cql.Lte: "<=", cql.Gt: ">", cql.Gte: ">=", cql.Neq: "!=", cql.In: "IN",
-	cql.Contains: "CONTAINS", cql.ContainsKey: "CONTAINS KEY", cql.Like: "LIKE",
-}
-
 func relationLeft(rel *cql.Relation) string {
 	names := make([]string, len(rel.Columns))
 	for i, n := range rel.Columns {
@@ -148,7 +140,7 @@ func relationText(rel *cql.Relation) string {
 	} else {
 		right = (&cql.TupleLiteral{Elems: rel.Values}).String()
 	}
-	return relationLeft(rel) + " " + operatorWords[rel.Op] + " " + right
+	return relationLeft(rel) + " " + rel.Op.String() + " " + right
 }
 
 // tokenRelation compiles a relation of token(...), which takes the whole partition key.
@@ -175,7 +167,7 @@ func (c *compiler) tokenRelation(w *where, rel *cql.Relation, cols []*column, wh
 		return invalid("Unsupported \"!=\" relation: token(%s) != %s", strings.Join(names, ", "), rel.Value)
 	}
 	if rel.Op != cql.Eq && !r.isSlice() {
-		return invalid("%s cannot be used with the token function", operatorWords[rel.Op])
+		return invalid("%s cannot be used with the token function", rel.Op)
 	}
 	var err error
 	if r.value, err = c.term(rel.Value, c.t.spec("partition key token", Native("bigint"))); err != nil {
@@ -245,7 +237,7 @@ func (c *compiler) tupleRelation(w *where, rel *cql.Relation, cols []*column) er
 			return err
 		}
 	default:
-		return invalid("%s cannot be used for multi-column relations", operatorWords[rel.Op])
+		return invalid("%s cannot be used for multi-column relations", rel.Op)
 	}
 	w.all = append(w.all, r)
 	return nil

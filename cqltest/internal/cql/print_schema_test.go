@@ -83,10 +83,6 @@ func (w *writer) columnDef(c ColumnDef) {
 	w.words(QuoteIdent(c.Name), " ")
 	w.typeName(c.Type)
 	w.opt(c.Static, " STATIC")
-	if c.Mask != nil {
-		w.WriteString(" MASKED WITH ")
-		w.call(c.Mask)
-	}
 }
 
 // String returns the statement as CQL.
@@ -110,16 +106,6 @@ func (s *AlterTable) String() string {
 			w.words(" ALTER ", QuoteIdent(s.Column), " TYPE ", s.Type.String())
 		case AlterOptions:
 			w.options(s.Options)
-		case AlterMask:
-			w.words(" ALTER ", ifExists(s.IfColumn), QuoteIdent(s.Column))
-			if s.Mask == nil {
-				w.WriteString(" DROP MASKED")
-				return
-			}
-			w.WriteString(" MASKED WITH ")
-			w.call(s.Mask)
-		case AlterDropCompactStorage:
-			w.WriteString(" DROP COMPACT STORAGE")
 		}
 	})
 }
