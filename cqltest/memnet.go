@@ -5,17 +5,15 @@ package cqltest
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
-	"os"
 	"sync"
 	"syscall"
-	"time"
+
+	"github.com/vecql/vecql/internal/memconn"
 )
 
-// A network in memory: connections with a window of fixed size, deadlines, half-closing and resets. It uses no socket,
-// so that a cluster with its clients runs inside a testing/synctest bubble.
+// A network in memory. It uses no socket, so that a cluster with its clients runs inside a testing/synctest bubble.
 
 // memNet is a network in memory.
 type memNet struct {
@@ -88,13 +86,12 @@ func (m *memNet) dial(ctx context.Context, port uint16, addr string) (net.Conn, 
 	if m.inUse[from] {
 		return nil, fail(syscall.EADDRINUSE)
 	}
-	out, in := newMemStream(m.window), newMemStream(m.window)
-	client := &memConn{r: in, w: out, local: from, remote: to, gone: func() {
+	client, server := memconn.Pair(m.window, net.TCPAddrFromAddrPort(from), net.TCPAddrFromAddrPort(to))
+	client.OnClose = func() {
 		m.mu.Lock()
 		delete(m.inUse, from)
 		m.mu.Unlock()
-	}}
-	server := &memConn{r: out, w: in, local: to, remote: from}
+	}
 	select {
 	case l.accepted <- server:
 		m.inUse[from] = true
@@ -142,177 +139,6 @@ func (l *memListener) Close() error {
 }
 
 func (l *memListener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.at) }
-
-// memStream is one direction of a connection.
-type memStream struct {
-	mu     sync.Mutex
-	change sync.Cond
-	buf    []byte
-	window int
-	eof    bool // the writer has closed
-	reset  bool // the reader has closed
-	read   memDeadline
-	write  memDeadline
-}
-
-// memDeadline is a deadline of one direction of a memConn. The stream's mu guards its fields.
-type memDeadline struct {
-	timer *time.Timer
-	past  bool
-	turn  int // counts calls of set, so that a stale timer does nothing
-}
-
-func newMemStream(window int) *memStream {
-	s := &memStream{window: window}
-	s.change.L = &s.mu
-	return s
-}
-
-// set arms a deadline of s.
-func (s *memStream) set(d *memDeadline, t time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d.timer != nil {
-		d.timer.Stop()
-		d.timer = nil
-	}
-	d.turn++
-	d.past = false
-	if !t.IsZero() {
-		if wait := time.Until(t); wait <= 0 {
-			d.past = true
-		} else {
-			turn := d.turn
-			d.timer = time.AfterFunc(wait, func() {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				if d.turn == turn {
-					d.past = true
-					s.change.Broadcast()
-				}
-			})
-		}
-	}
-	s.change.Broadcast()
-}
-
-// stop stops the timers of s.
-func (s *memStream) stop(d *memDeadline) {
-	if d.timer != nil {
-		d.timer.Stop()
-	}
-	d.turn++
-}
-
-// memConn is one end of a connection.
-type memConn struct {
-	r, w          *memStream
-	local, remote netip.AddrPort
-	once          sync.Once
-	gone          func()
-}
-
-func (c *memConn) opError(op string, err error) error {
-	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
-}
-
-// Read blocks until there are bytes, the stream ends, or the deadline has passed. Bytes written before the end are read
-// first.
-func (c *memConn) Read(p []byte) (int, error) {
-	s := c.r
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for {
-		switch {
-		case s.reset:
-			return 0, c.opError("read", net.ErrClosed)
-		case s.read.past:
-			return 0, c.opError("read", os.ErrDeadlineExceeded)
-		case len(s.buf) > 0:
-			n := copy(p, s.buf)
-			if s.buf = s.buf[n:]; len(s.buf) == 0 {
-				s.buf = nil
-			}
-			s.change.Broadcast()
-			return n, nil
-		case s.eof:
-			return 0, io.EOF
-		case len(p) == 0:
-			return 0, nil
-		}
-		s.change.Wait()
-	}
-}
-
-// Write blocks while the window of the peer is full, as a TCP connection does.
-func (c *memConn) Write(p []byte) (int, error) {
-	s := c.w
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for {
-		switch {
-		case s.eof:
-			return n, c.opError("write", net.ErrClosed)
-		case s.reset:
-			return n, c.opError("write", syscall.EPIPE)
-		case s.write.past:
-			return n, c.opError("write", os.ErrDeadlineExceeded)
-		}
-		k := min(len(p)-n, s.window-len(s.buf))
-		if k > 0 {
-			s.buf = append(s.buf, p[n:n+k]...)
-			n += k
-			s.change.Broadcast()
-		}
-		if n == len(p) {
-			return n, nil
-		}
-		s.change.Wait()
-	}
-}
-
-// CloseWrite closes the direction to the peer, which reads the bytes in flight and then io.EOF.
-func (c *memConn) CloseWrite() error {
-	c.w.mu.Lock()
-	defer c.w.mu.Unlock()
-	c.w.eof = true
-	c.w.change.Broadcast()
-	return nil
-}
-
-// Close implements net.Conn. The peer can still read the bytes in flight.
-func (c *memConn) Close() error {
-	err := c.opError("close", net.ErrClosed)
-	c.once.Do(func() {
-		err = nil
-		c.w.mu.Lock()
-		c.w.eof = true
-		c.w.stop(&c.w.write)
-		c.w.change.Broadcast()
-		c.w.mu.Unlock()
-		c.r.mu.Lock()
-		c.r.reset, c.r.buf = true, nil
-		c.r.stop(&c.r.read)
-		c.r.change.Broadcast()
-		c.r.mu.Unlock()
-		if c.gone != nil {
-			c.gone()
-		}
-	})
-	return err
-}
-
-func (c *memConn) LocalAddr() net.Addr  { return net.TCPAddrFromAddrPort(c.local) }
-func (c *memConn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
-
-func (c *memConn) SetDeadline(t time.Time) error {
-	_ = c.SetReadDeadline(t)
-	return c.SetWriteDeadline(t)
-}
-
-func (c *memConn) SetReadDeadline(t time.Time) error  { c.r.set(&c.r.read, t); return nil }
-func (c *memConn) SetWriteDeadline(t time.Time) error { c.w.set(&c.w.write, t); return nil }
 
 // A Dialer connects to the nodes of a cluster. A driver uses it in place of a net.Dialer when the cluster's Network is
 // InMemory; it works for the other networks, too.

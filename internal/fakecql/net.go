@@ -92,7 +92,7 @@ func (c *Cluster) connect(n *Node, shardAware bool, localPort int) net.Conn {
 		end.Shard = n.leastConnected()
 	}
 	c.open++
-	client.closed = func() {
+	client.OnClose = func() {
 		c.Mu.Lock()
 		defer c.Mu.Unlock()
 		c.open--

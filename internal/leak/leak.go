@@ -85,7 +85,8 @@ func ofDriver(stack string) bool {
 		switch {
 		case strings.HasPrefix(name, Module+"."), strings.HasPrefix(name, Module+"/internal/conn."):
 			driver = true
-		case strings.HasPrefix(name, Module+"/internal/fakecql."), strings.HasPrefix(name, Module+"/internal/cassandra."),
+		case strings.HasPrefix(name, Module+"/internal/fakecql."), strings.HasPrefix(name, Module+"/internal/memconn."),
+			strings.HasPrefix(name, Module+"/internal/cassandra."),
 			strings.HasPrefix(name, Module+"/cqltest"):
 			server = true
 		case strings.HasPrefix(name, Module+"/internal/"):

@@ -22,7 +22,7 @@ func TestOfDriver(t *testing.T) {
 		},
 		"an internal package": {"goroutine 7 [select]:\n" + Module + "/internal/background.(*Group).run()\n\t/src/internal/background/group.go:1", true},
 		"the driver on the scripted cluster": {
-			"goroutine 7 [sync.Cond.Wait]:\n" + Module + "/internal/fakecql.(*PipeEnd).Read()\n\t/src/pipe.go:1\n" + Module + "/internal/conn.(*Conn).read()\n\t/src/read.go:1", true,
+			"goroutine 7 [sync.Cond.Wait]:\n" + Module + "/internal/memconn.(*Conn).Read()\n\t/src/memconn.go:1\n" + Module + "/internal/conn.(*Conn).read()\n\t/src/read.go:1", true,
 		},
 		"the scripted cluster": {
 			"goroutine 7 [sync.Cond.Wait]:\n" + Module + "/internal/wire.Read()\n\t/src/wire.go:1\n" + Module + "/internal/fakecql.(*Server).serve()\n\t/src/server.go:1",
