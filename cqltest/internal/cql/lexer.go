@@ -3,6 +3,7 @@
 package cql
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -235,81 +236,31 @@ func unitAt(s string, n int) int {
 	return 0
 }
 
+// The forms of words that the lexer recognizes by their text.
+var (
+	uuidForm = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`)
+	// isoDuration is a duration of ISO 8601: a date and a time of day, weeks, or numbers with letters in their order.
+	isoDuration = regexp.MustCompile(`^-?P(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|\d+W|` +
+		`(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?:\d+H(?:\d+M)?(?:\d+S)?|\d+M(?:\d+S)?|\d+S))?)`)
+)
+
 // uuidLength returns 36 if s starts with a UUID, otherwise 0.
 func uuidLength(s string) int {
-	const length = 36
-	if len(s) < length {
+	if len(s) < 36 || s[8] != '-' { // of most words
 		return 0
 	}
-	for i := range length {
-		switch i {
-		case 8, 13, 18, 23:
-			if s[i] != '-' {
-				return 0
-			}
-		default:
-			if !isHex(s[i]) {
-				return 0
-			}
-		}
-	}
-	return length
+	return len(uuidForm.FindString(s))
 }
 
 // isoDurationLength returns the length of the ISO 8601 duration at the start of s, or 0.
 func isoDurationLength(s string) int {
-	n := 0
-	if s[0] == '-' {
-		n = 1
-	}
-	if n == len(s) || s[n] != 'P' {
+	if !strings.HasPrefix(strings.TrimPrefix(s, "-"), "P") {
 		return 0
 	}
-	n++
-	const alternative = "0000-00-00T00:00:00"
-	if len(s)-n >= len(alternative) {
-		i := 0
-		for i < len(alternative) && (s[n+i] == alternative[i] || alternative[i] == '0' && isDigit(s[n+i])) {
-			i++
-		}
-		if i == len(alternative) {
-			return n + i
-		}
+	if d := isoDuration.FindString(s); d != "P" && d != "-P" {
+		return len(d)
 	}
-	if weeks := designatorsAt(s, n, "W"); weeks > 0 {
-		return n + weeks
-	}
-	date := designatorsAt(s, n, "YMD")
-	n += date
-	time := 0
-	if n < len(s) && s[n] == 'T' {
-		if time = designatorsAt(s, n+1, "HMS"); time > 0 {
-			time++
-		}
-	}
-	if date+time == 0 {
-		return 0
-	}
-	return n + time
-}
-
-// designatorsAt returns the length of the run of numbers at s[n:], each followed by one of letters. The letters occur
-// in this order; each is optional.
-func designatorsAt(s string, n int, letters string) int {
-	start := n
-	for n < len(s) {
-		digits := digitsAt(s, n)
-		if digits == 0 || n+digits == len(s) {
-			break
-		}
-		at := strings.IndexByte(letters, s[n+digits])
-		if at < 0 {
-			break
-		}
-		letters = letters[at+1:]
-		n += digits + 1
-	}
-	return n - start
+	return 0
 }
 
 func isSpace(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
