@@ -3,9 +3,7 @@
 package cqltest
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"strconv"
 	"sync"
@@ -45,7 +43,7 @@ func (t *traces) add(req *request, took time.Duration) [16]byte {
 	c := req.conn
 	began := c.cluster.now().Add(-took)
 	e := traced{
-		id: timeUUID(began), coordinator: c.node, client: c.remote, began: began, took: max(took, time.Microsecond),
+		id: engine.TimeUUID(began), coordinator: c.node, client: c.remote, began: began, took: max(took, time.Microsecond),
 		op: req.head.op, text: req.text, parameters: req.traceParameters(), activities: req.activities(),
 	}
 	t.mu.Lock()
@@ -62,20 +60,6 @@ func (t *traces) all() []traced {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.list[:len(t.list):len(t.list)]
-}
-
-// timeUUID returns a version 1 UUID of the time, with random clock sequence and node.
-func timeUUID(t time.Time) [16]byte {
-	const sinceGregory = 0x01B21DD213814000 // 100 ns from 1582-10-15 to 1970-01-01
-	ticks := uint64(t.UnixNano()/100) + sinceGregory
-	var id [16]byte
-	binary.BigEndian.PutUint32(id[0:], uint32(ticks))
-	binary.BigEndian.PutUint16(id[4:], uint16(ticks>>32))
-	binary.BigEndian.PutUint16(id[6:], uint16(ticks>>48)&0x0FFF|0x1000)
-	binary.BigEndian.PutUint64(id[8:], rand.Uint64())
-	id[8] = id[8]&0x3F | 0x80
-	id[10] |= 1 // multicast bit: marks a random node id
-	return id
 }
 
 func uuidString(id [16]byte) string { return uuid.UUID(id).String() }
@@ -158,7 +142,7 @@ func (t *traces) eventRows() []Row {
 	for _, e := range t.all() {
 		for i, activity := range e.activities {
 			elapsed := time.Duration(i) * e.took / time.Duration(len(e.activities))
-			id := timeUUID(e.began.Add(elapsed))
+			id := engine.TimeUUID(e.began.Add(elapsed))
 			copy(id[8:], e.id[8:]) // the same on every read
 			id[15] = byte(i)
 			rows = append(rows, Row{

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,26 +118,20 @@ func (d *describer) add(ks, kind, name string, create func() string) {
 	d.out = append(d.out, schemaElement{ks, kind, name, create})
 }
 
-// byName returns the values of m sorted by name, without regard to case.
-func byName[V any](m map[string]V) []V {
-	names := sortedKeys(m)
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) })
-	out := make([]V, len(names))
-	for i, name := range names {
-		out[i] = m[name]
-	}
-	return out
+// byName returns values sorted by name, without regard to case.
+func byName[V any](values iter.Seq[V], name func(V) string) []V {
+	return slices.SortedFunc(values, func(a, b V) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(name(a)), strings.ToLower(name(b))), cmp.Compare(name(a), name(b)))
+	})
 }
 
 func tablesByName(k *keyspace) []*table {
-	tables := map[string]*table{}
-	for t := range k.tables.all() {
-		tables[t.name] = t
-	}
-	return byName(tables)
+	return byName(k.tables.all(), func(t *table) string { return t.name })
 }
 
-func (d *describer) keyspaces() []*keyspace { return byName(d.s.keyspaces) }
+func (d *describer) keyspaces() []*keyspace {
+	return byName(maps.Values(d.s.keyspaces), func(k *keyspace) string { return k.name })
+}
 
 // list adds the names of all tables or types: the objects of the connection's keyspace, if it has one.
 func (d *describer) list(what string) {
@@ -149,7 +145,7 @@ func (d *describer) list(what string) {
 				d.add(k.name, "table", t.name, nil)
 			}
 		case "TYPES":
-			for _, t := range byName(k.types) {
+			for _, t := range byName(maps.Values(k.types), func(t *Type) string { return t.Name }) {
 				d.add(k.name, "type", t.Name, nil)
 			}
 		}
@@ -177,11 +173,7 @@ func (d *describer) userType(t *Type) {
 // table adds a table and its indexes.
 func (d *describer) table(t *table) {
 	d.add(t.ks, "table", t.name, func() string { return t.createText(d.internals) })
-	indexes := make(map[string]*index, len(t.indexes))
-	for _, i := range t.indexes {
-		indexes[i.name] = i
-	}
-	for _, i := range byName(indexes) {
+	for _, i := range byName(slices.Values(t.indexes), func(i *index) string { return i.name }) {
 		d.index(t, i)
 	}
 }
@@ -235,30 +227,37 @@ func (d *describer) one(tree *cql.Describe) error {
 	if err != nil {
 		return err
 	}
-	name := tree.Name.Name
-	switch tree.What {
-	case "TABLE":
+	name, what := tree.Name.Name, strings.ToLower(tree.What)
+	if d.found(k, what, name) {
+		return nil
+	}
+	return invalid(map[string]string{
+		"table": "Table '%s' not found in keyspace '%s'", "type": "User defined type '%s' not found in '%s'",
+		"index": "Table for existing index '%s' not found in '%s'", "materialized view": "Materialized view '%s' not found in '%s'",
+		"function": "User defined function '%s' not found in '%s'", "aggregate": "User defined aggregate '%s' not found in '%s'",
+	}[what], name, k.name)
+}
+
+// found adds the element of a kind and name, and reports whether there is one.
+func (d *describer) found(k *keyspace, kind, name string) bool {
+	switch kind {
+	case "table":
 		if t := k.tables.get(name); t != nil {
 			d.table(t)
-			return nil
+			return true
 		}
-		return invalid("Table '%s' not found in keyspace '%s'", name, k.name)
-	case "TYPE":
+	case "type":
 		if t := k.types[name]; t != nil {
 			d.userType(t)
-			return nil
+			return true
 		}
-		return invalid("User defined type '%s' not found in '%s'", name, k.name)
-	case "INDEX":
+	case "index":
 		if t, i := k.index(name); i != nil {
 			d.index(t, i)
-			return nil
+			return true
 		}
-		return invalid("Table for existing index '%s' not found in '%s'", name, k.name)
-	case "FUNCTION", "AGGREGATE":
-		return invalid("User defined %s '%s' not found in '%s'", strings.ToLower(tree.What), name, k.name)
 	}
-	return invalid("Materialized view '%s' not found in '%s'", name, k.name)
+	return false
 }
 
 // anything adds the keyspace, table or index of a name, in this order.
@@ -275,12 +274,7 @@ func (d *describer) anything(tree *cql.Describe) error {
 	if err != nil {
 		return err
 	}
-	if t := k.tables.get(name); t != nil {
-		d.table(t)
-		return nil
-	}
-	if t, i := k.index(name); i != nil {
-		d.index(t, i)
+	if d.found(k, "table", name) || d.found(k, "index", name) {
 		return nil
 	}
 	return invalid("'%s' not found in keyspace '%s'", name, k.name)

@@ -79,8 +79,7 @@ type Virtual struct {
 	// " p" in the partition key, in " c" for clustering columns.
 	Columns string
 	// Rows returns all rows for the node of the request (Request.Node). Cells are Go values by the type of the column:
-	// string, int, int32, int64, bool, float32, float64, [16]byte (uuid, timeuuid), netip.Addr or net.IP, time.Time
-	// (timestamp), []byte (already serialized), []string (set, list), map[string]string, nil. A missing key is NULL. A
+	// string, int, int64, bool, float64, [16]byte (uuid, timeuuid), netip.Addr, time.Time (timestamp), []byte (already serialized), []string (set, list), map[string]string, nil. A missing key is NULL. A
 	// value that does not fit its column fails the query.
 	Rows    func(node any) []map[string]any
 	Comment string

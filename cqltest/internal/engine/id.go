@@ -39,6 +39,14 @@ func (e *Engine) timeID(at time.Time) [16]byte {
 	}
 }
 
+// TimeUUID returns a time UUID of a time, with a random clock sequence and node.
+func TimeUUID(at time.Time) [16]byte {
+	id, random := timeBytes(at.UnixNano()/100), newID()
+	copy(id[8:], random[8:])
+	id[10] |= 1 // multicast bit: marks a random node id
+	return id
+}
+
 // timeBytes returns a time UUID of a time in units of 100 ns since 1970. Its last eight bytes are zero.
 func timeBytes(ticks int64) [16]byte {
 	t := uint64(ticks + gregorian)

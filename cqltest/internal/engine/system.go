@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"net"
 	"net/netip"
 	"strings"
 	"time"
@@ -342,22 +341,14 @@ func encode(t *Type, v any) ([]byte, error) {
 		b = boolBytes(v)
 	case int:
 		return encodeInt(t, int64(v))
-	case int32:
-		return encodeInt(t, int64(v))
 	case int64:
 		return encodeInt(t, v)
-	case float32:
-		return number{f: float64(v), k: 'f'}.to(t)
 	case float64:
 		return number{f: v, k: 'f'}.to(t)
 	case [16]byte:
 		b = v[:]
 	case netip.Addr:
 		b = v.Unmap().AsSlice()
-	case net.IP:
-		if b = v.To4(); b == nil {
-			b = v.To16()
-		}
 	case time.Time:
 		b = int64Bytes(v.UnixMilli())
 	case []string:

@@ -87,6 +87,11 @@ var natives = []struct {
 	{KindDuration, "duration", "DurationType"},
 }
 
+// partWords are the names of the types whose parameters are types.
+var partWords = map[Kind]struct{ cql, class string }{
+	KindList: {"list", "ListType"}, KindSet: {"set", "SetType"}, KindMap: {"map", "MapType"}, KindTuple: {"tuple", "TupleType"},
+}
+
 // nativeByName and nativeByKind index the types without parameters. They are read-only.
 var nativeByName, nativeByKind = func() (map[string]*Type, map[Kind]int) {
 	names, kinds := map[string]*Type{}, map[Kind]int{}
@@ -127,14 +132,8 @@ func (t *Type) String() string {
 // bare returns the CQL spelling without an outer frozen<>.
 func (t *Type) bare() string {
 	switch t.Kind {
-	case KindList:
-		return "list<" + t.Elems[0].String() + ">"
-	case KindSet:
-		return "set<" + t.Elems[0].String() + ">"
-	case KindMap:
-		return "map<" + t.Elems[0].String() + ", " + t.Elems[1].String() + ">"
-	case KindTuple:
-		return "tuple<" + joinTypes(t.Elems, ", ", (*Type).String) + ">"
+	case KindList, KindSet, KindMap, KindTuple:
+		return partWords[t.Kind].cql + "<" + joinTypes(t.Elems, ", ", (*Type).String) + ">"
 	case KindVector:
 		return "vector<" + t.Elems[0].String() + ", " + strconv.Itoa(t.Dim) + ">"
 	case KindUDT:
@@ -166,14 +165,8 @@ func (t *Type) className(marked bool) string {
 	}
 	var s string
 	switch t.Kind {
-	case KindList:
-		s = "ListType(" + inner(t.Elems[0]) + ")"
-	case KindSet:
-		s = "SetType(" + inner(t.Elems[0]) + ")"
-	case KindMap:
-		s = "MapType(" + joinTypes(t.Elems, ",", inner) + ")"
-	case KindTuple:
-		return marshalPackage + "TupleType(" + joinTypes(t.Elems, ",", inner) + ")"
+	case KindList, KindSet, KindMap, KindTuple:
+		s = partWords[t.Kind].class + "(" + joinTypes(t.Elems, ",", inner) + ")"
 	case KindVector:
 		return marshalPackage + "VectorType(" + inner(t.Elems[0]) + " , " + strconv.Itoa(t.Dim) + ")"
 	case KindUDT:
@@ -184,7 +177,7 @@ func (t *Type) className(marked bool) string {
 		}
 		s = b.String() + ")"
 	}
-	if t.Frozen && marked {
+	if t.Frozen && marked && t.Kind != KindTuple {
 		return marshalPackage + "FrozenType(" + marshalPackage + s + ")"
 	}
 	return marshalPackage + s

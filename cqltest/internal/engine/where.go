@@ -29,6 +29,14 @@ func (r *restriction) isSlice() bool {
 	return r.op == cql.Lt || r.op == cql.Lte || r.op == cql.Gt || r.op == cql.Gte
 }
 
+func (r *restriction) isGreater() bool { return r.op == cql.Gt || r.op == cql.Gte }
+
+// secondBound is the error of a second inequality of one direction for columns.
+func (r *restriction) secondBound(columns string) error {
+	return invalid("More than one restriction was found for the %s bound on %s",
+		map[bool]string{true: "start", false: "end"}[r.isGreater()], columns)
+}
+
 func (r *restriction) isEq() bool { return r.op == cql.Eq && r.key == nil }
 
 // where is a checked WHERE clause.
@@ -106,12 +114,8 @@ func (w *where) mergeable() error {
 				return invalid("Column \"%s\" cannot be restricted by both an equality and an inequality relation", names)
 			case a.cols[0] != b.cols[0]:
 				return invalid("Column \"%s\" cannot be restricted by two inequalities not starting with the same column", name)
-			case (a.op == cql.Gt || a.op == cql.Gte) == (b.op == cql.Gt || b.op == cql.Gte):
-				end := "end"
-				if a.op == cql.Gt || a.op == cql.Gte {
-					end = "start"
-				}
-				return invalid("More than one restriction was found for the %s bound on %s", end, columnNames(a.cols))
+			case a.isGreater() == b.isGreater():
+				return a.secondBound(columnNames(a.cols))
 			}
 		}
 	}
@@ -120,10 +124,8 @@ func (w *where) mergeable() error {
 			if a.op == cql.Eq || b.op == cql.Eq {
 				return invalid("%s cannot be restricted by more than one relation if it includes an Equal", columnNames(a.cols))
 			}
-			if (a.op == cql.Gt || a.op == cql.Gte) == (b.op == cql.Gt || b.op == cql.Gte) {
-				return invalid("More than one restriction was found for the %s bound on %s",
-					map[bool]string{true: "start", false: "end"}[a.op == cql.Gt || a.op == cql.Gte],
-					strings.Trim(columnNames(a.cols), "()"))
+			if a.isGreater() == b.isGreater() {
+				return a.secondBound(strings.Trim(columnNames(a.cols), "()"))
 			}
 		}
 	}

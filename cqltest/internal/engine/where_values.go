@@ -218,7 +218,7 @@ func (w *where) slices(x *env) (ranges []clusterSlice, exact bool, err error) {
 	for len(rest) > 0 && rest[0].cols[0].pos == next && rest[0].isSlice() {
 		if w.reads && rest[0].isNull(x) {
 			// NULL is before all values in the order of the rows: as the start of a range it leaves out none.
-			if greater := rest[0].op == cql.Gt || rest[0].op == cql.Gte; greater == rest[0].cols[0].desc {
+			if rest[0].isGreater() == rest[0].cols[0].desc {
 				ranges = nil
 			}
 			rest = rest[1:]
@@ -231,8 +231,9 @@ func (w *where) slices(x *env) (ranges []clusterSlice, exact bool, err error) {
 		var narrowed []clusterSlice
 		for _, r := range ranges {
 			for _, piece := range rest[0].pieces(v) {
-				piece.from.prefix = slices.Concat(prefixOf(r, next), piece.from.prefix)
-				piece.to.prefix = slices.Concat(prefixOf(r, next), piece.to.prefix)
+				common := r.from.prefix[:next] // which both ends of the range have
+				piece.from.prefix = slices.Concat(common, piece.from.prefix)
+				piece.to.prefix = slices.Concat(common, piece.to.prefix)
 				if one, ok := w.t.intersect(r, piece); ok {
 					narrowed = append(narrowed, one)
 				}
@@ -261,9 +262,6 @@ func (r *restriction) isNull(x *env) bool {
 	return err == nil && b == nil
 }
 
-// prefixOf returns the first n columns, which both ends of the range have in common.
-func prefixOf(r clusterSlice, n int) [][]byte { return r.from.prefix[:n] }
-
 // pieces returns the ranges of the columns of an inequality that it selects, disjoint. Columns of one order have one
 // range. Of columns of several orders, (a, b) > (1, 2) selects a > 1, and b > 2 where a = 1.
 func (r *restriction) pieces(v [][]byte) []clusterSlice {
@@ -271,7 +269,7 @@ func (r *restriction) pieces(v [][]byte) []clusterSlice {
 	if !slices.ContainsFunc(r.cols, func(c *column) bool { return c.desc != r.cols[0].desc }) {
 		first = len(r.cols) - 1
 	}
-	greater, last := r.op == cql.Gt || r.op == cql.Gte, len(r.cols)-1
+	greater, last := r.isGreater(), len(r.cols)-1
 	var out []clusterSlice
 	for i := first; i <= last; i++ {
 		end := bound{v[:i+1], i == last && (r.op == cql.Gte || r.op == cql.Lte)}
