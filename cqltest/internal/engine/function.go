@@ -20,8 +20,22 @@ import (
 type function struct {
 	params []*Type
 	ret    *Type
-	nulls  bool // is also called for NULL
-	body   func(x *env, args [][]byte) ([]byte, error)
+	body   func(x *env, args [][]byte) ([]byte, error) // not called for NULL
+}
+
+// unary returns a function of one parameter.
+func unary(param, ret *Type, body func(b []byte) ([]byte, error)) *function {
+	return &function{[]*Type{param}, ret, func(_ *env, args [][]byte) ([]byte, error) { return body(args[0]) }}
+}
+
+// ofValue returns a function of one parameter that returns NULL for an empty value.
+func ofValue(param, ret *Type, body func(b []byte) ([]byte, error)) *function {
+	return unary(param, ret, func(b []byte) ([]byte, error) {
+		if len(b) == 0 {
+			return nil, nil
+		}
+		return body(b)
+	})
 }
 
 // call compiles a call.
@@ -80,7 +94,7 @@ func (c *compiler) call(e *cql.Call) (*node, error) {
 			if isUnset(values[i]) {
 				return nil, invalid("Invalid unset value for argument in call to function %s", name)
 			}
-			if values[i] == nil && !f.nulls {
+			if values[i] == nil {
 				return nil, nil
 			}
 		}
@@ -156,11 +170,8 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 
 // timeUUIDBound returns minTimeuuid or maxTimeuuid.
 func timeUUIDBound(upper bool) *function {
-	eval := func(_ *env, args [][]byte) ([]byte, error) {
-		if len(args[0]) == 0 {
-			return nil, nil
-		}
-		ticks, last := readInt(args[0])*10_000, byte(0x80)
+	return ofValue(Native("timestamp"), Native("timeuuid"), func(b []byte) ([]byte, error) {
+		ticks, last := readInt(b)*10_000, byte(0x80)
 		if upper {
 			ticks, last = ticks+9_999, 0x7F
 		}
@@ -169,8 +180,7 @@ func timeUUIDBound(upper bool) *function {
 			id[i] = last
 		}
 		return id[:], nil
-	}
-	return &function{[]*Type{Native("timestamp")}, Native("timeuuid"), false, eval}
+	})
 }
 
 // blobFunction returns a conversion to or from blob, nil if the function is another one. plain is its name without
@@ -178,20 +188,18 @@ func timeUUIDBound(upper bool) *function {
 func blobFunction(name, plain string) *function {
 	if from, ok := strings.CutSuffix(plain, "asblob"); ok {
 		if t := nativeByName[from]; t != nil && t.Kind != KindBlob {
-			return &function{[]*Type{t}, Native("blob"), false, func(_ *env, args [][]byte) ([]byte, error) {
-				return args[0], nil
-			}}
+			return unary(t, Native("blob"), func(b []byte) ([]byte, error) { return b, nil })
 		}
 	}
 	if to, ok := strings.CutPrefix(plain, "blobas"); ok {
 		if t := nativeByName[to]; t != nil && t.Kind != KindBlob {
-			return &function{[]*Type{Native("blob")}, t, false, func(_ *env, args [][]byte) ([]byte, error) {
-				if err := t.check(args[0]); err != nil {
+			return unary(Native("blob"), t, func(b []byte) ([]byte, error) {
+				if err := t.check(b); err != nil {
 					return nil, invalid("In call to function %s, value 0x%x is not a valid binary representation for type %s",
-						systemName(name), args[0], t)
+						systemName(name), b, t)
 				}
-				return args[0], nil
-			}}
+				return b, nil
+			})
 		}
 	}
 	return nil
@@ -213,7 +221,7 @@ func unsupportedFunction(plain string, t *Type) bool {
 // all calls of a statement. nil means that there is none of that name.
 func clockFunction(name string) *function {
 	form := func(t string, body func(x *env) []byte) *function {
-		return &function{[]*Type{}, Native(t), false, func(x *env, _ [][]byte) ([]byte, error) { return body(x), nil }}
+		return &function{[]*Type{}, Native(t), func(x *env, _ [][]byte) ([]byte, error) { return body(x), nil }}
 	}
 	switch strings.ReplaceAll(name, "_", "") {
 	case "now", "currenttimeuuid":
@@ -304,16 +312,13 @@ func timeConversion(plain, name string, from *Type) (*function, error) {
 	if as.Kind != KindTimeUUID && as.Kind != KindTimestamp && as.Kind != KindDate || as == Native(ret) {
 		return nil, invalid("Invalid call to function %s, none of its type signatures match (known type signatures: those of %s)", name, name)
 	}
-	return &function{[]*Type{from}, Native(ret), false, func(_ *env, args [][]byte) ([]byte, error) {
-		if len(args[0]) == 0 {
-			return nil, nil
-		}
-		at := instant(as, args[0])
+	return ofValue(from, Native(ret), func(b []byte) ([]byte, error) {
+		at := instant(as, b)
 		if ret == "date" {
 			return dateBytes(at), nil
 		}
 		return int64Bytes(at.UnixMilli()), nil
-	}}, nil
+	}), nil
 }
 
 // instant returns the time of a timestamp, date or time UUID.
@@ -333,7 +338,6 @@ func mathFunction(name string, t *Type) *function {
 	if t == nil || !isNumber(t) {
 		return nil
 	}
-	ret := t
 	var body func(n number) (number, error)
 	float := func(f func(float64) float64) func(number) (number, error) {
 		return func(n number) (number, error) { return number{f: f(n.float()), k: 'f'}, nil }
@@ -355,20 +359,16 @@ func mathFunction(name string, t *Type) *function {
 			return nil
 		}
 		body = float(map[string]func(float64) float64{"exp": math.Exp, "log": math.Log, "log10": math.Log10}[name])
-		ret = t
 	default:
 		return nil
 	}
-	return &function{[]*Type{t}, ret, false, func(_ *env, args [][]byte) ([]byte, error) {
-		if len(args[0]) == 0 {
-			return nil, nil
-		}
-		n, err := body(toNumber(t, args[0]))
+	return ofValue(t, t, func(b []byte) ([]byte, error) {
+		n, err := body(toNumber(t, b))
 		if err != nil {
 			return nil, err
 		}
-		return n.saturate(ret).to(ret)
-	}}
+		return n.saturate(t).to(t)
+	})
 }
 
 // rounded rounds to an integer as Java does: a float within the range of an int, a double within the range of a long.
@@ -406,13 +406,13 @@ func collectionFunction(name string, t *Type) *function {
 		return nil
 	}
 	every := func(ret *Type, pick func(parts [][]byte) ([]byte, error)) *function {
-		return &function{[]*Type{t}, ret, false, func(_ *env, args [][]byte) ([]byte, error) {
-			parts, err := splitCollection(t, args[0])
+		return unary(t, ret, func(b []byte) ([]byte, error) {
+			parts, err := splitCollection(t, b)
 			if err != nil {
 				return nil, err
 			}
 			return pick(parts)
-		}}
+		})
 	}
 	width := len(t.Elems)
 	switch name {

@@ -153,7 +153,7 @@ func similarityFunction(name string, types []*Type, e *cql.Call) (*function, err
 			return nil, invalid("All arguments must have the same vector dimensions")
 		}
 	}
-	return &function{[]*Type{t, t}, Native("float"), false, func(_ *env, args [][]byte) ([]byte, error) {
+	return &function{[]*Type{t, t}, Native("float"), func(_ *env, args [][]byte) ([]byte, error) {
 		if len(args[0]) == 0 || len(args[1]) == 0 {
 			return nil, nil
 		}
