@@ -78,9 +78,6 @@ var dialects = map[string]*strings.Replacer{
 		"(1 - l_discount)", "(1 - cast(l_discount AS float64))", "(1 + l_tax)", "(1 + cast(l_tax AS float64))"),
 }
 
-// Dialects returns the names of the dialects.
-func Dialects() []string { return []string{"duckdb", "chdb", "datafusion", "vecql"} }
-
 // SQL returns the statement in a dialect. from is the table, as the dialect writes it: hits, read('hits.parquet').
 func (q *Query) SQL(dialect, from string, n Scale) string {
 	return dialects[dialect].Replace(q.base(from, n) + q.window(n))

@@ -4,10 +4,7 @@
 package latency
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -62,24 +59,6 @@ func Measure(r stall.Run) Sample {
 		}
 	}
 	return s
-}
-
-// Read returns the conditions in the first line of r, and the samples in the other lines.
-func Read(r io.Reader) (c Conditions, samples []Sample, err error) {
-	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan() && err == nil; n++ {
-		if n == 1 {
-			err = json.Unmarshal(lines.Bytes(), &c)
-			continue
-		}
-		var s Sample
-		err = json.Unmarshal(lines.Bytes(), &s)
-		samples = append(samples, s)
-	}
-	if err == nil {
-		err = lines.Err()
-	}
-	return c, samples, err
 }
 
 const preface = `# Latencies at a third of the peak rate

@@ -4,6 +4,7 @@
 package tables
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,37 @@ func Once[T comparable](s []T, v T) []T {
 // Header writes the header of a table.
 func Header(w io.Writer, columns ...string) {
 	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
+}
+
+// Row writes a row of a table.
+func Row(w io.Writer, cells ...string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
+
+// Threads writes the headline of the results of a number of threads.
+func Threads(w io.Writer, n int) {
+	what := "threads"
+	if n == 1 {
+		what = "thread"
+	}
+	fmt.Fprintf(w, "\n## %d %s\n\n", n, what)
+}
+
+// Best returns the name with the least median, "" if none has samples.
+func Best(names []string, samples func(name string) []float64) string {
+	best := ""
+	for _, name := range names {
+		if v := samples(name); len(v) > 0 && (best == "" || Median(v) < Median(samples(best))) {
+			best = name
+		}
+	}
+	return best
+}
+
+// Cell formats a cell with f, and is "" if one of the samples is empty.
+func Cell(f func() string, samples ...[]float64) string {
+	if slices.ContainsFunc(samples, func(v []float64) bool { return len(v) == 0 }) {
+		return ""
+	}
+	return f()
 }
 
 // Ratio returns the median of theirs divided by the median of ours, in bold, followed by the name if there is one. It
@@ -65,15 +97,35 @@ func Median(v []float64) float64 {
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
-// Values parses the part of a line of Go's benchmark format after the number of iterations, and returns the values by
+// Parse reads Go's benchmark format. It calls add for each line that matches, with the submatches, and with the values by
+// unit in the last one.
+func Parse(in io.Reader, line *regexp.Regexp, add func(m []string, values map[string]float64) error) error {
+	s := bufio.NewScanner(in)
+	for s.Scan() {
+		m := line.FindStringSubmatch(s.Text())
+		if m == nil {
+			continue
+		}
+		values, err := parseValues(m[len(m)-1])
+		if err == nil {
+			err = add(m, values)
+		}
+		if err != nil {
+			return fmt.Errorf("%q: %w", s.Text(), err)
+		}
+	}
+	return s.Err()
+}
+
+// parseValues parses the part of a line of Go's benchmark format after the number of iterations, and returns the values by
 // unit.
-func Values(rest string) (map[string]float64, error) {
+func parseValues(rest string) (map[string]float64, error) {
 	values := map[string]float64{}
 	fields := strings.Fields(rest)
 	for i := 0; i+1 < len(fields); i += 2 {
 		v, err := strconv.ParseFloat(fields[i], 64)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", rest, err)
+			return nil, err
 		}
 		values[fields[i+1]] = v
 	}

@@ -6,7 +6,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -59,34 +58,19 @@ var line = regexp.MustCompile(`^BenchmarkClickBench/query=([^/\s]+)/cache=([^/\s
 // parse reads Go's benchmark format. vecql is first, and its peers keep the order in which they come.
 func parse(in io.Reader) (*results, error) {
 	r := &results{impls: []string{ours}, times: map[key][]float64{}}
-	s := bufio.NewScanner(in)
-	for s.Scan() {
-		m := line.FindStringSubmatch(s.Text())
-		if m == nil {
-			continue
-		}
-		values, err := tables.Values(m[4])
-		if err != nil {
-			return nil, err
-		}
+	err := tables.Parse(in, line, func(m []string, values map[string]float64) error {
 		k := key{m[1], m[2], m[3]}
 		r.times[k] = append(r.times[k], values["ns/op"])
 		r.queries, r.impls = tables.Once(r.queries, k.query), tables.Once(r.impls, k.impl)
-	}
+		return nil
+	})
 	slices.Sort(r.queries)
-	return r, s.Err()
+	return r, err
 }
 
 // best returns the fastest peer, "" if there is none.
 func (r *results) best(query, cache string) string {
-	best := ""
-	for _, impl := range r.impls[1:] {
-		v := r.times[key{query, cache, impl}]
-		if len(v) > 0 && (best == "" || tables.Median(v) < tables.Median(r.times[key{query, cache, best}])) {
-			best = impl
-		}
-	}
-	return best
+	return tables.Best(r.impls[1:], func(impl string) []float64 { return r.times[key{query, cache, impl}] })
 }
 
 // ratio returns the time of a peer divided by vecql's time, and whether both have one.
@@ -102,12 +86,12 @@ func (r *results) write(w io.Writer, cache string) {
 	fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(cache[:1])+cache[1:])
 	tables.Header(w, slices.Concat([]string{"query"}, r.impls, []string{"vs best peer"})...)
 	for _, q := range r.queries {
-		fmt.Fprintf(w, "| %s |", q)
+		row := []string{q}
 		for _, impl := range r.impls {
-			fmt.Fprintf(w, " %s |", tables.MS(r.times[key{q, cache, impl}]))
+			row = append(row, tables.MS(r.times[key{q, cache, impl}]))
 		}
 		best := r.best(q, cache)
-		fmt.Fprintf(w, " %s |\n", tables.Ratio(r.times[key{q, cache, ours}], r.times[key{q, cache, best}], best))
+		tables.Row(w, append(row, tables.Ratio(r.times[key{q, cache, ours}], r.times[key{q, cache, best}], best))...)
 	}
 	fmt.Fprintf(w, "\nTime of the peers divided by that of vecql, over the queries of ClickBench that both answered:\n\n")
 	tables.Header(w, "against", "queries", "geometric mean", "least", "vecql is faster in")

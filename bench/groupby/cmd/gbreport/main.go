@@ -5,7 +5,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"regexp"
@@ -52,37 +51,26 @@ var line = regexp.MustCompile(`^BenchmarkGroupBy(?:Memory)?/impl=([^/\s]+)/(case
 // parse reads Go's benchmark format. Cases and impls keep their order of appearance.
 func parse(in io.Reader) (*results, error) {
 	r := &results{times: map[key][]float64{}, memory: map[key][]float64{}, perGroup: map[key][]float64{}}
-	s := bufio.NewScanner(in)
-	for s.Scan() {
-		m := line.FindStringSubmatch(s.Text())
-		if m == nil {
-			continue
-		}
+	err := tables.Parse(in, line, func(m []string, values map[string]float64) error {
 		threads, err := strconv.Atoi(m[3])
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", s.Text(), err)
+			return err
 		}
 		k := key{strings.TrimPrefix(m[2], "case="), m[1], threads}
-		values, err := tables.Values(m[4])
-		if err != nil {
-			return nil, err
-		}
-		for unit, v := range values {
-			switch unit {
-			case "ns/op":
-				r.times[k] = append(r.times[k], v)
-			case "peak-bytes":
-				r.memory[k] = append(r.memory[k], v)
-			case "bytes/group":
-				r.perGroup[k] = append(r.perGroup[k], v)
+		for unit, samples := range map[string]map[key][]float64{
+			"ns/op": r.times, "peak-bytes": r.memory, "bytes/group": r.perGroup,
+		} {
+			if v, ok := values[unit]; ok {
+				samples[k] = append(samples[k], v)
 			}
 		}
 		r.cases, r.impls, r.threads = tables.Once(r.cases, k.name), tables.Once(r.impls, k.impl),
 			tables.Once(r.threads, threads)
-	}
+		return nil
+	})
 	slices.Sort(r.threads)
 	slices.SortStableFunc(r.impls, func(a, b string) int { return rank(a) - rank(b) })
-	return r, s.Err()
+	return r, err
 }
 
 // rank orders implementations: vecql, its variants, peers, maps.
@@ -146,23 +134,17 @@ func (r *results) writeTimes(w io.Writer, n int) {
 	if len(cases) == 0 {
 		return
 	}
-	what := "threads"
-	if n == 1 {
-		what = "thread"
-	}
-	fmt.Fprintf(w, "\n## %d %s\n\n", n, what)
+	tables.Threads(w, n)
 	tables.Header(w, slices.Concat([]string{"case"}, impls, []string{"vs best peer", "vs Daft"})...)
+	peers := slices.DeleteFunc(slices.Clone(impls), func(i string) bool { return rank(i) != 2 })
 	for _, c := range cases {
-		fmt.Fprintf(w, "| %s |", c)
-		best := ""
+		row := []string{c}
 		for _, i := range impls {
-			fmt.Fprintf(w, " %s |", tables.MS(at(c, i)))
-			if rank(i) == 2 && len(at(c, i)) > 0 && (best == "" || tables.Median(at(c, i)) < tables.Median(at(c, best))) {
-				best = i
-			}
+			row = append(row, tables.MS(at(c, i)))
 		}
-		fmt.Fprintf(w, " %s | %s |\n", tables.Ratio(at(c, "vecql"), at(c, best), best),
-			tables.Ratio(at(c, "vecql"), at(c, "daft"), ""))
+		best := tables.Best(peers, func(i string) []float64 { return at(c, i) })
+		tables.Row(w, append(row, tables.Ratio(at(c, "vecql"), at(c, best), best),
+			tables.Ratio(at(c, "vecql"), at(c, "daft"), ""))...)
 	}
 }
 
@@ -175,16 +157,14 @@ func (r *results) writeScaling(w io.Writer) {
 	fmt.Fprintf(w, "\n## From one thread to two\n\nTime of one thread divided by the time of two.\n\n")
 	tables.Header(w, slices.Concat([]string{"case"}, impls)...)
 	for _, c := range cases {
-		fmt.Fprintf(w, "| %s |", c)
+		row := []string{c}
 		for _, i := range impls {
 			one, two := r.times[key{c, i, 1}], r.times[key{c, i, 2}]
-			if len(one) == 0 || len(two) == 0 {
-				fmt.Fprint(w, "  |")
-				continue
-			}
-			fmt.Fprintf(w, " %.2f |", tables.Median(one)/tables.Median(two))
+			row = append(row, tables.Cell(func() string {
+				return fmt.Sprintf("%.2f", tables.Median(one)/tables.Median(two))
+			}, one, two))
 		}
-		fmt.Fprintln(w)
+		tables.Row(w, row...)
 	}
 }
 
@@ -197,19 +177,17 @@ func (r *results) writeMemory(w io.Writer) {
 	tables.Header(w, slices.Concat([]string{"case", "threads"}, impls)...)
 	for _, c := range cases {
 		for _, n := range r.threads {
-			row, some := fmt.Sprintf("| %s | %d |", c, n), false
+			if !slices.ContainsFunc(impls, func(i string) bool { return len(r.memory[key{c, i, n}]) > 0 }) {
+				continue
+			}
+			row := []string{c, strconv.Itoa(n)}
 			for _, i := range impls {
 				k := key{c, i, n}
-				if len(r.memory[k]) == 0 {
-					row += "  |"
-					continue
-				}
-				some = true
-				row += fmt.Sprintf(" %.0f (%.0f) |", tables.Median(r.memory[k])/1e6, tables.Median(r.perGroup[k]))
+				row = append(row, tables.Cell(func() string {
+					return fmt.Sprintf("%.0f (%.0f)", tables.Median(r.memory[k])/1e6, tables.Median(r.perGroup[k]))
+				}, r.memory[k]))
 			}
-			if some {
-				fmt.Fprintln(w, row)
-			}
+			tables.Row(w, row...)
 		}
 	}
 }

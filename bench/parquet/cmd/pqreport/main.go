@@ -5,7 +5,7 @@
 package main
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -58,34 +58,26 @@ var line = regexp.MustCompile(`^BenchmarkParquet/impl=([^/\s]+)/query=(\S+)/layo
 // parse reads Go's benchmark format. Cases and impls keep the order in which they come.
 func parse(in io.Reader) (*results, error) {
 	r := &results{times: map[key][]float64{}}
-	s := bufio.NewScanner(in)
-	for s.Scan() {
-		m := line.FindStringSubmatch(s.Text())
-		if m == nil {
-			continue
-		}
+	err := tables.Parse(in, line, func(m []string, values map[string]float64) error {
 		threads, err := strconv.Atoi(m[4])
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", s.Text(), err)
-		}
-		values, err := tables.Values(m[5])
-		if err != nil {
-			return nil, err
+			return err
 		}
 		v, ok := values["ns/op"]
 		if !ok {
-			return nil, fmt.Errorf("%q: no ns/op", s.Text())
+			return errors.New("no ns/op")
 		}
 		k := key{m[2], m[3], m[1], threads}
 		r.times[k] = append(r.times[k], v)
 		r.cases = tables.Once(r.cases, key{query: k.query, layout: k.layout})
 		r.impls, r.threads = tables.Once(r.impls, k.impl), tables.Once(r.threads, threads)
-	}
+		return nil
+	})
 	slices.Sort(r.threads)
 	// vecql is first, the other Go libraries are last.
 	rank := map[string]int{"vecql": -1, "pqarrow": 1, "parquet-go": 2}
 	slices.SortStableFunc(r.impls, func(a, b string) int { return rank[a] - rank[b] })
-	return r, s.Err()
+	return r, err
 }
 
 func (r *results) at(c key, impl string, threads int) []float64 {
@@ -96,11 +88,7 @@ func (r *results) at(c key, impl string, threads int) []float64 {
 func (r *results) write(w io.Writer) {
 	fmt.Fprintf(w, "# Queries on Parquet files: vecql and its peers\n\n%s", legend)
 	for _, n := range r.threads {
-		what := "threads"
-		if n == 1 {
-			what = "thread"
-		}
-		fmt.Fprintf(w, "\n## %d %s\n\n", n, what)
+		tables.Threads(w, n)
 		r.writeTimes(w, n)
 		r.writeLayouts(w, n)
 	}
@@ -117,42 +105,32 @@ func (r *results) writeTimes(w io.Writer, n int) {
 	impls := r.with(n)
 	tables.Header(w, slices.Concat([]string{"query"}, impls, []string{"vs best peer"})...)
 	for _, c := range r.cases {
-		row, some, best := fmt.Sprintf("| %s |", c.name()), false, ""
+		at := func(impl string) []float64 { return r.at(c, impl, n) }
+		if !slices.ContainsFunc(impls, func(impl string) bool { return len(at(impl)) > 0 }) {
+			continue
+		}
+		row := []string{c.name()}
 		for _, impl := range impls {
-			v := r.at(c, impl, n)
-			row += fmt.Sprintf(" %s |", tables.MS(v))
-			if len(v) == 0 {
-				continue
-			}
-			some = true
-			if impl != "vecql" && (best == "" || tables.Median(v) < tables.Median(r.at(c, best, n))) {
-				best = impl
-			}
+			row = append(row, tables.MS(at(impl)))
 		}
-		if some {
-			fmt.Fprintf(w, "%s %s |\n", row, tables.Ratio(r.at(c, "vecql", n), r.at(c, best, n), best))
-		}
+		best := tables.Best(slices.DeleteFunc(slices.Clone(impls), func(impl string) bool { return impl == "vecql" }), at)
+		tables.Row(w, append(row, tables.Ratio(at("vecql"), at(best), best))...)
 	}
 }
 
 func (r *results) writeLayouts(w io.Writer, n int) {
 	impls := r.with(n)
-	var rows []string
+	var rows [][]string
 	for _, c := range r.cases {
-		if c.layout == "one" {
-			continue
-		}
-		row, some := fmt.Sprintf("| %s | one/%s |", c.query, c.layout), false
+		row, some := []string{c.query, "one/" + c.layout}, false
 		for _, impl := range impls {
 			one, many := r.at(key{query: c.query, layout: "one"}, impl, n), r.at(c, impl, n)
-			if len(one) == 0 || len(many) == 0 {
-				row += "  |"
-				continue
-			}
-			row += fmt.Sprintf(" %.2f |", tables.Median(one)/tables.Median(many))
-			some = true
+			row = append(row, tables.Cell(func() string {
+				some = true
+				return fmt.Sprintf("%.2f", tables.Median(one)/tables.Median(many))
+			}, one, many))
 		}
-		if some {
+		if some && c.layout != "one" {
 			rows = append(rows, row)
 		}
 	}
@@ -162,6 +140,6 @@ func (r *results) writeLayouts(w io.Writer, n int) {
 	fmt.Fprintf(w, "\n### By layout\n\n%s\n", layoutsLegend)
 	tables.Header(w, slices.Concat([]string{"query", "layout"}, impls)...)
 	for _, row := range rows {
-		fmt.Fprintln(w, row)
+		tables.Row(w, row...)
 	}
 }
