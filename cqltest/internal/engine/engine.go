@@ -75,12 +75,13 @@ func (e *Engine) micros() int64 {
 // A Virtual is a table whose rows are computed per query, for the node that received the request.
 type Virtual struct {
 	Keyspace, Name string
-	// Columns is "name type" for each column, with semicolons between them. Key columns are listed in key order, and end in
-	// " p" in the partition key, in " c" for clustering columns.
+	// Columns is "name type" for each column, with semicolons between them. Key columns are listed in key order, and end
+	// in " p" in the partition key, in " c" for clustering columns.
 	Columns string
 	// Rows returns all rows for the node of the request (Request.Node). Cells are Go values by the type of the column:
-	// string, int, int64, bool, float64, [16]byte (uuid, timeuuid), netip.Addr, time.Time (timestamp), []byte (already serialized), []string (set, list), map[string]string, nil. A missing key is NULL. A
-	// value that does not fit its column fails the query.
+	// string, int, int64, bool, float64, [16]byte (uuid, timeuuid), netip.Addr, time.Time (timestamp), []byte (already
+	// serialized), []string (set, list), map[string]string, nil. A missing key is NULL. A value that does not fit its
+	// column fails the query.
 	Rows    func(node any) []map[string]any
 	Comment string
 	// of replaces Rows for tables that describe the schema: it returns the rows of a part of the schema.

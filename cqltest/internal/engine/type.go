@@ -89,7 +89,8 @@ var natives = []struct {
 
 // partWords are the names of the types whose parameters are types.
 var partWords = map[Kind]struct{ cql, class string }{
-	KindList: {"list", "ListType"}, KindSet: {"set", "SetType"}, KindMap: {"map", "MapType"}, KindTuple: {"tuple", "TupleType"},
+	KindList: {"list", "ListType"}, KindSet: {"set", "SetType"}, KindMap: {"map", "MapType"},
+	KindTuple: {"tuple", "TupleType"},
 }
 
 // nativeByName and nativeByKind index the types without parameters. They are read-only.
