@@ -97,8 +97,8 @@ func Median(v []float64) float64 {
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
-// Parse reads Go's benchmark format. It calls add for each line that matches, with the submatches, and with the values by
-// unit in the last one.
+// Parse reads Go's benchmark format. It calls add for each line that matches, with the submatches, and with the values
+// by unit in the last one.
 func Parse(in io.Reader, line *regexp.Regexp, add func(m []string, values map[string]float64) error) error {
 	s := bufio.NewScanner(in)
 	for s.Scan() {
@@ -117,8 +117,8 @@ func Parse(in io.Reader, line *regexp.Regexp, add func(m []string, values map[st
 	return s.Err()
 }
 
-// parseValues parses the part of a line of Go's benchmark format after the number of iterations, and returns the values by
-// unit.
+// parseValues parses the part of a line of Go's benchmark format after the number of iterations, and returns the values
+// by unit.
 func parseValues(rest string) (map[string]float64, error) {
 	values := map[string]float64{}
 	fields := strings.Fields(rest)
