@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
@@ -16,12 +17,10 @@ import (
 
 // cells reads the rows of a batch.
 type cells struct {
-	plan   *Plan
-	batch  *column.Batch
-	encode *codec.RowPlan // nil for a batch of cells
-	body   []byte         // of the current row
-	values [][]byte       // of the current row, by column of the plan; nil is NULL
-	times  []cellTimes    // by timed column
+	plan  *Plan
+	batch *column.Batch
+	row   clustertable.Row // the current one; without a plan for a batch of cells
+	times []cellTimes      // by timed column
 }
 
 // newCells returns the rows of a batch, of which none is read.
@@ -29,40 +28,26 @@ func newCells(p *Plan, b *column.Batch) (*cells, error) {
 	if n := len(p.columns) + 2*len(p.timed); len(b.Columns) < n {
 		return nil, fmt.Errorf("a batch of %d columns, want %d", len(b.Columns), n)
 	}
-	c := &cells{plan: p, batch: b, values: make([][]byte, len(p.columns))}
+	c := &cells{plan: p, batch: b, row: clustertable.Row{Cells: make([][]byte, len(p.columns))}}
 	var err error
 	if c.times, err = p.timesOf(b); err != nil || b.Columns[0].Type == codec.CellType {
 		return c, err
 	}
-	infos := make([]cql.ColumnInfo, len(p.columns))
-	for i, m := range p.columns {
-		infos[i] = cql.ColumnInfo{Keyspace: m.Keyspace, Table: m.Table, Name: m.Name, TypeInfo: m.Type}
-	}
-	if c.encode, err = codec.NewRowPlan(infos, b.Schema()); err == nil {
-		err = c.encode.Check(b)
+	if c.row.Plan, err = clustertable.NewRowPlan(p.columns, b.Schema()); err == nil {
+		err = c.row.Plan.Check(b)
 	}
 	return c, err
 }
 
 // read sets the values of a row.
-func (c *cells) read(row int) (err error) {
-	if c.encode == nil {
-		for i := range c.values {
-			c.values[i] = rawCell(&c.batch.Columns[i], row)
-		}
-		return nil
+func (c *cells) read(row int) error {
+	if c.row.Plan != nil {
+		return c.row.Read(c.batch, row)
 	}
-	c.body = c.body[:0]
-	for i := range c.values {
-		if c.body, err = c.encode.Append(c.body, c.batch, row, i, wire.Null); err != nil {
-			return err
-		}
+	for i := range c.row.Cells {
+		c.row.Cells[i] = rawCell(&c.batch.Columns[i], row)
 	}
-	r := wire.NewReader(c.body)
-	for i := range c.values {
-		c.values[i] = r.Bytes()
-	}
-	return r.Err()
+	return nil
 }
 
 // rawCell returns a row of a column of cells; nil is NULL.

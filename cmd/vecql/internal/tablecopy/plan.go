@@ -3,16 +3,18 @@
 package tablecopy
 
 import (
+	"context"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/schema"
+	"github.com/vecql/vecql/stats"
 )
 
 // The columns of rows with times, and the statements that read and write them.
@@ -49,30 +51,13 @@ func newPlan(source, target *cql.TableMetadata, cfg Config) (*Plan, error) {
 	if slices.Contains(source.Flags, "counter") || hasCounter(source) {
 		return nil, fmt.Errorf("%w: %s.%s", ErrCounters, source.Keyspace, source.Name)
 	}
-	p := &Plan{noTimes: cfg.NoTimes, keys: len(source.PartitionKey) + len(source.ClusteringColumns)}
+	columns, err := clustertable.Columns(source, target, cfg.Columns)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{columns: columns, keys: len(clustertable.PrimaryKey(source)), noTimes: cfg.NoTimes}
 	p.partition = len(source.PartitionKey)
-	p.columns = slices.Concat(source.PartitionKey, source.ClusteringColumns)
-	names := cfg.Columns
-	if names == nil {
-		names = source.OrderedColumns
-	}
-	for _, name := range names {
-		c := source.Columns[name]
-		if c == nil {
-			return nil, fmt.Errorf("table %s.%s has no column %q", source.Keyspace, source.Name, name)
-		}
-		if !slices.Contains(p.columns, c) {
-			p.columns = append(p.columns, c)
-		}
-	}
 	for i, c := range p.columns {
-		switch other := target.Columns[c.Name]; {
-		case other == nil:
-			return nil, fmt.Errorf("table %s.%s has no column %q", target.Keyspace, target.Name, c.Name)
-		case other.Validator != c.Validator:
-			return nil, fmt.Errorf("column %q of %s.%s is %s, in %s.%s it is %s", c.Name, target.Keyspace, target.Name,
-				other.Validator, source.Keyspace, source.Name, c.Validator)
-		}
 		p.statics = p.statics || c.Kind == cql.ColumnStatic
 		if i >= p.keys && !cfg.NoTimes {
 			p.timed = append(p.timed, i)
@@ -127,6 +112,19 @@ func (p *Plan) DropCollectionTimes() bool {
 	return len(p.untimed) > 0
 }
 
+// SelectTimes returns the SELECT of the columns of a table. When its server does not report the write times of
+// collections, the plan does without them.
+func (p *Plan) SelectTimes(ctx context.Context, t clustertable.Table, where string) (string, error) {
+	_, err := t.Session.StatementMetadata(ctx, p.Select(t, where), "")
+	if refused(err) && p.DropCollectionTimes() {
+		err = nil
+	}
+	return p.Select(t, where), err
+}
+
+// refused reports whether the server does not accept a statement.
+func refused(err error) bool { return err != nil && vecql.ErrorClassOf(err) == stats.ClassInvalid }
+
 // Untimed returns the columns whose write times the source does not report: their values get the latest write time of
 // their row.
 func (p *Plan) Untimed() []string { return p.untimed }
@@ -169,27 +167,16 @@ func timeTypes(c *cql.ColumnMetadata) (write, ttl cql.TypeInfo) {
 
 // PartitionKey returns the names of the columns of the partition key.
 func (p *Plan) PartitionKey() []string {
-	names := make([]string, p.partition)
-	for i := range names {
-		names[i] = p.columns[i].Name
-	}
-	return names
+	return clustertable.Names(p.columns[:p.partition])
 }
 
 // Select returns the SELECT of the columns of a table. where is a condition, empty for all rows.
 func (p *Plan) Select(t clustertable.Table, where string) string {
-	var columns []string
-	for _, c := range p.columns {
-		columns = append(columns, cqltext.QuoteIdentifier(c.Name))
-	}
+	columns := clustertable.Quoted(clustertable.Names(p.columns))
 	for _, i := range p.timed {
 		name := cqltext.QuoteIdentifier(p.columns[i].Name)
 		columns = append(columns, "WRITETIME("+name+") AS "+cqltext.QuoteIdentifier(p.timeNames[i][0]))
 		columns = append(columns, "TTL("+name+") AS "+cqltext.QuoteIdentifier(p.timeNames[i][1]))
 	}
-	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + t.CQL()
-	if where != "" {
-		text += " WHERE " + where
-	}
-	return text
+	return t.Select(columns, where)
 }

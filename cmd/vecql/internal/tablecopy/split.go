@@ -121,7 +121,7 @@ func (s *splitter) split(row int) error {
 	var untimed []int
 	for i := p.keys; i < len(p.columns); i++ {
 		switch k := slices.Index(p.timed, i); {
-		case s.cells.values[i] == nil:
+		case s.cells.row.Cells[i] == nil:
 		case k < 0 || !s.addTimed(i, k, row):
 			untimed = append(untimed, i)
 		}
@@ -131,13 +131,13 @@ func (s *splitter) split(row int) error {
 	}
 	last := latest(s.groups)
 	for _, i := range untimed {
-		x := piece{group: last, column: i, field: -1, cell: s.cells.values[i]}
+		x := piece{group: last, column: i, field: -1, cell: s.cells.row.Cells[i]}
 		if isList(p.columns[i]) && s.groups[last].write != noWrite && !p.noTimes {
 			x.kind = wholeList
 		}
 		s.pieces = append(s.pieces, x)
 	}
-	isStatic := p.isStatic(s.cells.values)
+	isStatic := p.isStatic(s.cells.row.Cells)
 	for group := range s.groups {
 		for i := range p.statements {
 			if st := &p.statements[i]; s.writes(st, group, isStatic) {
@@ -178,7 +178,7 @@ func (s *splitter) addTimed(i, k, row int) bool {
 	if t.write.Null(row) {
 		return false
 	}
-	whole := piece{column: i, field: -1, cell: s.cells.values[i]}
+	whole := piece{column: i, field: -1, cell: s.cells.row.Cells[i]}
 	if isList(s.plan.columns[i]) {
 		whole.kind = wholeList
 	}
@@ -241,7 +241,7 @@ func (s *splitter) group(t times) int {
 // addElements adds the elements of a set or a map by their times. It returns false if the elements do not belong to
 // the times.
 func (s *splitter) addElements(i int, isMap bool, first times) bool {
-	r := wire.NewReader(s.cells.values[i])
+	r := wire.NewReader(s.cells.row.Cells[i])
 	n := int(r.Int())
 	if n != len(s.timesOf) {
 		return false
@@ -258,7 +258,7 @@ func (s *splitter) addElements(i int, isMap bool, first times) bool {
 		}
 		t := s.timesOf[k]
 		counts[t]++
-		subsets[t] = append(subsets[t], s.cells.values[i][from:r.Offset()]...)
+		subsets[t] = append(subsets[t], s.cells.row.Cells[i][from:r.Offset()]...)
 	}
 	for _, t := range slices.SortedFunc(maps.Keys(counts), earlier) {
 		cell := append(binary.BigEndian.AppendUint32(nil, uint32(counts[t])), subsets[t]...)
@@ -274,7 +274,7 @@ func (s *splitter) addElements(i int, isMap bool, first times) bool {
 // addFields adds the n fields of a user-defined type by their times. It returns false if the fields do not belong to
 // the times.
 func (s *splitter) addFields(i, n int, first times) bool {
-	r := wire.NewReader(s.cells.values[i])
+	r := wire.NewReader(s.cells.row.Cells[i])
 	var base []byte
 	from := len(s.pieces)
 	for k := range n {
@@ -314,7 +314,7 @@ func latest(groups []times) int {
 func (s *splitter) emit(number int, st *statement, group, row int) error {
 	out := s.parts[number].next(s, st, group, row)
 	for i := range s.plan.keysOf(st.isStatic) {
-		out.cells[st.ofColumns[i]] = s.cells.values[i]
+		out.cells[st.ofColumns[i]] = s.cells.row.Cells[i]
 	}
 	for _, x := range s.pieces {
 		if x.group == group && st.has(x) {

@@ -13,13 +13,10 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/stats"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -65,13 +62,11 @@ func New(ctx context.Context, source, target clustertable.Table, cfg Config) (*C
 	}
 	c := &Copy{plan: p}
 	cfg.Scan.Cells = true // a copy of bytes
-	scan := func() (*tablescan.Scan, error) {
-		return tablescan.New(ctx, source.Session, p.Select(source, cfg.Where), cfg.Scan)
-	}
-	if c.scan, err = scan(); refused(err) && p.DropCollectionTimes() {
-		c.scan, err = scan()
-	}
+	text, err := p.SelectTimes(ctx, source, cfg.Where)
 	if err != nil {
+		return nil, err
+	}
+	if c.scan, err = tablescan.New(ctx, source.Session, text, cfg.Scan); err != nil {
 		return nil, err
 	}
 	p.setStatements(target)
@@ -79,51 +74,9 @@ func New(ctx context.Context, source, target clustertable.Table, cfg Config) (*C
 	return c, err
 }
 
-// refused reports whether the server does not accept a statement.
-func refused(err error) bool { return err != nil && vecql.ErrorClassOf(err) == stats.ClassInvalid }
-
-// Run copies the rows that are left. When save is not nil, it is called every interval with a checkpoint whose rows are
-// written. After an error of Run, Close stores nothing further.
-func (c *Copy) Run(ctx context.Context, interval time.Duration, save func(tablescan.Checkpoint) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var saver sync.WaitGroup
-	ended := make(chan struct{})
-	if save != nil {
-		saver.Go(func() {
-			if err := c.saveEvery(ctx, ended, interval, save); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	err := c.scan.Run(ctx, func(_ int, b *column.Batch) error { return c.write(ctx, b) })
-	close(ended)
-	saver.Wait()
-	return err
-}
-
-// saveEvery saves a checkpoint every interval until the copy has ended.
-func (c *Copy) saveEvery(ctx context.Context, ended <-chan struct{}, interval time.Duration,
-	save func(tablescan.Checkpoint) error,
-) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			checkpoint, err := c.Flush(ctx)
-			if err == nil {
-				err = save(checkpoint)
-			}
-			if err != nil {
-				return err
-			}
-		case <-ended:
-			return nil
-		case <-ctx.Done():
-			return nil
-		}
-	}
+// Run copies the rows that are left.
+func (c *Copy) Run(ctx context.Context) error {
+	return c.scan.Run(ctx, func(_ int, b *column.Batch) error { return c.write(ctx, b) })
 }
 
 // write passes a copy of a batch, which belongs to the scan, to the writer.

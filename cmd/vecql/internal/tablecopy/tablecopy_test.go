@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func tableOf(t *testing.T, session *vecql.Session, table string) clustertable.Ta
 func copyTable(t *testing.T, from, to *vecql.Session, cfg Config) Report {
 	c, err := New(t.Context(), tableOf(t, from, "a"), tableOf(t, to, "b"), cfg)
 	require.NoError(t, err)
-	require.NoError(t, c.Run(t.Context(), 0, nil))
+	require.NoError(t, c.Run(t.Context()))
 	_, err = c.Close(t.Context())
 	require.NoError(t, err)
 	return c.Report()
@@ -137,7 +138,7 @@ func copyTwice(t *testing.T, session *vecql.Session) error {
 	if err != nil {
 		return err
 	}
-	err = c.Run(t.Context(), 0, nil)
+	err = c.Run(t.Context())
 	_, closed := c.Close(t.Context())
 	return errors.Join(err, closed)
 }
@@ -258,7 +259,7 @@ func TestResume(t *testing.T) {
 		require.NoError(t, cluster.Exec(fmt.Sprintf("INSERT INTO shop.a (id, name) VALUES (%d, 'x')", id)))
 	}
 	var saved *tablescan.Checkpoint
-	save := func(c tablescan.Checkpoint) error { saved = &c; return nil }
+	save := func(c tablescan.Checkpoint) { saved = &c }
 	runs := 0
 	for done := false; !done; runs++ {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -268,17 +269,37 @@ func TestResume(t *testing.T) {
 		c, err := New(t.Context(), tableOf(t, session, "a"), tableOf(t, session, "b"),
 			Config{Scan: tablescan.Config{Checkpoint: saved, Workers: 2, PageBytes: 1}})
 		require.NoError(t, err)
-		err = c.Run(ctx, time.Millisecond, save)
-		done = err == nil
+		ended := make(chan struct{})
+		var saver sync.WaitGroup
+		saver.Go(func() { saveUntil(ctx, ended, c, save) })
+		done = c.Run(ctx) == nil
+		close(ended)
+		saver.Wait()
 		checkpoint, err := c.Close(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, save(checkpoint))
+		save(checkpoint)
 		cluster.ClearFaults()
 		cancel()
 	}
 	require.Greater(t, runs, 2)
 	require.EqualValues(t, rows, saved.Rows)
 	requireEqual(t, session, session)
+}
+
+// saveUntil saves a checkpoint of a copy each millisecond until it has ended.
+func saveUntil(ctx context.Context, ended <-chan struct{}, c *Copy, save func(tablescan.Checkpoint)) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if checkpoint, err := c.Flush(ctx); err == nil {
+				save(checkpoint)
+			}
+		case <-ended:
+			return
+		}
+	}
 }
 
 // TestFlush requires that Flush waits for the rows that were read: the rows of its checkpoint are written.
@@ -290,7 +311,7 @@ func TestFlush(t *testing.T) {
 	writes := cluster.Inject(cqltest.Fault{Statement: "INSERT", Op: cqltest.OpExecute, Until: answers})
 	c, err := New(t.Context(), tableOf(t, session, "a"), tableOf(t, session, "b"), Config{})
 	require.NoError(t, err)
-	require.NoError(t, c.Run(t.Context(), 0, nil))
+	require.NoError(t, c.Run(t.Context()))
 	require.NoError(t, writes.Wait(t.Context(), 1))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()

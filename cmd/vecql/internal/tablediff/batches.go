@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -20,8 +19,6 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
-	"github.com/vecql/vecql/internal/cqltext"
-	"github.com/vecql/vecql/internal/wire"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -44,9 +41,8 @@ type Batches struct {
 	seed maphash.Seed
 	keys []uint64 // hashes of the keys of all rows; nil with Config.AllowExtra
 
-	mu     sync.Mutex
-	report Report
-	done   int64 // rows
+	results
+	done int64 // rows; the mutex of results is held
 }
 
 // NewBatches prepares a comparison with a table. source is the name of the input, which a checkpoint stores.
@@ -55,10 +51,8 @@ func NewBatches(source string, target clustertable.Table, cfg Config) (*Batches,
 	d.cfg.Workers = cmp.Or(cfg.Workers, 64)
 	d.job = fmt.Sprintf("compare %s with %s: %s", source, target.Name(), strings.Join(cfg.Columns, ", "))
 	if c := cfg.Checkpoint; c != nil {
-		if c.Job != d.job {
-			return nil, fmt.Errorf("%w: it is of %q, want %q", ErrCheckpoint, c.Job, d.job)
-		}
 		d.resume, d.report = c.Done, c.Report
+		return d, c.check(d.job)
 	}
 	return d, nil
 }
@@ -76,20 +70,18 @@ func (d *Batches) prepare(ctx context.Context, schema column.Schema) error {
 	if err != nil {
 		return err
 	}
-	infos := make([]cql.ColumnInfo, len(l.columns))
 	var all, statics []int
 	hasStatics := false
 	for _, c := range t.Columns {
 		hasStatics = hasStatics || c.Kind == cql.ColumnStatic
 	}
 	for i, c := range l.columns {
-		infos[i] = cql.ColumnInfo{Keyspace: t.Keyspace, Table: t.Name, Name: c.Name, TypeInfo: c.Type}
 		all = append(all, i)
 		if c.Kind == cql.ColumnStatic || c.Kind == cql.ColumnPartitionKey {
 			statics = append(statics, i)
 		}
 	}
-	if d.plan, err = codec.NewRowPlan(infos, schema); err != nil {
+	if d.plan, err = clustertable.NewRowPlan(l.columns, schema); err != nil {
 		return err
 	}
 	if d.query, err = d.prepareQuery(ctx, l, schema, l.keys, all, ""); err != nil {
@@ -114,16 +106,13 @@ type rowQuery struct {
 func (d *Batches) prepareQuery(ctx context.Context, l *layout, schema column.Schema, keys int, columns []int,
 	rest string,
 ) (rowQuery, error) {
+	all := clustertable.Quoted(clustertable.Names(l.columns))
 	names := make([]string, len(columns))
 	for k, i := range columns {
-		names[k] = cqltext.QuoteIdentifier(l.columns[i].Name)
+		names[k] = all[i]
 	}
-	where := make([]string, keys)
-	for i := range where {
-		where[i] = cqltext.QuoteIdentifier(l.columns[i].Name) + " = ?"
-	}
-	q := d.target.Session.Query(fmt.Sprintf("SELECT %s FROM %s WHERE %s%s", strings.Join(names, ", "), d.target.CQL(),
-		strings.Join(where, " AND "), rest))
+	where := strings.Join(all[:keys], " = ? AND ") + " = ?"
+	q := d.target.Session.Query(d.target.Select(names, where) + rest)
 	if d.cfg.Query != nil {
 		d.cfg.Query(q)
 	}
@@ -151,7 +140,7 @@ func (d *Batches) Add(ctx context.Context, b *column.Batch) error {
 	results := make([]Report, min(d.cfg.Workers, b.Rows))
 	for w := range results {
 		workers.Go(func() error {
-			r := &rowDiff{diff: d, layout: d.layout, plan: d.plan, batch: b, result: &results[w]}
+			r := newRowDiff(d, d.layout, d.plan, b, &results[w])
 			for i := int(next.Add(1)) - 1; i < b.Rows; i = int(next.Add(1)) - 1 {
 				if err := r.add(ctx, i, first, i < skip); err != nil {
 					return err
@@ -176,45 +165,32 @@ func (d *Batches) Add(ctx context.Context, b *column.Batch) error {
 type rowDiff struct {
 	diff   *Batches
 	layout *layout
-	plan   *codec.RowPlan
 	batch  *column.Batch
 	result *Report
-	body   []byte
-	cells  [][]byte // of the batch, in body
-	found  [][]byte // of the table
+	row    clustertable.Row // of the batch
+	found  [][]byte         // of the table
 }
 
-// encode sets the first n cells of a row of the batch.
-func (r *rowDiff) encode(row, n int) error {
-	r.body, r.cells = r.body[:0], r.cells[:0]
-	for i := range n {
-		var err error
-		if r.body, err = r.plan.Append(r.body, r.batch, row, i, wire.Null); err != nil {
-			return err
-		}
-	}
-	reader := wire.NewReader(r.body)
-	for range n {
-		r.cells = append(r.cells, reader.Bytes())
-	}
-	return reader.Err()
+func newRowDiff(d *Batches, l *layout, plan *codec.RowPlan, b *column.Batch, result *Report) *rowDiff {
+	row := clustertable.Row{Plan: plan, Cells: make([][]byte, len(l.columns))}
+	return &rowDiff{diff: d, layout: l, batch: b, result: result, row: row}
 }
 
 // add compares a row, and stores the hash of its key.
 func (r *rowDiff) add(ctx context.Context, row, first int, skip bool) error {
-	if err := r.encode(row, len(r.layout.columns)); err != nil {
+	if err := r.row.Read(r.batch, row); err != nil {
 		return err
 	}
 	if !r.diff.cfg.AllowExtra {
-		r.diff.keys[first+row] = maphash.String(r.diff.seed, keyOf(r.cells[:r.layout.keys]))
+		r.diff.keys[first+row] = maphash.String(r.diff.seed, keyOf(r.row.Cells[:r.layout.keys]))
 	}
 	if skip {
 		return nil
 	}
 	query := r.diff.query
-	if isNil := func(c []byte) bool { return c == nil }; slices.ContainsFunc(r.cells[:r.layout.keys], isNil) {
+	if isNil := func(c []byte) bool { return c == nil }; slices.ContainsFunc(r.row.Cells[:r.layout.keys], isNil) {
 		query = r.diff.static
-		if query.columns == nil || slices.ContainsFunc(r.cells[:len(r.layout.keyNames)], isNil) {
+		if query.columns == nil || slices.ContainsFunc(r.row.Cells[:len(r.layout.keyNames)], isNil) {
 			r.result.Rows++
 			r.result.Different++
 			r.note("not compared, because its primary key has NULL")
@@ -246,8 +222,8 @@ func (r *rowDiff) compare(ctx context.Context, row int, query rowQuery) (found b
 	var what []string
 	for k, i := range query.columns {
 		c := r.layout.columns[i]
-		if i >= r.layout.keys && !equalFile(c, r.cells[i], r.found[k], r.diff.cfg.Tolerance) {
-			what = append(what, describe(c, r.cells[i], r.found[k]))
+		if i >= r.layout.keys && !equalFile(c, r.row.Cells[i], r.found[k], r.diff.cfg.Tolerance) {
+			what = append(what, describe(c, r.row.Cells[i], r.found[k]))
 		}
 	}
 	if err := it.Close(); err != nil {
@@ -261,9 +237,7 @@ func (r *rowDiff) compare(ctx context.Context, row int, query rowQuery) (found b
 }
 
 func (r *rowDiff) note(what string) {
-	if len(r.result.First) < r.diff.cfg.Shown {
-		r.result.First = append(r.result.First, Difference{Key: r.layout.formatKey(r.cells), What: what})
-	}
+	r.result.note(r.layout, r.row.Cells, what, r.diff.cfg.Shown)
 }
 
 // Finish looks for rows of the table that no batch has, unless Config.AllowExtra is set. It keeps eight bytes for each
@@ -277,7 +251,7 @@ func (d *Batches) Finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("SELECT %s FROM %s", l.names(), d.target.CQL())
+	text := d.target.Select([]string{l.names()}, "")
 	scan, err := tablescan.New(ctx, d.target.Session, text, tablescan.Config{Query: d.cfg.Query})
 	if err != nil {
 		return err
@@ -294,20 +268,16 @@ func (d *Batches) Finish(ctx context.Context) error {
 
 // findExtra adds the rows of a batch of keys that no batch of the source has.
 func (d *Batches) findExtra(l *layout, b *column.Batch, extra *Report) error {
-	infos := make([]cql.ColumnInfo, l.keys)
-	for i := range infos {
-		infos[i] = cql.ColumnInfo{Name: l.columns[i].Name, TypeInfo: l.columns[i].Type}
-	}
-	plan, err := codec.NewRowPlan(infos, b.Schema())
+	plan, err := clustertable.NewRowPlan(l.columns, b.Schema())
 	if err != nil {
 		return err
 	}
-	r := &rowDiff{diff: d, layout: l, plan: plan, batch: b, result: extra}
+	r := newRowDiff(d, l, plan, b, extra)
 	for row := range b.Rows {
-		if err := r.encode(row, l.keys); err != nil {
+		if err := r.row.Read(b, row); err != nil {
 			return err
 		}
-		if _, found := slices.BinarySearch(d.keys, maphash.String(d.seed, keyOf(r.cells))); found {
+		if _, found := slices.BinarySearch(d.keys, maphash.String(d.seed, keyOf(r.row.Cells))); found {
 			continue
 		}
 		d.mu.Lock()
@@ -316,13 +286,6 @@ func (d *Batches) findExtra(l *layout, b *column.Batch, extra *Report) error {
 		d.mu.Unlock()
 	}
 	return nil
-}
-
-// Report returns the result so far.
-func (d *Batches) Report() Report {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.report.sorted()
 }
 
 // Checkpoint returns how many rows are done.

@@ -47,7 +47,7 @@ func (s *sizer) rows() int {
 
 // read starts to read a range of a side.
 func (d *Diff) read(ctx context.Context, s clustertable.Table, r vecql.TokenRange) *rows {
-	return readRange(ctx, s.Session, d.layout.rangeQuery(s, d.layout.names()), r, &d.pages, d.cfg.Query)
+	return readRange(ctx, s.Session, d.layout.rangeQuery(s), r, &d.pages, d.cfg.Query)
 }
 
 func readRange(ctx context.Context, s *vecql.Session, text string, r vecql.TokenRange, pages *sizer,
@@ -216,9 +216,7 @@ func (m *merge) missing() {
 
 // note keeps the description of a row, unless there are enough.
 func (m *merge) note(cells [][]byte, what string) {
-	if len(m.result.First) < m.diff.cfg.Shown {
-		m.result.First = append(m.result.First, Difference{Key: m.diff.layout.formatKey(cells), What: what})
-	}
+	m.result.note(m.diff.layout, cells, what, m.diff.cfg.Shown)
 }
 
 // compare compares the values of a row of both sides. The key is equal.

@@ -24,7 +24,6 @@ import (
 	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
-	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/schema"
 	"github.com/vecql/vecql/stats"
 )
@@ -72,6 +71,13 @@ func (r *Report) add(o *Report, shown int) {
 	r.First = append(r.First, o.First[:min(len(o.First), max(shown-len(r.First), 0))]...)
 }
 
+// note keeps the description of a row, unless there are enough.
+func (r *Report) note(l *layout, cells [][]byte, what string, shown int) {
+	if len(r.First) < shown {
+		r.First = append(r.First, Difference{Key: l.formatKey(cells), What: what})
+	}
+}
+
 // sorted returns a copy with the differences in the order of their keys.
 func (r Report) sorted() Report {
 	r.First = slices.Clone(r.First)
@@ -105,6 +111,27 @@ type Checkpoint struct {
 // ErrCheckpoint means that a checkpoint belongs to another comparison.
 var ErrCheckpoint = errors.New("not a checkpoint of this comparison")
 
+// check returns an error unless the checkpoint is of a job.
+func (c *Checkpoint) check(job string) error {
+	if c.Job != job {
+		return fmt.Errorf("%w: it is of %q, want %q", ErrCheckpoint, c.Job, job)
+	}
+	return nil
+}
+
+// results is the report of a comparison that goes on.
+type results struct {
+	mu     sync.Mutex
+	report Report
+}
+
+// Report returns the result so far.
+func (r *results) Report() Report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.report.sorted()
+}
+
 // minParts is the number of ranges into which a comparison is divided at least.
 const minParts = 64
 
@@ -116,10 +143,9 @@ type Diff struct {
 	job            string
 	pages          sizer
 
-	mu     sync.Mutex
-	queue  []vecql.TokenRange
-	open   map[int]vecql.TokenRange // by worker
-	report Report
+	results // its mutex is also held for the fields below
+	queue   []vecql.TokenRange
+	open    map[int]vecql.TokenRange // by worker
 }
 
 // New prepares a comparison of two tables. Their primary keys and the compared columns must have the same names and
@@ -133,11 +159,8 @@ func New(ctx context.Context, source, target clustertable.Table, cfg Config) (*D
 	d := &Diff{cfg: cfg, layout: l, source: source, target: target, open: map[int]vecql.TokenRange{}}
 	d.job = fmt.Sprintf("compare %s with %s: %s", source.Name(), target.Name(), l.names())
 	if c := cfg.Checkpoint; c != nil {
-		if c.Job != d.job {
-			return nil, fmt.Errorf("%w: it is of %q, want %q", ErrCheckpoint, c.Job, d.job)
-		}
 		d.queue, d.report = slices.Clone(c.Left), c.Report
-		return d, nil
+		return d, c.check(d.job)
 	}
 	ranges, err := source.Session.TokenRanges(ctx, source.Metadata.Keyspace, source.Metadata.Name)
 	if err != nil {
@@ -174,13 +197,6 @@ func (d *Diff) Run(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return nil
-}
-
-// Report returns the result so far.
-func (d *Diff) Report() Report {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.report.sorted()
 }
 
 // Checkpoint returns what is left. It may be called at any time.
@@ -277,38 +293,19 @@ type layout struct {
 
 // newLayout returns the columns of a source, which the target must have, too.
 func newLayout(source, target *cql.TableMetadata, cfg Config) (*layout, error) {
-	l := &layout{}
-	l.columns = slices.Concat(source.PartitionKey, source.ClusteringColumns)
-	l.keys = len(l.columns)
 	if got, want := keyText(target), keyText(source); got != want {
 		return nil, fmt.Errorf("the primary key of %s.%s is %s, in %s.%s it is %s", target.Keyspace, target.Name, got,
 			source.Keyspace, source.Name, want)
 	}
-	for _, c := range source.PartitionKey {
-		l.keyNames = append(l.keyNames, c.Name)
+	columns, err := clustertable.Columns(source, target, cfg.Columns)
+	if err != nil {
+		return nil, err
 	}
-	names := cfg.Columns
-	if names == nil {
-		names = source.OrderedColumns
-	}
-	for _, name := range names {
-		c := source.Columns[name]
-		if c == nil {
-			return nil, fmt.Errorf("table %s.%s has no column %q", source.Keyspace, source.Name, name)
-		}
-		other := target.Columns[name]
-		switch {
-		case slices.Contains(l.columns, c):
-			continue
-		case other == nil:
-			return nil, fmt.Errorf("table %s.%s has no column %q", target.Keyspace, target.Name, name)
-		case other.Validator != c.Validator:
-			return nil, fmt.Errorf("column %q of %s.%s is %s, in %s.%s it is %s", name, target.Keyspace, target.Name,
-				other.Validator, source.Keyspace, source.Name, c.Validator)
-		}
-		l.columns = append(l.columns, c)
+	l := &layout{columns: columns, keys: len(clustertable.PrimaryKey(source))}
+	l.keyNames = clustertable.Names(source.PartitionKey)
+	for _, c := range columns[l.keys:] {
 		if cfg.WriteTimes && !schema.IsMultiCell(c) && c.Type.Type() != cql.TypeCounter {
-			l.timed = append(l.timed, name)
+			l.timed = append(l.timed, c.Name)
 		}
 	}
 	return l, nil
@@ -328,22 +325,15 @@ func keyText(t *cql.TableMetadata) string {
 
 // names returns the quoted names of the columns.
 func (l *layout) names() string {
-	names := make([]string, 0, len(l.columns))
-	for _, c := range l.columns {
-		names = append(names, cqltext.QuoteIdentifier(c.Name))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(clustertable.Quoted(clustertable.Names(l.columns)), ", ")
 }
 
 // rangeQuery returns the text of a SELECT of the columns of a table and the token, for a range of tokens.
-func (l *layout) rangeQuery(t clustertable.Table, columns string) string {
-	keys := make([]string, len(l.keyNames))
-	for i, name := range l.keyNames {
-		keys[i] = cqltext.QuoteIdentifier(name)
+func (l *layout) rangeQuery(t clustertable.Table) string {
+	columns := []string{l.names()}
+	for _, name := range clustertable.Quoted(l.timed) {
+		columns = append(columns, "WRITETIME("+name+")")
 	}
-	for _, name := range l.timed {
-		columns += ", WRITETIME(" + cqltext.QuoteIdentifier(name) + ")"
-	}
-	tok := "token(" + strings.Join(keys, ", ") + ")"
-	return fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s > ? AND %s <= ?", columns, tok, t.CQL(), tok, tok)
+	tok := "token(" + strings.Join(clustertable.Quoted(l.keyNames), ", ") + ")"
+	return t.Select(append(columns, tok), tok+" > ? AND "+tok+" <= ?")
 }

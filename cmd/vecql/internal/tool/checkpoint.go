@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,14 +65,28 @@ func (f *checkpointFile) read(to any) error {
 	if err != nil || !exists {
 		return err
 	}
-	text, err := atomicfile.Read(f.path)
-	if err == nil {
-		err = json.Unmarshal(text, to)
-	}
-	if err != nil {
+	if err := readJSON(f.path, to); err != nil {
 		return fmt.Errorf("read the checkpoint %s: %w", f.path, err)
 	}
 	return nil
+}
+
+// readJSON reads a file into a value.
+func readJSON(path string, to any) error {
+	text, err := atomicfile.Read(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
+// writeJSON stores a value in a file.
+func writeJSON(path string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Replace(path, append(text, '\n'))
 }
 
 // save stores a checkpoint.
@@ -79,36 +94,32 @@ func (f *checkpointFile) save(checkpoint any) error {
 	if f.path == "" {
 		return nil
 	}
-	text, err := json.Marshal(checkpoint)
-	if err == nil {
-		err = atomicfile.Replace(f.path, append(text, '\n'))
-	}
-	if err != nil {
+	if err := writeJSON(f.path, checkpoint); err != nil {
 		return fmt.Errorf("write the checkpoint: %w", err)
 	}
 	return nil
 }
 
-// saveEvery stores checkpoints until stop is called. The first failure is passed to fail.
-func (f *checkpointFile) saveEvery(checkpoint func() any, fail func(error)) (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(f.every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				if err := f.save(checkpoint()); err != nil {
-					fail(err)
-					return
-				}
-			case <-done:
-				return
-			}
+// run runs work, and stores its checkpoints meanwhile. The work ends when a checkpoint cannot be made or stored.
+func (f *checkpointFile) run(ctx context.Context, work func(context.Context) error,
+	checkpoint func(context.Context) (any, error),
+) error {
+	if f.path == "" {
+		return work(ctx)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := every(f.every, func() {
+		c, err := checkpoint(ctx)
+		if err == nil {
+			err = f.save(c)
 		}
-	}()
-	return func() { close(done); <-ended }
+		if err != nil {
+			cancel(err)
+		}
+	}, func() {})
+	defer stop()
+	return work(ctx)
 }
 
 // end removes the checkpoint of work that is done. Otherwise it stores the last one, and adds to the error how to

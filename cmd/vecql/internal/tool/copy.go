@@ -69,11 +69,7 @@ With --checkpoint a copy that was interrupted, or killed, continues with --resum
 	f.StringVar(&x.where, "where", "", "copy the rows of a `condition`")
 	f.BoolVar(&x.noTimes, "no-times", false, "write with the time of now and the time to live of the target")
 	f.IntVar(&x.workers, "workers", 8, "`ranges` that are read at a time")
-	f.Float64Var(&x.bulk.RowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")
-	f.Float64Var(&x.bulk.BytesPerSecond, "bytes-per-second", 0, "highest `rate`; 0 means no limit")
-	f.IntVar(&x.bulk.MaxInFlight, "max-in-flight", 1024, "highest `number` of requests at a time")
-	f.IntVar(&x.bulk.BatchPartitions, "batch-partitions", 10, "highest `number` of partitions of a request of small rows")
-	f.DurationVar(&x.bulk.RetryFor, "retry-for", 5*time.Minute, "`time` for which a row is sent again after a failure that may pass")
+	addBulkFlags(c, &x.bulk)
 	return c
 }
 
@@ -145,15 +141,14 @@ func (x *copyJob) copy(ctx context.Context, job *tablecopy.Copy) error {
 		return cmp.Or(err, closeCopy(job))
 	}
 	defer stop()
-	var save func(tablescan.Checkpoint) error
-	if x.checkpoint.path != "" {
-		save = func(c tablescan.Checkpoint) error { return x.checkpoint.save(x.of(c)) }
-	}
 	// A copy that is killed at once can be resumed, and a path that cannot be written to is an error before the first row.
 	if err := x.checkpoint.save(x.of(job.Checkpoint())); err != nil {
 		return cmp.Or(err, closeCopy(job))
 	}
-	err = job.Run(ctx, x.checkpoint.every, save)
+	err = x.checkpoint.run(ctx, job.Run, func(ctx context.Context) (any, error) {
+		c, err := job.Flush(ctx)
+		return x.of(c), err
+	})
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.grace(err))
 	defer cancel()
 	checkpoint, closeErr := job.Close(ending)

@@ -89,7 +89,8 @@ func (x *count) run(ctx context.Context, table string) (err error) {
 	if x.table, err = clustertable.Find(ctx, x.session, table); err != nil {
 		return err
 	}
-	partition, primary := keyColumns(x.table.Metadata)
+	partition := clustertable.Names(x.table.Metadata.PartitionKey)
+	primary := clustertable.Names(clustertable.PrimaryKey(x.table.Metadata))
 	switch {
 	case x.byRange || x.byNode:
 		return x.countRanges(ctx, partition)
@@ -106,7 +107,7 @@ func (x *count) run(ctx context.Context, table string) (err error) {
 
 // countAll counts all rows. In the form of a table the result is the number alone.
 func (x *count) countAll(ctx context.Context, partition []string) error {
-	rows, err := x.scan(ctx, "token("+quotedList(partition)+")", func(*column.Batch) error { return nil })
+	rows, err := x.scan(ctx, tokenOf(partition), func(*column.Batch) error { return nil })
 	if err == nil && x.output == outputs[0] {
 		_, err = fmt.Fprintln(x.out, rows)
 		return err
@@ -122,13 +123,14 @@ func (x *count) print(b *column.Batch, err error) error {
 	return x.writeResult(func(yield func(*column.Batch, error) bool) { yield(b, nil) })
 }
 
+// tokenOf returns the selector of the token.
+func tokenOf(partition []string) []string {
+	return []string{"token(" + strings.Join(clustertable.Quoted(partition), ", ") + ")"}
+}
+
 // scan passes columns of all rows to f, on several goroutines, and returns the number of rows.
-func (x *count) scan(ctx context.Context, columns string, f func(*column.Batch) error) (rows int64, err error) {
-	text := "SELECT " + columns + " FROM " + x.table.CQL()
-	if x.where != "" {
-		text += " WHERE " + x.where
-	}
-	scan, err := tablescan.New(ctx, x.session, text, tablescan.Config{Workers: x.workers})
+func (x *count) scan(ctx context.Context, columns []string, f func(*column.Batch) error) (rows int64, err error) {
+	scan, err := tablescan.New(ctx, x.session, x.table.Select(columns, x.where), tablescan.Config{Workers: x.workers})
 	if err != nil {
 		return 0, err
 	}
@@ -159,7 +161,7 @@ func (x *count) countGroups(ctx context.Context, keys []string, order groupby.Or
 		return err
 	}
 	defer g.Close()
-	if _, err := x.scan(ctx, quotedList(keys), func(b *column.Batch) error { return g.Add(ctx, b) }); err != nil {
+	if _, err := x.scan(ctx, clustertable.Quoted(keys), func(b *column.Batch) error { return g.Add(ctx, b) }); err != nil {
 		return err
 	}
 	return x.print(g.Finish(ctx))
@@ -172,7 +174,7 @@ func (x *count) countRanges(ctx context.Context, partition []string) error {
 		return err
 	}
 	counts := make([]atomic.Int64, len(ranges))
-	if _, err := x.scan(ctx, "token("+quotedList(partition)+")", func(b *column.Batch) error {
+	if _, err := x.scan(ctx, tokenOf(partition), func(b *column.Batch) error {
 		return countTokens(b, ranges, counts)
 	}); err != nil {
 		return err

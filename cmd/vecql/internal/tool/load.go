@@ -5,7 +5,6 @@ package tool
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -108,12 +107,18 @@ func (l *load) addFlags(c *cobra.Command) {
 	f.StringVar(&l.rejected, "rejected", "", "`file` for rejected records, their positions and errors, as JSON lines")
 	l.checkpoint.add(c)
 	f.BoolVar(&l.dryRun, "dry-run", false, "read and check all records, and write nothing")
-	f.Float64Var(&l.o.RowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")
-	f.Float64Var(&l.o.BytesPerSecond, "bytes-per-second", 0, "highest `rate`; 0 means no limit")
-	f.IntVar(&l.o.MaxInFlight, "max-in-flight", 1024, "highest `number` of requests at a time")
-	f.IntVar(&l.o.BatchPartitions, "batch-partitions", 10, "highest `number` of partitions of a request of small rows")
-	f.DurationVar(&l.o.RetryFor, "retry-for", 5*time.Minute, "`time` for which a row is sent again after a failure that may pass")
+	addBulkFlags(c, &l.o)
 	f.StringVar(&l.summary, "summary", "text", "`form` of the summary at the end: text or json")
+}
+
+// addBulkFlags defines a verb's flags of a writer.
+func addBulkFlags(c *cobra.Command, o *bulk.Options) {
+	f := c.Flags()
+	f.Float64Var(&o.RowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")
+	f.Float64Var(&o.BytesPerSecond, "bytes-per-second", 0, "highest `rate`; 0 means no limit")
+	f.IntVar(&o.MaxInFlight, "max-in-flight", 1024, "highest `number` of requests at a time")
+	f.IntVar(&o.BatchPartitions, "batch-partitions", 10, "highest `number` of partitions of a request of small rows")
+	f.DurationVar(&o.RetryFor, "retry-for", 5*time.Minute, "`time` for which a row is sent again after a failure that may pass")
 }
 
 // check returns a usage error for flags that contradict each other, and sets the table and the files of arguments.
@@ -121,10 +126,7 @@ func (l *load) check(args []string) (files []string, err error) {
 	if l.statement == "" && len(args) > 0 {
 		l.table, args = args[0], args[1:]
 	}
-	for _, fault := range []struct {
-		is   bool
-		text string
-	}{
+	if err := checkFlags([]flagFault{
 		{l.statement == "" && l.table == "", "a table or --statement is missing"},
 		{len(args) == 0, "no file is named; - is standard input"},
 		{
@@ -139,10 +141,8 @@ func (l *load) check(args []string) (files []string, err error) {
 		{l.ttl < 0 || l.ttl%time.Second != 0 || l.ttl/time.Second > math.MaxInt32, "--ttl is not a number of seconds"},
 		{l.timestamp != 0 && l.timestampField != "", "--timestamp and --timestamp-field are both set"},
 		{l.summary != "text" && l.summary != "json", "--summary is neither text nor json"},
-	} {
-		if fault.is {
-			return nil, usageError{errors.New(fault.text)}
-		}
+	}); err != nil {
+		return nil, err
 	}
 	l.o.Checkpoint, l.o.CheckpointEvery = l.checkpoint.path, l.checkpoint.every
 	return args, l.rejects.setMost(l.maxErrors)
@@ -213,7 +213,11 @@ func (e *env) prepareInput(ctx context.Context, l *load, o *rowfile.Options, fil
 	if resumes, err = l.checkpoint.exists(); err != nil || l.checkpoint.path == "" || l.dryRun {
 		return resumes, err
 	}
-	if err := l.setInput(ctx, files, resumes); err != nil {
+	var earlier bulk.Checkpoint
+	if err := l.checkpoint.read(&earlier); err != nil {
+		return resumes, err
+	}
+	if l.input, err = l.checkpoint.input(ctx, files, earlier.Job); err != nil {
 		return resumes, err
 	}
 	if slices.Contains(files, rowfile.Stdin) {

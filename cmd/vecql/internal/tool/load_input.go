@@ -14,9 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
-	"github.com/vecql/vecql/internal/atomicfile"
 )
 
 // The input of a load with a checkpoint. A run that resumes must read the same rows: rows are identified by the name
@@ -88,47 +86,26 @@ func (r contextReader) Read(b []byte) (int, error) {
 	return r.Reader.Read(b)
 }
 
-// setInput sets the part of the job that identifies the input. With the checkpoint of an earlier run it returns an
-// error if that had another input.
-func (l *load) setInput(ctx context.Context, files []string, resumes bool) error {
+// input returns the part of the job that identifies files. job is the one of the checkpoint to resume, empty without
+// one. input returns an error if that had another input.
+func (f *checkpointFile) input(ctx context.Context, files []string, job string) (string, error) {
 	prints, err := printInput(ctx, files)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if resumes {
-		before, known, err := l.earlierInput()
-		switch {
-		case err != nil:
-			return err
-		case known:
-			if change := inputChange(before, prints); change != "" {
-				return advise(fmt.Errorf("the checkpoint %s is of another input: %s", l.checkpoint.path, change),
-					"--resume needs the files of the first run; remove the checkpoint to load others")
-			}
-			prints = before // with their times
+	if before, known := inputOfJob(job); known {
+		if change := inputChange(before, prints); change != "" {
+			return "", advise(fmt.Errorf("the checkpoint %s is of another input: %s", f.path, change),
+				"--resume needs the files of the first run; remove the checkpoint to start with others")
 		}
+		prints = before // with their times
 	}
 	text, err := json.Marshal(prints)
-	l.input = inputMark + string(text)
-	return err
+	return inputMark + string(text), err
 }
 
-// earlierInput returns the input of the checkpoint. known is false if the checkpoint does not name it, so that package
-// bulk refuses its job.
-func (l *load) earlierInput() (prints []inputPrint, known bool, err error) {
-	text, err := atomicfile.Read(l.checkpoint.path)
-	var c bulk.Checkpoint
-	if err == nil {
-		err = json.Unmarshal(text, &c)
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read the checkpoint %s: %w", l.checkpoint.path, err)
-	}
-	prints, known = inputOfJob(c.Job)
-	return prints, known, nil
-}
-
-// inputOfJob returns the input that the job of a checkpoint names.
+// inputOfJob returns the input that the job of a checkpoint names. known is false if it names none: another check
+// refuses such a job.
 func inputOfJob(job string) (prints []inputPrint, known bool) {
 	_, input, found := strings.Cut(job, inputMark)
 	known = found && json.NewDecoder(strings.NewReader(input)).Decode(&prints) == nil

@@ -127,6 +127,22 @@ func (e usageError) Unwrap() error { return e.err }
 // usagef returns a usageError with a text.
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// A flagFault is flags that contradict each other, if is is true.
+type flagFault struct {
+	is   bool
+	text string
+}
+
+// checkFlags returns a usageError with the text of the first fault.
+func checkFlags(faults []flagFault) error {
+	for _, f := range faults {
+		if f.is {
+			return usageError{errors.New(f.text)}
+		}
+	}
+	return nil
+}
+
 // An advisedError is an error with what to do about it. The advice is printed even when the command was interrupted.
 type advisedError struct {
 	err    error

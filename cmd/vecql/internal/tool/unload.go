@@ -22,7 +22,6 @@ import (
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
-	"github.com/vecql/vecql/stats"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -117,22 +116,17 @@ func (u *unload) check(args []string) error {
 	if len(args) == 1 {
 		u.path = args[0]
 	}
-	for _, fault := range []struct {
-		is   bool
-		text string
-	}{
+	err := checkFlags([]flagFault{
 		{u.statement == "" && u.table == "", "a table or --statement is missing"},
 		{len(args) != 1, "want one file or folder; - is standard output"},
 		{u.statement != "" && u.times, "--times is for a table, not for --statement"},
 		{u.resume && !u.isFolder(), "--resume is for a folder of parts"},
 		{u.summary != "text" && u.summary != "json", "--summary is neither text nor json"},
 		{min(u.partRows, u.partBytes, u.workers-1, u.pageBytes-1) < 0 || u.rowsPerSecond < 0, "a number is too small"},
-	} {
-		if fault.is {
-			return usageError{errors.New(fault.text)}
-		}
+	})
+	if err != nil {
+		return err
 	}
-	var err error
 	if u.o, err = u.files.writeOptions(u.compression); err != nil {
 		return err
 	}
@@ -259,11 +253,7 @@ func (u *unload) selectOf(ctx context.Context, t clustertable.Table) (string, er
 	if u.times {
 		return u.timedSelect(ctx, t)
 	}
-	var selectors []string
-	for _, name := range t.Metadata.OrderedColumns {
-		selectors = append(selectors, cqltext.QuoteIdentifier(name))
-	}
-	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selectors, ", "), t.CQL()), nil
+	return t.Select(clustertable.Quoted(t.Metadata.OrderedColumns), ""), nil
 }
 
 // timedSelect returns the statement for a table with times. Servers before Cassandra 5.0 do not report the times of
@@ -273,12 +263,8 @@ func (u *unload) timedSelect(ctx context.Context, t clustertable.Table) (string,
 	if err != nil {
 		return "", fmt.Errorf("--times: %w", err)
 	}
-	_, err = t.Session.StatementMetadata(ctx, p.Select(t, ""), "")
-	if err != nil && vecql.ErrorClassOf(err) == stats.ClassInvalid && p.DropCollectionTimes() {
-		err = nil
-	}
 	u.plan = p
-	return p.Select(t, ""), err
+	return p.SelectTimes(ctx, t, "")
 }
 
 // open makes the scan and opens the output.

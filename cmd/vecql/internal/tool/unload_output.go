@@ -4,7 +4,6 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/internal/atomicfile"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -80,26 +78,18 @@ type partsOutput struct {
 // openFolder reads the checkpoint of a folder that is resumed, and refuses a folder with parts otherwise.
 func (u *unload) openFolder() (*partsOutput, error) {
 	p := &partsOutput{u: u}
-	text, err := atomicfile.Read(filepath.Join(u.path, checkpointName))
-	if !u.resume {
-		parts, globErr := filepath.Glob(filepath.Join(u.path, "part-*"))
-		if err == nil || len(parts) > 0 || globErr != nil {
-			return nil, advise(fmt.Errorf("%s has parts of another unload", u.path), "remove them, or continue it with --resume")
-		}
-		return p, nil
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		parts, globErr := filepath.Glob(filepath.Join(u.path, "part-*"))
-		if len(parts) == 0 && globErr == nil {
-			return p, nil // one command line starts and continues the work
-		}
-		return nil, fmt.Errorf("%s has parts and no unload to resume: there is no %s", u.path, checkpointName)
-	}
 	var c unloadCheckpoint
-	if err == nil {
-		err = json.Unmarshal(text, &c)
-	}
-	if err != nil {
+	err := readJSON(filepath.Join(u.path, checkpointName), &c)
+	parts, globErr := filepath.Glob(filepath.Join(u.path, "part-*"))
+	isNew := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case isNew && len(parts) == 0 && globErr == nil:
+		return p, nil // one command line starts and continues the work
+	case !u.resume:
+		return nil, advise(fmt.Errorf("%s has parts of another unload", u.path), "remove them, or continue it with --resume")
+	case isNew:
+		return nil, fmt.Errorf("%s has parts and no unload to resume: there is no %s", u.path, checkpointName)
+	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(u.path, checkpointName), err)
 	}
 	p.first, p.resumed = c.Parts, &c.Scan
@@ -141,11 +131,7 @@ func (p *partsOutput) save(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	text, err := json.Marshal(unloadCheckpoint{p.Files(), c})
-	if err != nil {
-		return err
-	}
-	return atomicfile.Replace(filepath.Join(p.u.path, checkpointName), append(text, '\n'))
+	return writeJSON(filepath.Join(p.u.path, checkpointName), unloadCheckpoint{p.Files(), c})
 }
 
 // finish completes the last part and removes the checkpoint.

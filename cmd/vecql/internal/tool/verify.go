@@ -4,7 +4,6 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -133,11 +132,7 @@ func (x *verifyJob) compare(ctx context.Context, d interface {
 		return err
 	}
 	defer stop()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	save := x.checkpoint.saveEvery(func() any { return d.Checkpoint() }, cancel)
-	err = run(ctx)
-	save()
+	err = x.checkpoint.run(ctx, run, func(context.Context) (any, error) { return d.Checkpoint(), nil })
 	stop()
 	if err = x.checkpoint.end(d.Checkpoint(), err); err != nil {
 		return err
@@ -193,42 +188,21 @@ func (x *verifyJob) inputOf(ctx context.Context, files []string) (string, error)
 	case slices.Contains(files, rowfile.Stdin):
 		return "", usageError{errors.New("--checkpoint needs files: standard input cannot be compared with the input of another run")}
 	}
-	prints, err := printInput(ctx, files)
-	if err != nil {
-		return "", err
-	}
+	job := ""
 	if c := x.cfg.Checkpoint; c != nil {
-		before, known := inputOfJob(c.Job)
-		if change := inputChange(before, prints); known && change != "" {
-			return "", advise(fmt.Errorf("the checkpoint %s is of another input: %s", x.checkpoint.path, change),
-				"--resume needs the files of the first run; remove the checkpoint to compare others")
-		}
-		if known {
-			prints = before // with their times
-		}
+		job = c.Job
 	}
-	text, err := json.Marshal(prints)
-	return names + inputMark + string(text), err
+	input, err := x.checkpoint.input(ctx, files, job)
+	return names + input, err
 }
 
 // fieldsOf returns the fields of files: the key and the named columns, or all.
 func fieldsOf(t *cql.TableMetadata, columns []string) (fields column.Schema, err error) {
-	_, names := keyColumns(t)
-	if columns == nil {
-		columns = t.OrderedColumns
+	all, err := clustertable.Columns(t, t, columns)
+	for _, c := range all {
+		fields = append(fields, codec.ColumnField(c.Name, c.Type))
 	}
-	for _, name := range columns {
-		if t.Columns[name] == nil {
-			return nil, fmt.Errorf("table %s has no column %q", qualified(t), name)
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, name := range names {
-		fields = append(fields, codec.ColumnField(name, t.Columns[name].Type))
-	}
-	return fields, nil
+	return fields, err
 }
 
 // compareInput compares the rows of files.
