@@ -170,10 +170,13 @@ var decimals = []Value{
 	{Type: "decimal", Literal: "1E2147483647"},
 	decimal("9223372036854775807", math.MaxInt64, 0), decimal("-9223372036854775808", math.MinInt64, 0),
 	decimal("1e3", 1, -3), decimal("12.5e1", 125, 0),
-	{Type: "decimal", Literal: "123456789012345678901234567890.123456789", Go: []any{
-		inf.NewDecBig(parseInt("123456789012345678901234567890123456789"), 9),
-		cql.Decimal{Unscaled: parseInt("123456789012345678901234567890123456789"), Scale: 9},
-	}},
+	{
+		Type: "decimal", Literal: "123456789012345678901234567890.123456789",
+		Go: []any{
+			inf.NewDecBig(parseInt("123456789012345678901234567890123456789"), 9),
+			cql.Decimal{Unscaled: parseInt("123456789012345678901234567890123456789"), Scale: 9},
+		},
+	},
 	{Type: "decimal", Literal: "blob_as_decimal(0x800000007f)", Raw: true, Go: []any{
 		cql.Decimal{Unscaled: big.NewInt(127), Scale: math.MinInt32}, inf.NewDecBig(big.NewInt(127), math.MinInt32),
 	}},

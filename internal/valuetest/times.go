@@ -67,25 +67,16 @@ var times = []Value{
 	date("'2147483648'", 0),
 	{Type: "date", Literal: "'2024-02-30'"},
 	{Type: "date", Literal: "'10000-01-01'"},
-	{
-		Type:    "date",
-		Literal: "'20240101'",
-	},
+	{Type: "date", Literal: "'20240101'"},
 	{Type: "date", Literal: "'2024-01-01T00:00:00Z'"},
 	{Type: "date", Literal: "-1"},
-	{
-		Type:    "date",
-		Literal: "4294967296",
-	},
+	{Type: "date", Literal: "4294967296"},
 	clock("'00:00:00'", 0), clock("'23:59:59.999999999'", 86399999999999), clock("'00:00:00.000000001'", 1),
 	clock("'12:34:56.789'", 45296789000000), clock("86399999999999", 86399999999999), clock("0", 0),
 	clock("'1:2:3'", 3723000000000),
 	{Type: "time", Literal: "'24:00:00'"},
 	{Type: "time", Literal: "86400000000000"},
-	{
-		Type:    "time",
-		Literal: "-1",
-	},
+	{Type: "time", Literal: "-1"},
 	timestampOf(0), timestampOf(-1), timestampOf(1), timestampOf(math.MaxInt64), timestampOf(math.MinInt64),
 	timestampOf(253402300799999), timestampOf(253402300800000), timestampOf(-62167219200000),
 	timestampOf(-62167219200001),
@@ -112,8 +103,5 @@ var times = []Value{
 	},
 	{Type: "duration", Literal: "1y1y"},
 	{Type: "duration", Literal: "1d1y"},
-	{
-		Type:    "duration",
-		Literal: "1mo2mo",
-	},
+	{Type: "duration", Literal: "1mo2mo"},
 }
