@@ -19,9 +19,7 @@ func (c *Cluster) roles() []string {
 }
 
 // addAuthTables adds the tables of system_auth. Only roles has rows: there are no permissions.
-func (c *Cluster) addAuthTables(
-	add func(keyspace, name, columns string, rows func(*Node) []Row),
-) {
+func (c *Cluster) addAuthTables(add func(keyspace, name, columns string, rows func(*Node) []Row)) {
 	const ks = "system_auth"
 	none := func(*Node) []Row { return nil }
 	add(ks, "roles", "role text p; can_login boolean; is_superuser boolean; member_of set<text>; salted_hash text", c.roleRows)
