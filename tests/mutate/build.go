@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -76,10 +75,8 @@ func (s *schemata) compile() (removed []int, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out, err := exec.CommandContext(context.Background(), "go", slices.Concat([]string{
-			"build", "-tags=poison",
-			"-overlay=" + s.overlay,
-		}, folders)...).CombinedOutput()
+		args := append([]string{"build", "-tags=poison", "-overlay=" + s.overlay}, folders...)
+		out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput()
 		if err == nil {
 			return removed, nil
 		}
@@ -172,13 +169,7 @@ func (b *build) binaryOf(pkg string) (string, error) {
 		b.binaries[pkg] = bin
 	}
 	b.mu.Unlock()
-	bin.once.Do(func() {
-		out, err := exec.CommandContext(context.Background(), "go", "test", "-c", "-vet=off", "-tags=poison",
-			"-ldflags=-s -w", "-overlay="+b.schemata.overlay, "-o="+bin.path, pkg).CombinedOutput()
-		if err != nil {
-			bin.err = fmt.Errorf("%s [build failed]: %w\n%s", pkg, err, out)
-		}
-	})
+	bin.once.Do(func() { bin.err = compileTests(pkg, b.schemata.overlay, bin.path) })
 	return bin.path, bin.err
 }
 
@@ -193,8 +184,6 @@ func (b *build) run(t testRun, number int, timeout time.Duration, first bool) (f
 	cmd := exec.CommandContext(ctx, path, "-test.paniconexit0", fmt.Sprintf("-test.failfast=%t", first),
 		"-test.timeout="+timeout.String(), "-test.run="+t.pattern)
 	cmd.Dir, cmd.Env = t.pkg, append(os.Environ(), fmt.Sprintf("%s=%d", variable, number))
-	var buf bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &buf, &buf
-	err = cmd.Run()
-	return err != nil, buf.String()
+	output, err := cmd.CombinedOutput()
+	return err != nil, string(output)
 }

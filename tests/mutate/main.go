@@ -8,9 +8,9 @@
 //
 // Without a verb, mutate plants the mutations of mutations.txt, which are written by hand. It prints the number of
 // mutations by promise of docs/promises.md, and every mutation that no test has caught. A mutation that changes no
-// function, and one that no test has caught, gets a build of its own; so does every mutation with -separate.
+// function, and one that no test has caught, gets a build of its own.
 //
-//	go run ./tests/mutate [-match regexp] [-file list] [-list] [-separate] [-timeout duration]
+//	go run ./tests/mutate [-match regexp] [-file list] [-list] [-timeout duration]
 //	go run ./tests/mutate -nodes 'bulk Writer.Close'
 //	go run ./tests/mutate -renumber HEAD
 //
@@ -64,7 +64,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -75,7 +74,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -84,10 +82,10 @@ const jobs = 2
 
 // flags are the flags of the command.
 type flags struct {
-	match, file    string
-	nodes, since   string
-	list, separate bool
-	timeout        time.Duration
+	match, file  string
+	nodes, since string
+	list         bool
+	timeout      time.Duration
 }
 
 func main() {
@@ -110,7 +108,6 @@ func listMain(args []string) error {
 	set.StringVar(&f.nodes, "nodes", "", "print the nodes of a `declaration`, \"PACKAGE NAME\", with their numbers, and run no test")
 	set.StringVar(&f.since, "renumber", "", "rewrite the numbers of the list, which are right for this `revision`, and run no test")
 	set.BoolVar(&f.list, "list", false, "print the mutations, check that each can be planted, and run no test")
-	set.BoolVar(&f.separate, "separate", false, "compile every mutation by itself, which takes hours for the whole list")
 	set.DurationVar(&f.timeout, "timeout", time.Minute, "limit of the tests of one package; a test that exceeds it fails")
 	if err := set.Parse(args); err != nil {
 		return err
@@ -161,12 +158,9 @@ func run(f *flags) error {
 
 // plantAll plants every mutation. folder receives temporary files.
 func plantAll(all []*mutation, folder string, f *flags) ([]outcome, error) {
-	b := &build{combined: make([]bool, len(all))}
-	if !f.separate {
-		var err error
-		if b, err = newBuild(all, folder, f.timeout); err != nil {
-			return nil, err
-		}
+	b, err := newBuild(all, folder, f.timeout)
+	if err != nil {
+		return nil, err
 	}
 	var separate []*mutation
 	for i, m := range all {
@@ -178,24 +172,17 @@ func plantAll(all []*mutation, folder string, f *flags) ([]outcome, error) {
 		return nil, err
 	}
 	outcomes := make([]outcome, len(all))
-	turns := make(chan struct{}, jobs)
-	var wg sync.WaitGroup
-	for i, m := range all {
-		turns <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-turns }()
-			o := &outcomes[i]
-			began := time.Now()
-			if b.combined[i] {
-				*o = judge(m, func(t testRun) (bool, string) { return b.run(t, i+1, f.timeout, true) })
-			}
-			if o.verdict != caught {
-				*o = plant(m, filepath.Join(folder, fmt.Sprintf("%d.json", i)), f.timeout)
-			}
-			fmt.Printf("%-8s %5.1fs  %v\n", o.verdict, time.Since(began).Seconds(), m)
-		})
-	}
-	wg.Wait()
+	each(jobs, all, func(i int, m *mutation) {
+		o := &outcomes[i]
+		began := time.Now()
+		if b.combined[i] {
+			*o = judge(m, func(t testRun) (bool, string) { return b.run(t, i+1, f.timeout, true) })
+		}
+		if o.verdict != caught {
+			*o = plant(m, filepath.Join(folder, fmt.Sprintf("%d.json", i)), f.timeout)
+		}
+		fmt.Printf("%-8s %5.1fs  %v\n", o.verdict, time.Since(began).Seconds(), m)
+	})
 	return outcomes, nil
 }
 
@@ -299,10 +286,8 @@ func goTest(t testRun, overlay string, timeout time.Duration) (failed bool, out 
 	// the go command itself ends the tests after timeout
 	cmd := exec.CommandContext(context.Background(), "go", "test", "-count=1", "-vet=off", "-failfast", "-tags=poison",
 		"-ldflags=-s -w", "-timeout="+timeout.String(), "-overlay="+overlay, "-run="+t.pattern, t.pkg)
-	var buf bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &buf, &buf
-	err := cmd.Run()
-	return err != nil, buf.String()
+	output, err := cmd.CombinedOutput()
+	return err != nil, string(output)
 }
 
 // report prints a table by promise and every mutation that was not caught.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -43,15 +42,8 @@ func newSuite(dir string, s *schemata, folder string, jobs int) (*suite, error) 
 	name := strings.ReplaceAll(strings.ReplaceAll(dir, "/", "-"), ".", "root")
 	u := &suite{dir: dir, folder: folder, jobs: jobs, reached: map[int][]*test{}}
 	u.path = filepath.Join(folder, name+".test")
-	compile := exec.Command("go", "test", "-c", "-vet=off", "-tags=poison", "-ldflags=-s -w", "-overlay="+s.overlay,
-		"-o="+u.path, ".")
-	compile.Dir = dir
-	if requirements, apart := apartModules[dir]; apart {
-		compile.Args = append(compile.Args[:2:2], append([]string{"-modfile=" + requirements}, compile.Args[2:]...)...)
-		compile.Env = append(os.Environ(), "GOWORK=off")
-	}
-	if out, err := compile.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("compile the tests of %s: %w\n%s", dir, err, out)
+	if err := compileTests(dir, s.overlay, u.path); err != nil {
+		return nil, err
 	}
 	list := exec.Command(u.path, "-test.list", "^(Test|Example|Fuzz)")
 	list.Dir = dir
@@ -69,11 +61,25 @@ func newSuite(dir string, s *schemata, folder string, jobs int) (*suite, error) 
 	return u, nil
 }
 
+// compileTests compiles the tests of the package in a folder.
+func compileTests(dir, overlay, path string) error {
+	cmd := exec.Command("go", "test", "-c", "-vet=off", "-tags=poison", "-ldflags=-s -w", "-overlay="+overlay, "-o="+path)
+	cmd.Dir = dir
+	if requirements, apart := apartModules[dir]; apart {
+		cmd.Args = append(cmd.Args, "-modfile="+requirements)
+		cmd.Env = append(os.Environ(), "GOWORK=off")
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("compile the tests of %s: [build failed]: %w\n%s", dir, err, out)
+	}
+	return nil
+}
+
 // record runs each test alone. Tests that fail without a mutation are left out: tests of allocations, since calls of
 // a function with copies are not inlined.
 func (u *suite) record() {
 	began := time.Now()
-	each(u.jobs, u.tests, func(t *test) {
+	each(u.jobs, u.tests, func(_ int, t *test) {
 		began := time.Now()
 		file := filepath.Join(u.folder, t.name+".reached")
 		out, err := u.run([]string{t.name}, recording, time.Minute, reachedVariable+"="+file)
@@ -126,10 +132,8 @@ func (u *suite) run(names []string, number int, timeout time.Duration, env ...st
 		"-test.run=^("+strings.Join(names, "|")+")$")
 	cmd.Dir, cmd.WaitDelay = u.dir, time.Second
 	cmd.Env = append(os.Environ(), append(env, fmt.Sprintf("%s=%d", variable, number), "TMPDIR="+temporary)...)
-	var buf bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &buf, &buf
-	err = cmd.Run()
-	return buf.String(), cmp.Or(ctx.Err(), err)
+	output, err := cmd.CombinedOutput()
+	return string(output), cmp.Or(ctx.Err(), err)
 }
 
 // The verdicts about a mutation of a syntax tree, beside caught and survived.
@@ -211,15 +215,15 @@ func judgmentOf(out string, err error) judgment {
 	return j
 }
 
-// each calls f for all elements of a list, jobs at a time.
-func each[E any](jobs int, list []E, f func(E)) {
+// each calls f for all elements of a list with their positions, jobs at a time.
+func each[E any](jobs int, list []E, f func(int, E)) {
 	turns := make(chan struct{}, jobs)
 	var wg sync.WaitGroup
-	for _, e := range list {
+	for i, e := range list {
 		turns <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-turns }()
-			f(e)
+			f(i, e)
 		})
 	}
 	wg.Wait()

@@ -222,7 +222,7 @@ func (p *plan) stage(t *target, far bool, suiteOf func(dir string) (*suite, erro
 		}
 		suites = append(suites, u)
 	}
-	each(p.flags.jobs, pending, func(n int) {
+	each(p.flags.jobs, pending, func(_, n int) {
 		s, began := p.sites[n-1], time.Now()
 		r := &result{Key: s.key(), Target: t.name, At: s.position(), Diff: s.diff(), Far: far, Verdict: unreached}
 		if old := p.results.of(s); far && old != nil {
