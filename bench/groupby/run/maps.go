@@ -70,10 +70,10 @@ func Map(c *data.Case, t data.Columns) (*MapQuery, error) {
 		return &MapQuery{func() any { return mapPair(a, b, values) }, answerPair}, nil
 	case "url":
 		keys, values := views(t["url"]), ints("value")
-		return &MapQuery{func() any { return mapStringCountSum(keys, values) }, answerStrings(true)}, nil
+		return &MapQuery{func() any { return mapCountSum(keys, values) }, answerStrings(true)}, nil
 	case "phrase":
 		keys := views(t["phrase"])
-		return &MapQuery{func() any { return mapStringCount(keys) }, answerStrings(false)}, nil
+		return &MapQuery{func() any { return mapCount(keys) }, answerStrings(false)}, nil
 	case "user+phrase":
 		users, phrases := ints("user"), views(t["phrase"])
 		return &MapQuery{func() any { return mapUserPhrase(users, phrases) }, answerUserPhrase}, nil
@@ -96,15 +96,20 @@ func views(c *data.Column) []string {
 	return s
 }
 
-func mapCount(keys []int64) map[int64]*countSum {
-	m := map[int64]*countSum{}
+// at returns the group of a key, which it adds to the map.
+func at[K comparable, V any](m map[K]*V, k K) *V {
+	a := m[k]
+	if a == nil {
+		a = new(V)
+		m[k] = a
+	}
+	return a
+}
+
+func mapCount[K comparable](keys []K) map[K]*countSum {
+	m := map[K]*countSum{}
 	for _, k := range keys {
-		a := m[k]
-		if a == nil {
-			a = new(countSum)
-			m[k] = a
-		}
-		a.count++
+		at(m, k).count++
 	}
 	return m
 }
@@ -112,24 +117,15 @@ func mapCount(keys []int64) map[int64]*countSum {
 func mapSum(keys, values []int64) map[int64]*countSum {
 	m := map[int64]*countSum{}
 	for i, k := range keys {
-		a := m[k]
-		if a == nil {
-			a = new(countSum)
-			m[k] = a
-		}
-		a.sum += values[i]
+		at(m, k).sum += values[i]
 	}
 	return m
 }
 
-func mapCountSum(keys, values []int64) map[int64]*countSum {
-	m := map[int64]*countSum{}
+func mapCountSum[K comparable](keys []K, values []int64) map[K]*countSum {
+	m := map[K]*countSum{}
 	for i, k := range keys {
-		a := m[k]
-		if a == nil {
-			a = new(countSum)
-			m[k] = a
-		}
+		a := at(m, k)
 		a.count++
 		a.sum += values[i]
 	}
@@ -155,12 +151,7 @@ func mapExtremes(keys []int64, values []float64) map[int64]*extremes {
 func mapPricing(flag, status []string, quantity, price, discount []float64) map[[2]string]*pricing {
 	m := map[[2]string]*pricing{}
 	for i := range flag {
-		k := [2]string{flag[i], status[i]}
-		a := m[k]
-		if a == nil {
-			a = new(pricing)
-			m[k] = a
-		}
+		a := at(m, [2]string{flag[i], status[i]})
 		a.n++
 		a.quantity += quantity[i]
 		a.price += price[i]
@@ -172,41 +163,9 @@ func mapPricing(flag, status []string, quantity, price, discount []float64) map[
 func mapPair(x, y, values []int64) map[[2]int64]*countSum {
 	m := map[[2]int64]*countSum{}
 	for i := range x {
-		k := [2]int64{x[i], y[i]}
-		a := m[k]
-		if a == nil {
-			a = new(countSum)
-			m[k] = a
-		}
+		a := at(m, [2]int64{x[i], y[i]})
 		a.count++
 		a.sum += values[i]
-	}
-	return m
-}
-
-func mapStringCountSum(keys []string, values []int64) map[string]*countSum {
-	m := map[string]*countSum{}
-	for i, k := range keys {
-		a := m[k]
-		if a == nil {
-			a = new(countSum)
-			m[k] = a
-		}
-		a.count++
-		a.sum += values[i]
-	}
-	return m
-}
-
-func mapStringCount(keys []string) map[string]*countSum {
-	m := map[string]*countSum{}
-	for _, k := range keys {
-		a := m[k]
-		if a == nil {
-			a = new(countSum)
-			m[k] = a
-		}
-		a.count++
 	}
 	return m
 }
@@ -214,13 +173,7 @@ func mapStringCount(keys []string) map[string]*countSum {
 func mapUserPhrase(users []int64, phrases []string) map[userPhrase]*countSum {
 	m := map[userPhrase]*countSum{}
 	for i, u := range users {
-		k := userPhrase{u, phrases[i]}
-		a := m[k]
-		if a == nil {
-			a = new(countSum)
-			m[k] = a
-		}
-		a.count++
+		at(m, userPhrase{u, phrases[i]}).count++
 	}
 	return m
 }
@@ -232,11 +185,7 @@ func mapNulls(keys, values *data.Column) map[nullable]*nullSum {
 		if keys.Null(i) {
 			k = nullable{0, true}
 		}
-		a := m[k]
-		if a == nil {
-			a = new(nullSum)
-			m[k] = a
-		}
+		a := at(m, k)
 		a.count++
 		if !values.Null(i) {
 			a.n++
@@ -257,11 +206,7 @@ func mapFloats(keys []float64, values []int64) *floatGroups {
 	for i, k := range keys {
 		a := g.nan
 		if k == k {
-			a = g.m[k]
-			if a == nil {
-				a = new(countSum)
-				g.m[k] = a
-			}
+			a = at(g.m, k)
 		}
 		a.count++
 		a.sum += values[i]
