@@ -10,13 +10,13 @@ package data
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 
+	groups "github.com/vecql/vecql/bench/groupby/data"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 )
@@ -42,7 +42,6 @@ const RowGroupRows = 1_000_000
 const (
 	Hits     = "hits.parquet"
 	LineItem = "lineitem.parquet"
-	manifest = "manifest.json"
 )
 
 func (o Options) check() error {
@@ -58,11 +57,7 @@ func (o Options) check() error {
 // Open returns the options with which the data in a folder was made.
 func Open(dir string) (Options, error) {
 	var o Options
-	b, err := os.ReadFile(filepath.Join(dir, manifest))
-	if err == nil {
-		err = json.Unmarshal(b, &o)
-	}
-	return o, err
+	return o, groups.ReadManifest(dir, &o)
 }
 
 // Write makes the tables in a folder, at the same time, and the manifest last. It calls progress with the name of each
@@ -84,11 +79,7 @@ func Write(ctx context.Context, dir string, o Options, progress func(what string
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	b, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, manifest), append(b, '\n'), 0o644)
+	return groups.WriteManifest(dir, o)
 }
 
 // blockRows is the number of rows of a batch, at least.
@@ -134,18 +125,11 @@ func encode(ctx context.Context, path string, made <-chan *column.Batch) error {
 	return w.Close()
 }
 
-// mix is the last step of SplitMix64, a bijection that spreads numbers over all 64 bits.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-// golden spreads small numbers before mix.
+// golden spreads small numbers before groups.Mix.
 const golden = 0x9e3779b97f4a7c15
 
 // hash returns a number that depends on a and b.
-func hash(a, b uint64) uint64 { return mix(mix(a+golden) ^ b*golden) }
+func hash(a, b uint64) uint64 { return groups.Mix(groups.Mix(a+golden) ^ b*golden) }
 
 // unit returns the upper bits of a hash as a number in [0, 1).
 func unit(h uint64) float64 { return float64(h>>11) / (1 << 53) }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	groups "github.com/vecql/vecql/bench/groupby/data"
 	"github.com/vecql/vecql/column"
 )
 
@@ -137,11 +138,11 @@ func (t *hits) appendSession(block []hit, s *session, day int32) []hit {
 	midnight := int64(day+1)*daySeconds - 1
 	for h.number = range s.hits {
 		bits := hash(s.random, uint64(h.number))
-		h.bits = mix(bits)
+		h.bits = groups.Mix(bits)
 		h.previous = h.page
 		h.refresh = h.number > 0 && bits>>56 < 30
 		if !h.refresh {
-			h.page = s.page(mix(h.bits))
+			h.page = s.page(groups.Mix(h.bits))
 		}
 		if h.number > 0 {
 			h.time = min(midnight, h.time+int64(h.bits%90))

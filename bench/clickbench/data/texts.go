@@ -5,6 +5,8 @@ package data
 import (
 	"strconv"
 	"strings"
+
+	groups "github.com/vecql/vecql/bench/groupby/data"
 )
 
 // Texts: URLs, titles, referers and search phrases, made of words from small vocabularies.
@@ -36,7 +38,7 @@ func words(n int, syllables []string) []string {
 	for i := range all {
 		h := hash(11, uint64(i))
 		for range 1 + (h&3+h>>2&3+1)/2 {
-			h = mix(h)
+			h = groups.Mix(h)
 			all[i] += syllables[h%uint64(len(syllables))]
 		}
 	}
@@ -75,7 +77,7 @@ func (s *site) appendURL(b []byte, page uint32) []byte {
 	b = append(append(b, word(latin, section)...), '/')
 	b = append(append(b, word(latin, section>>12)...), '/')
 	for range 1 + h>>4&3 {
-		h = mix(h)
+		h = groups.Mix(h)
 		b = append(append(b, word(latin, h)...), "-/-_"[h>>12&3])
 	}
 	b = strconv.AppendUint(b, uint64(page), 10)
@@ -104,7 +106,7 @@ func (s *site) appendTitle(b []byte, page uint32) []byte {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		h = mix(h)
+		h = groups.Mix(h)
 		b = append(b, word(cyrillic, h)...)
 	}
 	if h>>20%250 == 0 {
@@ -129,7 +131,7 @@ func appendPhrase(b []byte, phrase uint32, v []string, separator string) []byte 
 		if i > 0 {
 			b = append(b, separator...)
 		}
-		h = mix(h)
+		h = groups.Mix(h)
 		w := v
 		if h>>12%10 == 0 {
 			w = latin
@@ -193,7 +195,7 @@ func (h *hit) referer(b []byte) []byte {
 
 // linking returns the site of a link.
 func (h *hit) linking() *site {
-	u := unit(mix(h.random))
+	u := unit(groups.Mix(h.random))
 	return &site{key: hash(17, uint64(5000*u*u)), pages: 1000}
 }
 

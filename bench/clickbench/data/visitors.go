@@ -5,6 +5,8 @@ package data
 import (
 	"fmt"
 	"math"
+
+	groups "github.com/vecql/vecql/bench/groupby/data"
 )
 
 // Visitors: users with the properties that their hits share.
@@ -31,7 +33,7 @@ func anyVisitor(o Options, u float64) visitor {
 
 func newVisitor(o Options, number uint64) visitor {
 	h := hash(o.Seed+2, number)
-	return visitor{id64: int64(h >> 1), ip: int32(hash(o.Seed+3, number/2)), bits: mix(h)}
+	return visitor{id64: int64(h >> 1), ip: int32(hash(o.Seed+3, number/2)), bits: groups.Mix(h)}
 }
 
 func literalVisitor(o Options) visitor {
@@ -49,7 +51,7 @@ const regions = 9000
 func (v *visitor) region() int32 {
 	u := unit(v.part(0))
 	u *= u
-	return 1 + int32(mix(uint64(regions*u*u))%100_000)
+	return 1 + int32(groups.Mix(uint64(regions*u*u))%100_000)
 }
 
 var (

@@ -98,13 +98,13 @@ func Sum(c *Case, a *Answer, nullIsZero bool) *Checksum {
 		var h, j uint64
 		for _, col := range a.Keys {
 			j++
-			h = mix((h ^ word(col, i)) + j*golden)
+			h = Mix((h ^ word(col, i)) + j*golden)
 		}
 		for k, col := range a.Values {
 			j++
 			w := aggWord(c.Aggs[k], col, i, nullIsZero)
 			s.Totals[k] += w
-			h = mix((h ^ w) + j*golden)
+			h = Mix((h ^ w) + j*golden)
 		}
 		s.Xor ^= h
 		s.Sum += h

@@ -128,7 +128,7 @@ func specs(rows int, match *regexp.Regexp) []*tableSpec {
 	add("url", rows, []columnSpec{url, value}, &Case{Name: "case=url", Keys: []string{"url"}, Aggs: countSum})
 
 	// As in ClickBench's hits: six rows per user, seven of eight phrases empty, the others skewed.
-	user := ints("user", "user", func(r *rand.Rand, n int) int64 { return int64(mix(r.Uint64N(uint64(n/6 + 1)))) })
+	user := ints("user", "user", func(r *rand.Rand, n int) int64 { return int64(Mix(r.Uint64N(uint64(n/6 + 1)))) })
 	phrase := columnSpec{name: "phrase", file: "phrase", typ: String, make: func(r *rand.Rand, n int) *Column {
 		c := &Column{Type: String}
 		zipf := rand.NewZipf(r, 1.05, 4, uint64(n/16))
@@ -171,7 +171,7 @@ func specs(rows int, match *regexp.Regexp) []*tableSpec {
 		c := &Column{Type: Int64, Ints: make([]int64, n)}
 		z := rand.NewZipf(r, 1.1, 1, 1_000_000-1)
 		for i := range c.Ints {
-			c.Ints[i] = int64(mix(z.Uint64()))
+			c.Ints[i] = int64(Mix(z.Uint64()))
 		}
 		return c
 	}}
@@ -200,7 +200,7 @@ func gridKey(pattern string, groups int) columnSpec {
 	case "random":
 		return ints("key", file, func(r *rand.Rand, _ int) int64 { return r.Int64N(int64(groups)) })
 	}
-	return ints("key", file, func(r *rand.Rand, _ int) int64 { return int64(mix(r.Uint64N(uint64(groups)))) })
+	return ints("key", file, func(r *rand.Rand, _ int) int64 { return int64(Mix(r.Uint64N(uint64(groups)))) })
 }
 
 // ints returns a column of the results of f, which receives the number of rows.
@@ -232,7 +232,7 @@ func letters(name string, letter func(combination int) byte) columnSpec {
 		for i := range n {
 			// Frequencies of TPC-H (A F and R F a quarter each, N O a half, N F 0.6 %), and few of the combinations
 			// that do not occur there.
-			k, x := 0, mix(uint64(i)^0x71)%1000
+			k, x := 0, Mix(uint64(i)^0x71)%1000
 			for k < 5 && x >= [...]uint64{246, 492, 990, 996, 998}[k] {
 				k++
 			}
@@ -272,7 +272,7 @@ var (
 
 // appendURL appends URL number id, of about 55 bytes.
 func appendURL(b []byte, id uint64) []byte {
-	x := mix(id)
+	x := Mix(id)
 	take := func(n int) int { k := int(x % uint64(n)); x /= uint64(n); return k }
 	b = append(b, "https://"...)
 	b = append(b, hosts[take(len(hosts))]...)
@@ -292,7 +292,7 @@ func appendURL(b []byte, id uint64) []byte {
 // appendPhrase appends phrase number id, of 1 to 40 bytes.
 func appendPhrase(b []byte, id uint64) []byte {
 	const syllables = "kalemonarisotutebidepagovahisumy"
-	x := mix(id)
+	x := Mix(id)
 	start := len(b)
 	b = strconv.AppendUint(b, id, 36)
 	for range x % 4 {
@@ -307,11 +307,9 @@ func appendPhrase(b []byte, id uint64) []byte {
 	return b[:min(len(b), start+40)]
 }
 
-// mix is the last step of SplitMix64: a permutation of 64-bit numbers that looks random.
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
+// Mix is the last step of SplitMix64, a bijection that spreads numbers over all 64 bits.
+func Mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }

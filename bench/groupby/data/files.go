@@ -46,15 +46,32 @@ func Make(rows int, seed uint64, match *regexp.Regexp) *Set {
 
 // Open returns the set in a folder.
 func Open(dir string) (*Set, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		return nil, err
-	}
 	s := &Set{dir: dir}
-	if err := json.Unmarshal(b, &s.Manifest); err != nil {
-		return nil, fmt.Errorf("manifest.json: %w", err)
+	return s, ReadManifest(dir, &s.Manifest)
+}
+
+// manifest is the name of the file that describes a folder.
+const manifest = "manifest.json"
+
+// ReadManifest reads the manifest of a folder into a value.
+func ReadManifest(dir string, to any) error {
+	b, err := os.ReadFile(filepath.Join(dir, manifest))
+	if err != nil {
+		return err
 	}
-	return s, nil
+	if err := json.Unmarshal(b, to); err != nil {
+		return fmt.Errorf("%s: %w", manifest, err)
+	}
+	return nil
+}
+
+// WriteManifest writes the manifest of a folder.
+func WriteManifest(dir string, value any) error {
+	b, err := json.MarshalIndent(value, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, manifest), append(b, '\n'), 0o644)
 }
 
 // Table returns the columns of a table.
@@ -136,11 +153,7 @@ func (s *Set) Write(dir string, progress func(table string)) error {
 		}
 		s.Answers(t.Name, columns)
 	}
-	b, err := json.MarshalIndent(s.Manifest, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "manifest.json"), append(b, '\n'), 0o644)
+	return WriteManifest(dir, s.Manifest)
 }
 
 func write(dir string, f *ColumnFile, c *Column) error {

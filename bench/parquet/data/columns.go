@@ -62,7 +62,7 @@ func (s *source) next(n int) *rows {
 		ints("k"+k.name, func(r *rand.Rand) int64 { return r.Int64N(int64(k.groups)) })
 	}
 	// About one row in a hundred repeats an earlier key.
-	ints("near", func(r *rand.Rand) int64 { return int64(mix(r.Uint64N(50 * uint64(s.rows)))) })
+	ints("near", func(r *rand.Rand) int64 { return int64(groups.Mix(r.Uint64N(50 * uint64(s.rows)))) })
 	ints("v", func(r *rand.Rand) int64 { return r.Int64N(1_000_001) })
 	for i := range r.floats {
 		r.floats[i] = float64(s.random["f"].Uint32N(1<<28)) / (1 << 28) // see MaxRows
@@ -71,13 +71,6 @@ func (s *source) next(n int) *rows {
 		r.cities[i] = uint16(s.random["s"].IntN(len(cities)))
 	}
 	return r
-}
-
-// mix is the last step of SplitMix64, a bijection that spreads numbers over all 64 bits.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // cities are 1000 different names.

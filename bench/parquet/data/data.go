@@ -5,7 +5,6 @@
 package data
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -155,27 +154,14 @@ type Set struct {
 
 // Open returns the set in a folder.
 func Open(dir string) (*Set, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		return nil, err
-	}
 	s := &Set{dir: dir}
-	if err := json.Unmarshal(b, &s.Manifest); err != nil {
-		return nil, fmt.Errorf("manifest.json: %w", err)
-	}
-	return s, nil
+	return s, groups.ReadManifest(dir, &s.Manifest)
 }
 
 // Path returns the path of a case: one file, or a pattern.
 func (s *Set) Path(c *Case) string { return filepath.Join(s.dir, filepath.FromSlash(c.Path)) }
 
-func (s *Set) save() error {
-	b, err := json.MarshalIndent(s.Manifest, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(s.dir, "manifest.json"), append(b, '\n'), 0o644)
-}
+func (s *Set) save() error { return groups.WriteManifest(s.dir, s.Manifest) }
 
 // find returns a table of the manifest whose files exist, or nil.
 func (s *Set) find(name string) *Table {
