@@ -5,16 +5,13 @@ package tool
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
-	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/cmd/vecql/internal/tablecopy"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -85,15 +82,11 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 	if err := x.checkpoint.read(&saved); err != nil {
 		return err
 	}
-	source, target, end, err := x.connectBoth(ctx, x.target)
+	tables, end, err := x.openBoth(ctx, x.target, from, to)
 	if err != nil {
 		return err
 	}
 	defer end()
-	tables, err := findBoth(ctx, source, target, from, to)
-	if err != nil {
-		return err
-	}
 	x.saved.Tables = fmt.Sprintf("%s %s to %s %s, columns %q, times %t", tables[0].Name(), tables[0].Metadata.Id,
 		tables[1].Name(), tables[1].Metadata.Id, x.columns, !x.noTimes)
 	if saved.Scan != nil && saved.Tables != x.saved.Tables {
@@ -115,20 +108,6 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 	}
 	x.printCopied(job.Report(), x.now().Sub(began))
 	return nil
-}
-
-// findBoth returns the tables of the arguments, which must differ.
-func findBoth(ctx context.Context, source, target *vecql.Session, from, to string,
-) (tables [2]clustertable.Table, err error) {
-	for i, session := range []*vecql.Session{source, target} {
-		if tables[i], err = clustertable.Find(ctx, session, []string{from, to}[i]); err != nil {
-			return tables, err
-		}
-	}
-	if tables[0].Metadata.Id == tables[1].Metadata.Id && tables[0].Name() == tables[1].Name() {
-		return tables, usageError{errors.New("source and target are one table: name another one, or --to-hosts or --to-profile")}
-	}
-	return tables, nil
 }
 
 // copy runs a copy, and stores its checkpoints.

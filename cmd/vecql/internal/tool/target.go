@@ -4,10 +4,12 @@ package tool
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 )
 
 // The second cluster of copy and verify.
@@ -45,4 +47,24 @@ func (e *env) connectBoth(ctx context.Context, t targetCluster) (source, target 
 		return nil, nil, nil, err
 	}
 	return source, target, func() { source.Close(); target.Close() }, nil
+}
+
+// openBoth finds a table of each cluster, with sessions of connectBoth. The tables must differ. end closes the
+// sessions.
+func (e *env) openBoth(ctx context.Context, t targetCluster, from, to string,
+) (tables [2]clustertable.Table, end func(), err error) {
+	source, target, end, err := e.connectBoth(ctx, t)
+	if err != nil {
+		return tables, nil, err
+	}
+	if tables[0], err = clustertable.Find(ctx, source, from); err == nil {
+		tables[1], err = clustertable.Find(ctx, target, to)
+	}
+	if err == nil && tables[0].Metadata.Id == tables[1].Metadata.Id && tables[0].Name() == tables[1].Name() {
+		err = usageError{errors.New("source and target are one table: name another one, or --to-hosts or --to-profile")}
+	}
+	if err != nil {
+		end()
+	}
+	return tables, end, err
 }

@@ -99,15 +99,11 @@ func isFile(arg string) bool {
 
 // compareTables compares two tables.
 func (x *verifyJob) compareTables(ctx context.Context, from, to string) error {
-	source, target, end, err := x.connectBoth(ctx, x.target)
+	tables, end, err := x.openBoth(ctx, x.target, from, to)
 	if err != nil {
 		return err
 	}
 	defer end()
-	tables, err := findBoth(ctx, source, target, from, to)
-	if err != nil {
-		return err
-	}
 	d, err := tablediff.New(ctx, tables[0], tables[1], x.cfg)
 	if err != nil {
 		return err
