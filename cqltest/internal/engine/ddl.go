@@ -189,7 +189,6 @@ func (c *changer) alterKeyspace(s *cql.AlterKeyspace) error {
 		return err
 	}
 	if old := c.s.keyspaces[s.Name]; k.durable == old.durable && maps.Equal(k.replication, old.replication) {
-		c.warn = nil
 		return nil
 	}
 	c.s = c.s.with(k)

@@ -180,8 +180,11 @@ func (t *Type) fromJSON(v any) ([]byte, error) {
 			}
 		}
 		return t.fromJSONParts(v)
+	case isText && t.Kind == KindDuration: // its errors do not name the column
+		b, err := t.parseText(text)
+		return b, asInvalid(err)
 	case isText:
-		return t.fromJSONText(text)
+		return t.parseText(text)
 	}
 	number, isNumber := v.(json.Number)
 	text = number.String()
@@ -204,35 +207,10 @@ func (t *Type) fromJSON(v any) ([]byte, error) {
 		}
 	case KindSmallInt, KindTinyInt, KindFloat, KindDouble, KindDecimal, KindVarint:
 		if isNumber {
-			return t.fromJSONText(text)
+			return t.parseText(text)
 		}
 	}
 	return nil, t.unexpectedJSON(v)
-}
-
-// fromJSONText returns the text of a literal as a value.
-func (t *Type) fromJSONText(text string) ([]byte, error) {
-	b, err := t.parseText(text)
-	switch t.Kind {
-	case KindBlob:
-		if strings.HasPrefix(text, "0X") {
-			err = badValue("String representation of blob is missing 0x prefix: %s", text)
-		}
-		if err != nil {
-			return nil, badValue("Value '%s' is not a valid blob representation: %s", text, err)
-		}
-	case KindDecimal, KindVarint:
-		if err != nil {
-			return nil, badValue("Value '%s' is not a valid representation of a %s value", text, t)
-		}
-	case KindDuration:
-		return b, asInvalid(err)
-	case KindTimeUUID:
-		if err != nil && !strings.HasPrefix(err.Error(), "TimeUUID") {
-			return nil, badValue("Unknown timeuuid representation: %s", text)
-		}
-	}
-	return b, err
 }
 
 // fromJSONParts returns a collection, vector, tuple or user-defined type.

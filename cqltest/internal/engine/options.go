@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -208,33 +207,7 @@ func (c *changer) keyspaceOptions(k *keyspace, options cql.Options) error {
 	if k.replication == nil { // ScyllaDB's default
 		k.replication = map[string]string{"class": networkStrategy}
 	}
-	c.warnOfFactors(k)
 	return nil
-}
-
-// warnOfFactors adds Cassandra's warnings of replication factors that exceed the number of nodes.
-func (c *changer) warnOfFactors(k *keyspace) {
-	if c.e.options.DataCenters == nil || c.e.options.Scylla {
-		return
-	}
-	nodes, all := c.e.options.DataCenters(), 0
-	for _, n := range nodes {
-		all += n
-	}
-	factor := func(name string) int {
-		n, _ := strconv.Atoi(k.replication[name])
-		return n
-	}
-	if n := factor("replication_factor"); n > all && k.replication["class"] == simpleStrategy {
-		c.warn = append(c.warn, fmt.Sprintf("Your replication factor %d for keyspace %s is higher than the number of nodes %d",
-			n, k.name, all))
-	}
-	for _, dc := range sortedKeys(nodes) {
-		if n := factor(dc); n > nodes[dc] && k.replication["class"] == networkStrategy {
-			c.warn = append(c.warn, fmt.Sprintf("Your replication factor %d for keyspace %s is higher than the number of nodes "+
-				"%d for datacenter %s", n, k.name, nodes[dc], dc))
-		}
-	}
 }
 
 // replication checks the options of a strategy and completes the name of its class.

@@ -248,9 +248,6 @@ func (c *compiler) binary(e *cql.Binary, hint *Type) (*node, error) {
 	if moves && right.typ.Kind == KindDuration && (e.Op == '+' || e.Op == '-') {
 		return shifted(e.Op, left, right), nil
 	}
-	if isText(left.typ) && isText(right.typ) && e.Op == '+' {
-		return joinedTexts(left, right), nil
-	}
 	if !isNumber(left.typ) || !isNumber(right.typ) {
 		return nil, invalid("the '%c' operation is not supported between %s and %s", e.Op, e.Left, e.Right)
 	}
@@ -282,15 +279,6 @@ func literalHint(e cql.Expr, other *Type) *Type {
 }
 
 func isText(t *Type) bool { return t.Kind == KindText || t.Kind == KindASCII }
-
-// joinedTexts joins two texts.
-func joinedTexts(left, right *node) *node {
-	t := left.typ
-	if t.Kind == KindASCII {
-		t = right.typ
-	}
-	return combined(t, left, right, func(a, b []byte) ([]byte, error) { return append(append([]byte{}, a...), b...), nil })
-}
 
 // negated changes the sign of a number.
 func negated(n *node) *node {
