@@ -168,11 +168,11 @@ func (v Value) Text() string {
 type Rule struct {
 	fault Fault
 	tally
-	remove func()
 }
 
 // tally counts what a fault has matched and met.
 type tally struct {
+	remove        func()
 	matched, hits atomic.Int64
 	mu            sync.Mutex
 	nextDone      chan struct{} // closed by the next hit; nil means that no caller waits
@@ -224,25 +224,22 @@ func (t *tally) Wait(ctx context.Context, n int) error {
 	}
 }
 
-// Remove removes the fault. Answers that it already delays still arrive late.
-func (r *Rule) Remove() { r.remove() }
+// Remove removes the fault. Answers that it already delays still arrive late, and connections that have met it keep it.
+func (t *tally) Remove() { t.remove() }
 
 // Inject puts a fault in force until Times requests have met it or its Rule is removed.
-func (c *Cluster) Inject(f Fault) *Rule {
+func (c *Cluster) Inject(f Fault) *Rule { return addRule(&c.rules, f) }
+
+func addRule(rules *list[Rule], f Fault) *Rule {
 	r := &Rule{fault: f}
-	r.remove = func() { c.rules.remove(r) }
-	c.rules.add(r)
+	r.remove = func() { rules.remove(r) }
+	rules.add(r)
 	return r
 }
 
 // Observe counts the requests that a fault selects, without its effects and whether or not other faults meet them. It
 // does not select by CloseRequestAfter.
-func (c *Cluster) Observe(f Fault) *Rule {
-	r := &Rule{fault: f}
-	r.remove = func() { c.observed.remove(r) }
-	c.observed.add(r)
-	return r
-}
+func (c *Cluster) Observe(f Fault) *Rule { return addRule(&c.observed, f) }
 
 // ClearFaults removes all faults of requests and connections, and all that Observe counts.
 func (c *Cluster) ClearFaults() {
@@ -352,11 +349,7 @@ type ConnFault struct {
 type ConnRule struct {
 	fault ConnFault
 	tally
-	remove func()
 }
-
-// Remove removes the fault for future connections.
-func (r *ConnRule) Remove() { r.remove() }
 
 // InjectConn puts a fault of connections in force until Times connections have met it or its ConnRule is removed.
 func (c *Cluster) InjectConn(f ConnFault) *ConnRule {

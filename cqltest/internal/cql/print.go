@@ -63,10 +63,6 @@ func (n Name) String() string {
 	return QuoteIdent(n.Keyspace) + "." + QuoteIdent(n.Name)
 }
 
-func (w *writer) idents(names []string) {
-	w.list(len(names), func(i int) { w.WriteString(QuoteIdent(names[i])) })
-}
-
 func (w *writer) exprs(list []Expr) { w.list(len(list), func(i int) { w.expr(list[i]) }) }
 
 // expr writes one expression. Operators need no parentheses: in a parsed tree parentheses are tuples.

@@ -285,3 +285,7 @@ func (s *ListRoles) String() string {
 		w.opt(s.NoRecursive, " NORECURSIVE")
 	})
 }
+
+func (w *writer) idents(names []string) {
+	w.list(len(names), func(i int) { w.WriteString(QuoteIdent(names[i])) })
+}

@@ -227,24 +227,19 @@ func (c *condition) element(key, current []byte) ([]byte, error) {
 	if current == nil {
 		return nil, nil
 	}
+	if c.col.typ.Kind != KindList {
+		return c.col.typ.element(current, key)
+	}
 	parts, err := splitCollection(c.col.typ, current)
 	if err != nil {
 		return nil, asInvalid(err)
 	}
-	if c.col.typ.Kind == KindList {
-		i := readInt(key)
-		if i < 0 {
-			return nil, invalid("Invalid negative list index %d", i)
-		}
-		if i >= int64(len(parts)) {
-			return nil, nil
-		}
-		return parts[i], nil
+	i := readInt(key)
+	if i < 0 {
+		return nil, invalid("Invalid negative list index %d", i)
 	}
-	for i := 0; i+1 < len(parts); i += 2 {
-		if c.col.typ.Elems[0].compare(parts[i], key) == 0 {
-			return parts[i+1], nil
-		}
+	if i >= int64(len(parts)) {
+		return nil, nil
 	}
-	return nil, nil
+	return parts[i], nil
 }

@@ -158,19 +158,24 @@ func (c *compiler) element(e *cql.Element) (*node, error) {
 		if want == nil || isUnset(want) {
 			return nil, invalid("Invalid null value for element selection on %s", e.Of)
 		}
-		parts, err := splitCollection(t, b)
-		if err != nil {
-			return nil, err
-		}
-		for i := 0; i < len(parts); i += len(t.Elems) {
-			if t.Elems[0].compare(parts[i], want) == 0 {
-				return parts[i+len(t.Elems)-1], nil
-			}
-		}
-		return nil, nil
+		return t.element(b, want)
 	})
 	n.fixed = of.fixed && key.fixed
 	return n, nil
+}
+
+// element returns the element of a set, or the value of a map, with a key; nil if there is none.
+func (t *Type) element(b, key []byte) ([]byte, error) {
+	parts, err := splitCollection(t, b)
+	if err != nil {
+		return nil, asInvalid(err)
+	}
+	for i := 0; i < len(parts); i += len(t.Elems) {
+		if t.Elems[0].compare(parts[i], key) == 0 {
+			return parts[i+len(t.Elems)-1], nil
+		}
+	}
+	return nil, nil
 }
 
 func isNumber(t *Type) bool {
