@@ -88,6 +88,7 @@ var imports = map[string][]string{
 		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/version",
 		"golang.org/x/sync",
 	},
+	"parquetscan/internal/arrowtest": {module + "/column", module + "/internal/bitmap", "github.com/apache/arrow-go/v18"},
 	"parquetscan/internal/buffer": {
 		module + "/column", module + "/internal/bitmap", module + "/internal/snappy", module + "/parquetscan/internal/footer",
 	},

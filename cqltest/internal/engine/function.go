@@ -5,6 +5,7 @@ package engine
 import (
 	"encoding/binary"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -155,7 +156,13 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 	if f := blobFunction(name, plain); f != nil {
 		return f, nil
 	}
-	if unsupportedFunctions[plain] {
+	if f := mathFunction(name, first); f != nil {
+		return f, nil
+	}
+	if f := collectionFunction(name, first); f != nil {
+		return f, nil
+	}
+	if unsupportedFunction(plain, first) {
 		return nil, invalid("Function '%s' is not supported here, though Cassandra has it", name)
 	}
 	return nil, unknownFunction(e.Name)
@@ -198,12 +205,16 @@ func blobFunction(name, plain string) *function {
 	return nil
 }
 
-// unsupportedFunctions are functions that Cassandra 5 has and the engine does not, without underscores.
-var unsupportedFunctions = map[string]bool{
-	"abs": true, "exp": true, "log": true, "log10": true, "round": true,
-	"collectioncount": true, "collectionmin": true, "collectionmax": true, "collectionsum": true, "collectionavg": true,
-	"mapkeys": true, "mapvalues": true,
-	"maskdefault": true, "masknull": true, "maskreplace": true, "maskinner": true, "maskouter": true, "maskhash": true,
+// unsupportedFunction reports whether Cassandra has the function, whose name is given without underscores, for a first
+// argument of type t.
+func unsupportedFunction(plain string, t *Type) bool {
+	switch plain {
+	case "maskdefault", "masknull", "maskreplace", "maskinner", "maskouter", "maskhash":
+		return true
+	case "exp", "log", "log10":
+		return t != nil && (t.Kind == KindDecimal || t.Kind == KindVarint)
+	}
+	return false
 }
 
 // clockFunction returns a function without parameters: a new UUID or the current time, which is the same in
@@ -319,4 +330,125 @@ func instant(t *Type, b []byte) time.Time {
 		return dayOf(b)
 	}
 	return time.UnixMilli(readInt(b)).UTC()
+}
+
+// mathFunction returns a function of one number with a result of the same type (Cassandra's MathFcts). nil means that
+// there is none of that name for the type.
+func mathFunction(name string, t *Type) *function {
+	if t == nil || !isNumber(t) {
+		return nil
+	}
+	var body func(n number) (number, error)
+	float := func(f func(float64) float64) func(number) (number, error) {
+		return func(n number) (number, error) { return number{f: f(n.float()), k: 'f'}, nil }
+	}
+	switch name {
+	case "abs":
+		body = func(n number) (number, error) {
+			if n.k == 'f' {
+				return number{f: math.Abs(n.f), k: 'f'}, nil
+			}
+			v := n
+			v.i = bigAbs(n.i)
+			return v, nil
+		}
+	case "round":
+		body = rounded
+	case "exp", "log", "log10":
+		if t.Kind == KindDecimal || t.Kind == KindVarint {
+			return nil
+		}
+		body = float(map[string]func(float64) float64{"exp": math.Exp, "log": math.Log, "log10": math.Log10}[name])
+	default:
+		return nil
+	}
+	return ofValue(t, t, func(b []byte) ([]byte, error) {
+		n, err := body(toNumber(t, b))
+		if err != nil {
+			return nil, err
+		}
+		return n.saturate(t).to(t)
+	})
+}
+
+// rounded rounds to an integer as Java does: a float within the range of an int, a double within the range of a long.
+func rounded(n number) (number, error) {
+	switch n.k {
+	case 'd':
+		b, err := calculateDecimal('+', n, number{i: big.NewInt(int64(5 * n.i.Sign())), s: 1, k: 'd'})
+		if err != nil {
+			return n, err
+		}
+		if n.s <= 0 {
+			return number{i: rescaled(n.i, n.s, 0), k: 'd'}, nil
+		}
+		v, err := toNumber(Native("decimal"), b).whole()
+		return number{i: v, k: 'd'}, err
+	case 'f':
+		down := math.Floor(n.f)
+		if n.f-down >= 0.5 {
+			down++
+		}
+		integer := Native("bigint")
+		if n.short {
+			integer = Native("int")
+		}
+		b, err := number{f: down, k: 'f'}.saturate(integer).to(integer)
+		return number{f: float64(readInt(b)), k: 'f'}, err
+	}
+	return n, nil
+}
+
+// collectionFunction returns a function of a collection (Cassandra's CollectionFcts). nil means that there is none of
+// that name for the type.
+func collectionFunction(name string, t *Type) *function {
+	if t == nil || !t.isCollection() {
+		return nil
+	}
+	every := func(ret *Type, pick func(parts [][]byte) ([]byte, error)) *function {
+		return unary(t, ret, func(b []byte) ([]byte, error) {
+			parts, err := splitCollection(t, b)
+			if err != nil {
+				return nil, err
+			}
+			return pick(parts)
+		})
+	}
+	width := len(t.Elems)
+	switch name {
+	case "collection_count":
+		return every(Native("int"), func(parts [][]byte) ([]byte, error) {
+			return int32Bytes(int32(len(parts) / width)), nil
+		})
+	case "map_keys", "map_values":
+		if t.Kind != KindMap {
+			return nil
+		}
+		ret, skip := &Type{Kind: KindSet, Elems: t.Elems[:1], Frozen: true}, 0
+		if name == "map_values" {
+			ret, skip = &Type{Kind: KindList, Elems: t.Elems[1:], Frozen: true}, 1
+		}
+		return every(ret, func(parts [][]byte) ([]byte, error) {
+			var out [][]byte
+			for i := skip; i < len(parts); i += 2 {
+				out = append(out, parts[i])
+			}
+			return joinCollection(ret, out), nil
+		})
+	case "collection_min", "collection_max", "collection_sum", "collection_avg":
+		kind := strings.TrimPrefix(name, "collection_")
+		if t.Kind == KindMap || (kind == "sum" || kind == "avg") && !isNumber(t.Elems[0]) {
+			return nil
+		}
+		return every(t.Elems[0], func(parts [][]byte) ([]byte, error) {
+			a := newAggregator(kind, t.Elems[0])()
+			for _, p := range parts {
+				if err := a.add(p); err != nil {
+					return nil, err
+				}
+			}
+			return a.result()
+		})
+	}
+	return nil
 }

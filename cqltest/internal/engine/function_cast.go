@@ -13,6 +13,8 @@ import (
 
 // CAST(... AS ...), arithmetic of dates and durations, and similarity of vectors.
 
+func bigAbs(v *big.Int) *big.Int { return new(big.Int).Abs(v) }
+
 // cast compiles CAST(... AS ...).
 func (c *compiler) cast(e *cql.Cast) (*node, error) {
 	to, err := c.typeName(e.Type)
