@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Search of rows that arrive in parts.
+
+// Options of a search. The zero value searches all rows on all processors.
+type Options struct {
+	// Workers is the greatest number of goroutines. 0 means runtime.GOMAXPROCS(0).
+	Workers int
+	// Selection has the numbers of the rows to search, in ascending order. nil means all rows.
+	Selection []int32
+}
+
+// A Result has the nearest rows of each query, the nearest first. It is the caller's memory.
+type Result struct {
+	K         int       // rows for each query: k, or the number of rows if there are fewer
+	Positions []int64   // K for each query
+	Distances []float32 // K for each query
+}
+
+// Query returns the positions and distances of the rows that are nearest to query i. They share the memory of r.
+func (r *Result) Query(i int) (positions []int64, distances []float32) {
+	from, to := i*r.K, (i+1)*r.K
+	return r.Positions[from:to:to], r.Distances[from:to:to]
+}
+
+// Nearest returns the k rows of m that are nearest to each query, exactly. The queries are vectors of m.Dim elements,
+// one after the other; the position of a row is its number in m.
+//
+// Rows at the same distance are ordered by position, and rows whose distance is NaN are the last, so that the result
+// does not depend on the number of workers. A distance is the one that [Distance] returns. Queries must be finite, and
+// not zero for Cosine. The errors are *[DimensionError], *[ElementError], [ErrK], [ErrMetric], [ErrShape] and
+// [ErrZero].
+func Nearest(m Matrix, queries []float32, k int, metric Metric, options Options) (*Result, error) {
+	a, err := New(queries, m.Dim, k, metric)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Add(m, 0, options); err != nil {
+		return nil, err
+	}
+	return a.Result(), nil
+}
+
+// An Accumulator finds the rows that are nearest to queries among rows that arrive in parts, such as the batches of a
+// scan. It keeps k positions for each query and worker, and no rows.
+type Accumulator struct {
+	metric  Metric
+	dim, k  int
+	kernel  *kernel
+	queries []query
+	panels  []float32 // of lanes queries each; see tile
+	longest float64   // the length of the longest query
+
+	mu   sync.Mutex
+	idle []*worker
+	all  []*worker
+}
+
+// A query is a vector to search for.
+type query struct {
+	vector  []float32
+	bits    []byte        // of Hamming
+	squares float64       // the sum of the squares, as kernels compute it
+	bound   atomic.Uint32 // a key: k rows were found that are not farther
+}
+
+// New returns an accumulator for queries of dim elements, one after the other. It copies them. It returns the errors of
+// [Nearest].
+func New(queries []float32, dim, k int, metric Metric) (*Accumulator, error) {
+	switch {
+	case k < 1:
+		return nil, fmt.Errorf("vector: nearest %d rows: %w", k, ErrK)
+	case !metric.valid():
+		return nil, fmt.Errorf("vector: nearest rows: metric %d: %w", metric, ErrMetric)
+	case dim < 1:
+		return nil, fmt.Errorf("vector: queries of dimension %d: %w", dim, ErrShape)
+	case len(queries)%dim != 0:
+		return nil, &DimensionError{What: "last query", Got: len(queries) % dim, Want: dim}
+	}
+	a := &Accumulator{
+		metric: metric, dim: dim, k: k, kernel: best, queries: make([]query, len(queries)/dim),
+	}
+	queries = slices.Clone(queries)
+	for i := range a.queries {
+		q := &a.queries[i]
+		q.vector = queries[i*dim : (i+1)*dim : (i+1)*dim]
+		q.bound.Store(uint32(none))
+		if err := q.check(metric, i); err != nil {
+			return nil, err
+		}
+		q.prepare(metric, a.kernel)
+		a.longest = max(a.longest, math.Sqrt(q.squares))
+	}
+	if len(a.queries) > directQueries && metric != Hamming && a.kernel.tile != nil {
+		a.pack()
+	}
+	return a, nil
+}
+
+// check returns an error if the query has no distance.
+func (q *query) check(metric Metric, i int) error {
+	for j, f := range q.vector {
+		if f-f != 0 {
+			return &ElementError{What: fmt.Sprintf("query %d", i), Element: j, Value: f, Format: Float32}
+		}
+	}
+	if metric == Cosine && isZero(q.vector) {
+		return fmt.Errorf("vector: query %d: %w", i, ErrZero)
+	}
+	return nil
+}
+
+// prepare computes what searches need.
+func (q *query) prepare(metric Metric, k *kernel) {
+	if metric == Hamming {
+		q.bits = appendBits(nil, q.vector)
+		return
+	}
+	var squares float32
+	k.sums[Float32][opSquares](&sums{
+		dst: &squares, src: (*byte)(unsafe.Pointer(&q.vector[0])), rows: 1, query: &q.vector[0], dim: uintptr(len(q.vector)),
+	})
+	q.squares = float64(squares)
+}
+
+// pack copies the queries to panels. The last panel ends with zeros.
+func (a *Accumulator) pack() {
+	count := (len(a.queries) + lanes - 1) / lanes
+	a.panels = make([]float32, count*lanes*a.dim)
+	for i := range a.queries {
+		panel := a.panels[i/lanes*lanes*a.dim+i%lanes:]
+		for d, f := range a.queries[i].vector {
+			panel[d*lanes] = f
+		}
+	}
+}
+
+// Add searches the rows of a part, whose positions are first, first+1 and so on. Parts may differ in format and size,
+// and come in any order. Several goroutines may call Add. A matrix of dimension 0 without data has no rows, as a column
+// without values. The errors are *[DimensionError], [ErrMetric] and [ErrShape]; no row is searched then.
+//
+// A worker reads its rows in blocks that stay in the processor's cache, all queries for each block. Up to
+// directQueries queries are multiplied with each row alone, more in tiles.
+func (a *Accumulator) Add(m Matrix, first int64, options Options) error {
+	if m.Dim == 0 && len(m.Data) == 0 {
+		return nil // a column without a value has no dimension
+	}
+	if m.Dim != a.dim {
+		return &DimensionError{What: "rows", Got: m.Dim, Want: a.dim}
+	}
+	if err := m.check(); err != nil {
+		return err
+	}
+	if err := m.allows(a.metric); err != nil {
+		return err
+	}
+	p := part{Matrix: m, first: first, selection: options.Selection, n: m.Rows()}
+	if options.Selection != nil {
+		if err := checkSelection(options.Selection, p.n); err != nil {
+			return err
+		}
+		p.n = len(options.Selection)
+	}
+	p.chunk = blockRows(a.dim) * max(1, 512<<10/(blockRows(a.dim)*m.stride()))
+	workers := options.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = min(workers, (p.n+p.chunk-1)/p.chunk)
+	if len(a.queries) == 0 || workers == 0 {
+		return nil
+	}
+	var group sync.WaitGroup
+	for range workers - 1 {
+		group.Go(func() { a.search(&p) })
+	}
+	a.search(&p)
+	group.Wait()
+	return nil
+}
+
+func checkSelection(selection []int32, rows int) error {
+	last := int32(-1)
+	for i, row := range selection {
+		if row <= last || int(row) >= rows {
+			return fmt.Errorf("vector: selection: element %d is %d, after %d, of %d rows: %w", i, row, last, rows, ErrShape)
+		}
+		last = row
+	}
+	return nil
+}
+
+// search takes chunks of a part until none is left.
+func (a *Accumulator) search(p *part) {
+	w := a.take()
+	for from := p.take(); from < p.n; from = p.take() {
+		w.search(p, from, min(from+p.chunk, p.n))
+	}
+	a.mu.Lock()
+	a.idle = append(a.idle, w)
+	a.mu.Unlock()
+}
+
+// take returns an idle worker, or a new one.
+func (a *Accumulator) take() *worker {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n := len(a.idle); n > 0 {
+		w := a.idle[n-1]
+		a.idle = a.idle[:n-1]
+		return w
+	}
+	w := newWorker(a)
+	a.all = append(a.all, w)
+	return w
+}
+
+// Result returns the nearest of the rows that were added. More rows may be added afterwards. It must not be called
+// during Add.
+func (a *Accumulator) Result() *Result {
+	r := &Result{}
+	for i := range a.queries {
+		var found []neighbor
+		for _, w := range a.all {
+			found = append(found, w.heaps[i]...)
+		}
+		slices.SortFunc(found, neighbor.compare)
+		found = found[:min(len(found), a.k)]
+		r.K = len(found) // all queries have seen the same rows
+		for _, n := range found {
+			r.Positions, r.Distances = append(r.Positions, n.position), append(r.Distances, n.key.distance())
+		}
+	}
+	return r
+}

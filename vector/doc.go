@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package vector finds the nearest rows of a matrix of vectors, exactly, and computes distances, scores and quantized
+// vectors. It needs no cluster, no index and no other program.
+//
+//	m := vector.MatrixOf(embeddings, 768)                                     // []float32, row after row
+//	r, err := vector.Nearest(m, query, 10, vector.Cosine, vector.Options{})   // one query, or many
+//	positions, distances := r.Query(0)
+//
+// The rows are in memory of the caller: floats, bytes of a CQL result or of a Parquet page, float16, bfloat16, int8
+// with a scale for each row, or bits. [MatrixOfColumn] makes a matrix of a column of a batch, [MatrixOfBlobs] one of
+// quantized vectors. An [Accumulator] searches rows that arrive in parts:
+//
+//	a, err := vector.New(queries, 768, 10, vector.Dot)
+//	err = a.Add(part, first, vector.Options{})   // for each part, also from several goroutines
+//	r := a.Result()
+//
+// # Shapes and units
+//
+// Queries are []float32, one after the other. Elements are counted in elements, memory in bytes. A distance is smaller
+// for a nearer row; [Metric] defines it for each metric. [Metric.Score] converts it to the similarity of CQL servers,
+// which is greater for a nearer row.
+//
+// # Defined results
+//
+//   - The result is the one of computing each distance alone and sorting all rows by distance, then by position. It
+//     does not depend on the number of workers, on parts, or on the number of queries.
+//   - Distances are computed in float32. [Distance] states the difference from [Reference], which computes in float64.
+//     If a sum overflows, the distance is the one of Reference.
+//   - A distance is NaN if arithmetic makes it NaN, and for [Cosine] if the row is zero or has an infinite element; NaN
+//     is farther than all other distances. ScyllaDB does the same; Cassandra refuses such rows.
+//   - Queries must be finite, and not zero for Cosine.
+//   - Rows outside of [Matrix].Validity and [Options].Selection are never found.
+//
+// # Speed
+//
+// A few queries are multiplied with each row alone, at the speed of memory. More than that are multiplied in tiles of
+// several rows and 16 queries in registers. A tile compares its sums with the k-th best distance found so far, less the
+// bound of their rounding errors; the few rows that remain are then computed alone. Kernels for AVX2, AVX-512 and NEON
+// are selected at the start ([KernelName]); the build tag purego leaves them out.
+//
+// # Ownership and errors
+//
+// Matrices are only read, and must not change during a call. Results are the caller's. Functions that append return
+// their destination as it was if they fail. Errors of dimensions are *[DimensionError], errors of elements
+// *[ElementError]; the others wrap [ErrK], [ErrMetric], [ErrShape], [ErrZero] and [ErrBlob].
+package vector

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package vector
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestKernelsStayInside places all arguments at the edges of a page between two pages that must not be accessed.
+func TestKernelsStayInside(t *testing.T) {
+	page := syscall.Getpagesize()
+	fenced := func() []byte {
+		m, err := syscall.Mmap(-1, 0, 3*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = syscall.Munmap(m) })
+		require.NoError(t, syscall.Mprotect(m[:page], syscall.PROT_NONE))
+		require.NoError(t, syscall.Mprotect(m[2*page:], syscall.PROT_NONE))
+		return m[page : 2*page]
+	}
+	rows, queries, results := fenced(), fenced(), fenced()
+	at := func(b []byte, n int) *float32 { return (*float32)(unsafe.Pointer(&b[len(b)-n])) } // the last n bytes
+	for _, k := range kernels() {
+		for _, dim := range dims()[:70] {
+			for _, f := range floatFormats {
+				size := f.Size(dim)
+				for o := range ops {
+					s := &sums{
+						dst: at(results, 12), src: &rows[page-3*size], stride: uintptr(size), rows: 3, query: at(queries, 4*dim),
+						dim: uintptr(dim), scales: at(queries, 12),
+					}
+					if run := k.sums[f][o]; run != nil {
+						run(s)
+					}
+				}
+				k.widen[f](at(results, 4*dim), &rows[page-size], uintptr(dim), 1)
+			}
+			k.hamming(&sums{
+				dst: at(results, 12), src: &rows[page-3*dim], stride: uintptr(dim), rows: 3, query: at(queries, dim), dim: uintptr(dim),
+			})
+			if size := 4 * dim * k.rows; k.tile != nil && size <= page && 4*dim*lanes <= page {
+				k.tile(&tile{
+					src: &rows[page-size], stride: uintptr(4 * dim), panel: at(queries, 4*dim*lanes), dim: uintptr(dim),
+					limits: &limits{}, params: &make([]params, k.rows)[0],
+				})
+			}
+		}
+	}
+}
+
+// TestSearchStaysInside searches rows whose last byte is the last one that may be accessed.
+func TestSearchStaysInside(t *testing.T) {
+	withKernel(t, func(t *testing.T, k *kernel) {
+		r := rand.New(rand.NewPCG(25, 26))
+		page := syscall.Getpagesize()
+		m, err := syscall.Mmap(-1, 0, 65*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		require.NoError(t, err)
+		defer func() { _ = syscall.Munmap(m) }()
+		require.NoError(t, syscall.Mprotect(m[64*page:], syscall.PROT_NONE))
+		for _, f := range floatFormats {
+			for _, dim := range []int{7, 64, 100} {
+				e := encode(f, dim, randomFloats(r, 85*dim), 5)
+				e.Data = e.Data[:len(e.Data)-e.Stride+f.Size(dim)] // no gap after the last row
+				e.Data = m[64*page-len(e.Data) : 64*page : 64*page]
+				for _, queries := range []int{1, 6} {
+					_, err := Nearest(e, randomFloats(r, queries*dim), 3, Dot, Options{})
+					require.NoError(t, err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+// Kernels: the sets of loops, of which the processor's features select one at the start.
+
+// An op is the sum that a kernel computes for a row x and a query q.
+type op uint8
+
+const (
+	opDot     op = iota // the sum of q*x
+	opL2                // the sum of (q-x)²
+	opSquares           // the sum of x²
+	ops
+)
+
+// sums are the arguments of a kernel that computes one sum for each row. The kernels of an instruction set add the
+// terms in the same order for all formats, and for each number of rows.
+type sums struct {
+	dst    *float32 // one sum for each row
+	src    *byte    // the first row
+	stride uintptr  // bytes from the start of a row to the next one
+	rows   uintptr
+	query  *float32 // dim elements
+	dim    uintptr
+	scales *float32 // of Int8: one for each row
+}
+
+// Shape of a tile.
+const (
+	lanes   = 16 // queries in a panel
+	maxRows = 12 // rows in a tile, at most
+)
+
+// A tile has the arguments and results of a kernel that multiplies a few rows of native floats with a panel of queries.
+// Element d of the queries is panel[d*lanes : (d+1)*lanes]. The kernel adds the terms of an inner product in the order
+// of the elements, and sets bit q of masks[r] unless
+//
+//	score < above[q]*rows.scale + (slope[q]*rows.length + rows.bias)
+//
+// so that NaN sets the bit.
+type tile struct {
+	src    *byte    // 0: the first row
+	stride uintptr  // 8
+	panel  *float32 // 16
+	dim    uintptr  // 24
+	next   uintptr  // 32: the address of the memory to prefetch
+	limits *limits  // 40
+	params *params  // 48: of the first row
+	any    uint64   // 56: not zero if a mask is not zero
+	masks  [maxRows]uint16
+	scores [maxRows * lanes]float32
+}
+
+// limits are the parameters of the queries of a panel.
+type limits struct{ above, slope [lanes]float32 }
+
+// params are the parameters of a row of a tile.
+type params struct{ scale, length, bias, _ float32 }
+
+// A kernel is the set of loops for an instruction set.
+type kernel struct {
+	name string
+	// tile is nil if direct sums of each query are faster.
+	tile func(*tile)
+	rows int // of a tile
+	// sums is nil for formats whose rows are widened first.
+	sums [formats][ops]func(*sums)
+	// widen converts a row of n elements. Rows of Bits are never widened.
+	widen [formats]func(dst *float32, src *byte, n uintptr, scale float32)
+	// hamming counts the differing bits of each row and the query, whose dim is its number of bytes.
+	hamming func(*sums)
+}
+
+// best is the fastest kernel of the machine.
+var best = func() *kernel { all := kernels(); return &all[len(all)-1] }()
+
+// KernelName returns the name of the loops that the processor's features selected: go, avx2, avx512 or neon.
+func KernelName() string { return best.name }

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !purego
+
+package vector
+
+import "golang.org/x/sys/cpu"
+
+// Kernels of amd64.
+
+// Every processor with AVX2 and FMA has F16C, which float16 needs.
+var (
+	hasAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA
+	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ
+)
+
+// swap32 are the source positions of 16 bytes of big-endian floats.
+var swap32 = [16]byte{3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12}
+
+// widenAVX2 are conversions that AVX-512 would not make faster.
+var widenAVX2 = [formats]func(*float32, *byte, uintptr, float32){
+	widenNative, widenBigAVX2, widenNative, widenHalfAVX2, widenBrainAVX2, widenInt8AVX2, nil,
+}
+
+// kernels returns all kernels that this machine supports, the fastest last.
+func kernels() []kernel {
+	list := []kernel{goKernel}
+	if hasAVX2 {
+		list = append(list, kernel{
+			name: "avx2", rows: 6, tile: tileAVX2, hamming: hammingPOPCNT, widen: widenAVX2,
+			sums: [formats][ops]func(*sums){
+				Float32:       {dotNativeAVX2, l2NativeAVX2, squaresNativeAVX2},
+				Float32Big:    {dotBigAVX2, l2BigAVX2, squaresBigAVX2},
+				Float32Little: {dotNativeAVX2, l2NativeAVX2, squaresNativeAVX2},
+				Float16:       {dotHalfAVX2, l2HalfAVX2, squaresHalfAVX2},
+				BFloat16:      {dotBrainAVX2, l2BrainAVX2, squaresBrainAVX2},
+				Int8:          {dotInt8AVX2, l2Int8AVX2, squaresInt8AVX2},
+			},
+		})
+	}
+	if hasAVX512 {
+		list = append(list, kernel{
+			name: "avx512", rows: 12, tile: tileAVX512, hamming: hammingPOPCNT, widen: widenAVX2,
+			sums: [formats][ops]func(*sums){
+				Float32:       {dotNativeAVX512, l2NativeAVX512, squaresNativeAVX512},
+				Float32Big:    {dotBigAVX512, l2BigAVX512, squaresBigAVX512},
+				Float32Little: {dotNativeAVX512, l2NativeAVX512, squaresNativeAVX512},
+				Float16:       {dotHalfAVX512, l2HalfAVX512, squaresHalfAVX512},
+				BFloat16:      {dotBrainAVX512, l2BrainAVX512, squaresBrainAVX512},
+				Int8:          {dotInt8AVX512, l2Int8AVX512, squaresInt8AVX512},
+			},
+		})
+	}
+	return list
+}
+
+//go:noescape
+func dotNativeAVX2(s *sums)
+
+//go:noescape
+func l2NativeAVX2(s *sums)
+
+//go:noescape
+func squaresNativeAVX2(s *sums)
+
+//go:noescape
+func dotBigAVX2(s *sums)
+
+//go:noescape
+func l2BigAVX2(s *sums)
+
+//go:noescape
+func squaresBigAVX2(s *sums)
+
+//go:noescape
+func dotHalfAVX2(s *sums)
+
+//go:noescape
+func l2HalfAVX2(s *sums)
+
+//go:noescape
+func squaresHalfAVX2(s *sums)
+
+//go:noescape
+func dotBrainAVX2(s *sums)
+
+//go:noescape
+func l2BrainAVX2(s *sums)
+
+//go:noescape
+func squaresBrainAVX2(s *sums)
+
+//go:noescape
+func dotInt8AVX2(s *sums)
+
+//go:noescape
+func l2Int8AVX2(s *sums)
+
+//go:noescape
+func squaresInt8AVX2(s *sums)
+
+//go:noescape
+func widenBigAVX2(dst *float32, src *byte, n uintptr, scale float32)
+
+//go:noescape
+func widenHalfAVX2(dst *float32, src *byte, n uintptr, scale float32)
+
+//go:noescape
+func widenBrainAVX2(dst *float32, src *byte, n uintptr, scale float32)
+
+//go:noescape
+func widenInt8AVX2(dst *float32, src *byte, n uintptr, scale float32)
+
+//go:noescape
+func hammingPOPCNT(s *sums)
+
+//go:noescape
+func tileAVX2(t *tile)
+
+//go:noescape
+func dotNativeAVX512(s *sums)
+
+//go:noescape
+func l2NativeAVX512(s *sums)
+
+//go:noescape
+func squaresNativeAVX512(s *sums)
+
+//go:noescape
+func dotBigAVX512(s *sums)
+
+//go:noescape
+func l2BigAVX512(s *sums)
+
+//go:noescape
+func squaresBigAVX512(s *sums)
+
+//go:noescape
+func dotHalfAVX512(s *sums)
+
+//go:noescape
+func l2HalfAVX512(s *sums)
+
+//go:noescape
+func squaresHalfAVX512(s *sums)
+
+//go:noescape
+func dotBrainAVX512(s *sums)
+
+//go:noescape
+func l2BrainAVX512(s *sums)
+
+//go:noescape
+func squaresBrainAVX512(s *sums)
+
+//go:noescape
+func dotInt8AVX512(s *sums)
+
+//go:noescape
+func l2Int8AVX512(s *sums)
+
+//go:noescape
+func squaresInt8AVX512(s *sums)
+
+//go:noescape
+func tileAVX512(t *tile)
+
+// direct computes sums by the best kernel of native floats.
+func direct(o op, s *sums) {
+	switch {
+	case !hasAVX2:
+		directGo(o, s)
+	case hasAVX512 && o == opDot:
+		dotNativeAVX512(s)
+	case hasAVX512 && o == opL2:
+		l2NativeAVX512(s)
+	case hasAVX512:
+		squaresNativeAVX512(s)
+	case o == opDot:
+		dotNativeAVX2(s)
+	case o == opL2:
+		l2NativeAVX2(s)
+	default:
+		squaresNativeAVX2(s)
+	}
+}

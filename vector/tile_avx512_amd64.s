@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !purego
+
+#include "textflag.h"
+
+// One element of 12 rows and 16 queries: 12 accumulators, Z0 to Z11. SI, R9, R11 and R12 are rows 0, 3, 6 and 9, DX the
+// panel.
+#define ELEMENT(i) \
+	VMOVUPS (64*i)(DX), Z12;                          \
+	VFMADD231PS.BCST (4*i)(SI), Z12, Z0;              \
+	VFMADD231PS.BCST (4*i)(SI)(R8*1), Z12, Z1;        \
+	VFMADD231PS.BCST (4*i)(SI)(R8*2), Z12, Z2;        \
+	VFMADD231PS.BCST (4*i)(R9), Z12, Z3;              \
+	VFMADD231PS.BCST (4*i)(R9)(R8*1), Z12, Z4;        \
+	VFMADD231PS.BCST (4*i)(R9)(R8*2), Z12, Z5;        \
+	VFMADD231PS.BCST (4*i)(R11), Z12, Z6;             \
+	VFMADD231PS.BCST (4*i)(R11)(R8*1), Z12, Z7;       \
+	VFMADD231PS.BCST (4*i)(R11)(R8*2), Z12, Z8;       \
+	VFMADD231PS.BCST (4*i)(R12), Z12, Z9;             \
+	VFMADD231PS.BCST (4*i)(R12)(R8*1), Z12, Z10;      \
+	VFMADD231PS.BCST (4*i)(R12)(R8*2), Z12, Z11
+
+// func tileAVX512(t *tile)
+TEXT ·tileAVX512(SB), NOSPLIT, $0-8
+	MOVQ t+0(FP), AX
+	MOVQ 0(AX), SI
+	MOVQ 8(AX), R8
+	MOVQ 16(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ 32(AX), R10
+	LEAQ (SI)(R8*2), R9
+	ADDQ R8, R9
+	LEAQ (R9)(R8*2), R11
+	ADDQ R8, R11
+	LEAQ (R11)(R8*2), R12
+	ADDQ R8, R12
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	SUBQ $8, CX
+	JB   ones
+
+eight: // 12 rows * 8 elements are 6 cache lines
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	PREFETCHT0 256(R10)
+	PREFETCHT0 320(R10)
+	ADDQ $384, R10
+	ELEMENT(0)
+	ELEMENT(1)
+	ELEMENT(2)
+	ELEMENT(3)
+	ELEMENT(4)
+	ELEMENT(5)
+	ELEMENT(6)
+	ELEMENT(7)
+	ADDQ $512, DX
+	ADDQ $32, SI
+	ADDQ $32, R9
+	ADDQ $32, R11
+	ADDQ $32, R12
+	SUBQ $8, CX
+	JAE  eight
+
+ones:
+	ADDQ $8, CX
+	JZ   done
+
+one:
+	ELEMENT(0)
+	ADDQ $64, DX
+	ADDQ $4, SI
+	ADDQ $4, R9
+	ADDQ $4, R11
+	ADDQ $4, R12
+	DECQ CX
+	JNZ  one
+
+done:
+	LEAQ 88(AX), DI // scores
+	VMOVUPS Z0, 0(DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z11, 704(DI)
+
+	MOVQ 40(AX), BX
+	VMOVUPS 0(BX), Z0  // above
+	VMOVUPS 64(BX), Z1 // slope
+	MOVQ 48(AX), BX
+	LEAQ 64(AX), R8 // masks
+	XORL R11, R11
+	MOVL $12, CX
+
+compare: // the predicate is "not less than", or unordered
+	VBROADCASTSS 8(BX), Z6
+	VFMADD231PS.BCST 4(BX), Z1, Z6
+	VFMADD231PS.BCST 0(BX), Z0, Z6
+	VMOVUPS (DI), Z8
+	VCMPPS $5, Z6, Z8, K1
+	KMOVW K1, R9
+	ORL  R9, R11
+	MOVW R9, (R8)
+	ADDQ $2, R8
+	ADDQ $64, DI
+	ADDQ $16, BX
+	DECL CX
+	JNZ  compare
+	MOVQ R11, 56(AX)
+	VZEROUPPER
+	RET

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"math"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Workers: the search of blocks of rows by one goroutine.
+
+// directQueries is the number of queries up to which each is multiplied with each row alone. The panel of a tile costs
+// as much with 1 query as with 16, and a direct sum has its final distance.
+const directQueries = 5
+
+// A part is the rows of one call of Add.
+type part struct {
+	Matrix
+	first     int64
+	selection []int32
+	n         int          // rows, or the length of the selection
+	chunk     int          // rows that a worker takes at a time
+	taken     atomic.Int64 // chunks
+}
+
+// take returns the first row of the next chunk.
+func (p *part) take() int { return int(p.taken.Add(1)-1) * p.chunk }
+
+// A worker searches for one goroutine. Its memory is used again for each block.
+type worker struct {
+	*Accumulator
+	heaps  []heap // one for each query
+	limits []limits
+	sums   sums
+	tile   tile
+
+	rows    []int     // of the block
+	wide    []float32 // the rows as native floats, if their format or place requires it
+	row     []float32 // one row
+	values  []float32 // a sum for each row
+	squares []float32 // the sum of squares of each row
+	lengths []float32
+	params  []params
+}
+
+// blockRows returns the number of rows in a block: a multiple of the rows of all kernels' tiles, and about 64 KiB of
+// floats, so that the rows and a panel remain in the second-level cache.
+func blockRows(dim int) int { return min(max(16<<10/dim/maxRows, 1), 32) * maxRows }
+
+func newWorker(a *Accumulator) *worker {
+	n := blockRows(a.dim)
+	w := &worker{
+		Accumulator: a, heaps: make([]heap, len(a.queries)), rows: make([]int, 0, n), wide: make([]float32, n*a.dim),
+		row: make([]float32, a.dim), values: make([]float32, n), squares: make([]float32, n),
+		lengths: make([]float32, n), params: make([]params, n),
+	}
+	w.sums.dim = uintptr(a.dim)
+	w.tile.dim = uintptr(a.dim)
+	w.limits = make([]limits, len(a.panels)/(lanes*a.dim))
+	return w
+}
+
+// search searches rows from to to, or those elements of the selection.
+func (w *worker) search(p *part, from, to int) {
+	for from < to {
+		from = w.fill(p, from, to)
+		switch {
+		case len(w.rows) == 0:
+		case w.metric == Hamming:
+			w.hamming(p)
+		case w.panels != nil:
+			w.tiles(p)
+		default:
+			w.direct(p)
+		}
+	}
+}
+
+// fill sets the rows of the block and returns the first one that it did not look at.
+func (w *worker) fill(p *part, from, to int) int {
+	w.rows = w.rows[:0]
+	if p.selection == nil && p.Validity == nil {
+		to = min(to, from+cap(w.rows))
+		w.rows = w.rows[:to-from]
+		for i := range w.rows {
+			w.rows[i] = from + i
+		}
+		return to
+	}
+	for ; from < to && len(w.rows) < cap(w.rows); from++ {
+		row := from
+		if p.selection != nil {
+			row = int(p.selection[from])
+		}
+		if p.Validity == nil || p.Validity[row>>3]>>(row&7)&1 != 0 {
+			w.rows = append(w.rows, row)
+		}
+	}
+	return from
+}
+
+// consecutive reports whether the rows of the block follow each other.
+func (w *worker) consecutive() bool { return w.rows[len(w.rows)-1]-w.rows[0] == len(w.rows)-1 }
+
+// each calls f for the runs of consecutive rows of the block: rows i to j.
+func (w *worker) each(f func(i, j int)) {
+	if w.consecutive() {
+		f(0, len(w.rows))
+		return
+	}
+	for i := 0; i < len(w.rows); {
+		j := i + 1
+		for j < len(w.rows) && w.rows[j] == w.rows[j-1]+1 {
+			j++
+		}
+		f(i, j)
+		i = j
+	}
+}
+
+// widen converts row i of the block to native floats in dst.
+func (w *worker) widen(p *part, i int, dst []float32) {
+	row := w.rows[i]
+	w.kernel.widen[p.Format](&dst[0], p.row(row), uintptr(w.dim), *p.scale(row))
+}
+
+// compute stores the sum of each row of the block with a query in dst.
+func (w *worker) compute(p *part, o op, dst []float32, q *query) {
+	s := &w.sums
+	s.query = &q.vector[0]
+	run := w.kernel.sums[p.Format][o]
+	if run == nil {
+		run = w.kernel.sums[Float32][o]
+		s.stride, s.rows = uintptr(4*w.dim), 1
+		for i := range w.rows {
+			w.widen(p, i, w.row)
+			s.src, s.dst = (*byte)(unsafe.Pointer(&w.row[0])), &dst[i]
+			run(s)
+		}
+		return
+	}
+	s.stride = uintptr(p.stride())
+	w.each(func(i, j int) {
+		s.src, s.scales, s.dst, s.rows = p.row(w.rows[i]), p.scale(w.rows[i]), &dst[i], uintptr(j-i)
+		run(s)
+	})
+}
+
+// direct computes the distance of each row from each query. A sum that overflowed may stand for a near row.
+func (w *worker) direct(p *part) {
+	values := w.values[:len(w.rows)]
+	if w.metric == Cosine {
+		w.compute(p, opSquares, w.squares, &w.queries[0])
+		for i, s := range w.squares[:len(w.rows)] {
+			w.lengths[i] = float32(math.Sqrt(float64(s)))
+			if !ordinary(float64(s)) {
+				w.lengths[i] = float32(math.NaN())
+			}
+		}
+	}
+	for q := range w.queries {
+		w.compute(p, w.metric.op(), values, &w.queries[q])
+		limit := w.limit(q)
+		switch w.metric {
+		case Dot:
+			for i, v := range values {
+				if !(v < limit) || v < -math.MaxFloat32 {
+					limit = w.candidate(p, q, i, v)
+				}
+			}
+		case Cosine:
+			for i, v := range values {
+				if !(v < limit*w.lengths[i]) {
+					limit = w.candidate(p, q, i, v)
+				}
+			}
+		default:
+			for i, v := range values {
+				if !(v > limit) || v > math.MaxFloat32 {
+					limit = w.candidate(p, q, i, v)
+				}
+			}
+		}
+	}
+}
+
+// limit returns the sum beyond which a row is not near to query q: below it, or above it for L2.
+func (w *worker) limit(q int) float32 {
+	query := &w.queries[q]
+	d := key(query.bound.Load()).distance()
+	switch {
+	case d != d && w.metric.op() == opL2:
+		return infinity
+	case d != d || w.metric == Cosine && !ordinary(query.squares):
+		return -infinity
+	case w.metric == Dot:
+		return -d
+	case w.metric == Cosine:
+		return float32((1 - float64(d) - slack(w.dim)) * math.Sqrt(query.squares))
+	case w.metric == L2:
+		return float32(squared(d))
+	}
+	return d
+}
+
+// candidate scores row i of the block by its sum, pushes it if it is near enough, and returns the new limit.
+func (w *worker) candidate(p *part, q, i int, sum float32) float32 {
+	w.push(q, w.distance(p, q, i, sum), p.first+int64(w.rows[i]))
+	return w.limit(q)
+}
+
+// distance returns the distance of row i of the block from its sum.
+func (w *worker) distance(p *part, q, i int, sum float32) float32 {
+	query := &w.queries[q]
+	d, ok := finish(w.metric, sum, float64(w.squares[i]), query.squares)
+	if ok {
+		return d
+	}
+	w.widen(p, i, w.row)
+	if w.metric == Cosine && isZero(w.row) {
+		return float32(math.NaN())
+	}
+	return float32(Reference(w.metric, query.vector, w.row))
+}
+
+func isZero(v []float32) bool {
+	for _, f := range v {
+		if f != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// push adds a row to the nearest of query q, and lowers the bound of all workers.
+func (w *worker) push(q int, distance float32, position int64) {
+	n := neighbor{keyOf(distance), position}
+	bound := &w.queries[q].bound
+	if n.key > key(bound.Load()) || !w.heaps[q].push(n, w.k) {
+		return
+	}
+	for root := uint32(w.heaps[q][0].key); ; {
+		old := bound.Load()
+		if root >= old || bound.CompareAndSwap(old, root) {
+			return
+		}
+	}
+}
+
+// hamming counts the differing bits of each row and each query.
+func (w *worker) hamming(p *part) {
+	s := &w.sums
+	s.stride, s.dim = uintptr(p.stride()), uintptr(len(w.queries[0].bits))
+	for q := range w.queries {
+		s.query = (*float32)(unsafe.Pointer(&w.queries[q].bits[0]))
+		w.each(func(i, j int) {
+			s.src, s.dst, s.rows = p.row(w.rows[i]), &w.values[i], uintptr(j-i)
+			w.kernel.hamming(s)
+		})
+		limit := key(w.queries[q].bound.Load()).distance()
+		for i, v := range w.values[:len(w.rows)] {
+			if !(v > limit) {
+				w.push(q, v, p.first+int64(w.rows[i]))
+				limit = key(w.queries[q].bound.Load()).distance()
+			}
+		}
+	}
+}
