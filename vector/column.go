@@ -15,9 +15,9 @@ import (
 // an error of [MatrixOfBlobs].
 func MatrixOfColumn(c *column.Column) (Matrix, error) {
 	if c.Type.Kind == column.Fixed {
-		m, err := MatrixOfBlobs(c.Values[:c.Len*c.Type.Width], c.Type.Width, c.ValidityBits())
+		m, err := matrixOfBlobs(c.Values[:c.Len*c.Type.Width], c.Type.Width, c.ValidityBits())
 		if err != nil {
-			return Matrix{}, fmt.Errorf("column %s: %w", c.Name, err)
+			return Matrix{}, fmt.Errorf("vector: column %s: %w", c.Name, err)
 		}
 		return m, nil
 	}

@@ -89,7 +89,7 @@ func TestMatrixOfColumnRefuses(t *testing.T) {
 	require.EqualError(t, err, "column: id is int64, not a vector of float32")
 	c = column.FixedBytes("v", make([]byte, 12), 12)
 	_, err = MatrixOfColumn(&c)
-	require.EqualError(t, err, "column v: row 0: vector: blob of 12 bytes: version 0: not a quantized vector")
+	require.EqualError(t, err, "vector: column v: row 0: blob of 12 bytes: version 0: not a quantized vector")
 	_, err = MatrixOfColumn(column.NewBatch().Column("v"))
 	require.ErrorIs(t, err, column.ErrNoColumn)
 }

@@ -35,8 +35,17 @@ type Header struct {
 // ParseHeader returns the header of a blob. The error wraps [ErrBlob]: the version or format is unknown, the length is
 // not the one of the header, or the scale is negative or not finite.
 func ParseHeader(blob []byte) (Header, error) {
+	h, err := parseHeader(blob)
+	if err != nil {
+		err = fmt.Errorf("vector: %w", err)
+	}
+	return h, err
+}
+
+// parseHeader returns errors without the name of the package.
+func parseHeader(blob []byte) (Header, error) {
 	fail := func(format string, args ...any) (Header, error) {
-		return Header{}, fmt.Errorf("vector: blob of %d bytes: %s: %w", len(blob), fmt.Sprintf(format, args...), ErrBlob)
+		return Header{}, fmt.Errorf("blob of %d bytes: %s: %w", len(blob), fmt.Sprintf(format, args...), ErrBlob)
 	}
 	if len(blob) < HeaderSize {
 		return fail("a header has %d bytes", HeaderSize)
@@ -164,19 +173,28 @@ func Dequantize(dst []float32, blob []byte) ([]float32, error) {
 // all are valid. All valid blobs must have the format and dimension of the first one. Without any the matrix has no
 // rows and dimension 0. The error wraps [ErrBlob] or [ErrShape].
 func MatrixOfBlobs(blobs []byte, width int, validity []byte) (Matrix, error) {
+	m, err := matrixOfBlobs(blobs, width, validity)
+	if err != nil {
+		err = fmt.Errorf("vector: %w", err)
+	}
+	return m, err
+}
+
+// matrixOfBlobs returns errors without the name of the package.
+func matrixOfBlobs(blobs []byte, width int, validity []byte) (Matrix, error) {
 	if width < HeaderSize || len(blobs)%width != 0 {
-		return Matrix{}, fmt.Errorf("vector: %d bytes are not blobs of %d bytes: %w", len(blobs), width, ErrShape)
+		return Matrix{}, fmt.Errorf("%d bytes are not blobs of %d bytes: %w", len(blobs), width, ErrShape)
 	}
 	rows := len(blobs) / width
 	if validity != nil && len(validity) < (rows+7)/8 {
-		return Matrix{}, fmt.Errorf("vector: validity of %d bytes for %d blobs: %w", len(validity), rows, ErrShape)
+		return Matrix{}, fmt.Errorf("validity of %d bytes for %d blobs: %w", len(validity), rows, ErrShape)
 	}
 	var m Matrix
 	for i := range rows {
 		if validity != nil && validity[i>>3]>>(i&7)&1 == 0 {
 			continue
 		}
-		h, err := ParseHeader(blobs[i*width : (i+1)*width])
+		h, err := parseHeader(blobs[i*width : (i+1)*width])
 		switch {
 		case err != nil:
 			return Matrix{}, fmt.Errorf("row %d: %w", i, err)
@@ -184,8 +202,8 @@ func MatrixOfBlobs(blobs []byte, width int, validity []byte) (Matrix, error) {
 			m = Matrix{Format: h.Format, Dim: h.Dim, Data: blobs[HeaderSize:], Stride: width, Validity: validity}
 			m.Scales = make([]float32, rows)
 		case h.Format != m.Format || h.Dim != m.Dim:
-			return Matrix{}, fmt.Errorf("vector: row %d has %d elements of %v, the rows before have %d of %v: %w", i, h.Dim,
-				h.Format, m.Dim, m.Format, ErrShape)
+			return Matrix{}, fmt.Errorf("row %d has %d elements of %v, the rows before have %d of %v: %w", i, h.Dim, h.Format,
+				m.Dim, m.Format, ErrShape)
 		}
 		m.Scales[i] = h.Scale
 	}
