@@ -10,7 +10,7 @@ SAMPLE = 25
 SEED = 1
 
 .PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem gocql-suites demo
-.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-clickbench bench-adbc bench-sql
+.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-clickbench bench-adbc bench-sql
 
 all: test lint
 
@@ -109,6 +109,10 @@ bench-groupby:
 # Benchmarks of parquetscan with groupby and their peers: a table in bench/results. The data takes 5 GB.
 bench-parquet:
 	bench/parquet/run.sh $(BENCHCOUNT)
+
+# Exact search by package vector and its peers, which pip installs. The data takes 614 MB.
+bench-vector:
+	bench/vector/run.sh $(BENCHCOUNT)
 
 # The queries of ClickBench by package pipe and its peers: tables and a plot in bench/results. The data takes 2 GB.
 bench-clickbench:
