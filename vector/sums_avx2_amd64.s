@@ -6,6 +6,7 @@
 
 // Sums of rows and a query by AVX2 and FMA. SI is the element of the row, DI the element of the query, R12 the scale.
 // LOAD widens 8 elements, LOAD1 one element whose other lanes are 0. Four accumulators hide the latency of additions.
+// The processor prefetches rows better than instructions did: with PREFETCHT0 2 KiB ahead one query took 1.7 times as long.
 
 #define LOADNATIVE(i, x) VMOVUPS (32*i)(SI), x
 #define LOADNATIVE1(x) VMOVSS (SI), x
@@ -58,8 +59,6 @@ row:                         \
 	SUBQ $32, CX;            \
 	JB   eights;             \
 four:                        \
-	PREFETCHT0 2048(SI);     \
-	PREFETCHT0 (2048+16*SIZE)(SI); \
 	LOAD(0, Y4);             \
 	LOAD(1, Y5);             \
 	LOAD(2, Y6);             \
