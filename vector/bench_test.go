@@ -29,6 +29,18 @@ func BenchmarkNearest(b *testing.B) {
 					}
 				})
 			}
+			if queries == 1 {
+				b.Run(fmt.Sprintf("metric=%v/dim=%d/rows=%d/queries=%d/impl=reference", metric, dim, rows, queries), func(b *testing.B) {
+					b.SetBytes(4 * dim * rows)
+					values := m.Row(nil, 0)
+					for b.Loop() {
+						for i := range rows {
+							values = m.Row(values[:0], i)
+							Reference(metric, q, values)
+						}
+					}
+				})
+			}
 		}
 	}
 }

@@ -68,6 +68,13 @@ func TestAddRefuses(t *testing.T) {
 	require.EqualError(t, a.Add(MatrixOf(make([]float32, 4), 2), 0, Options{}), "vector: Hamming of rows of float32: unsupported metric")
 }
 
+func TestNearestRefuses(t *testing.T) {
+	_, err := Nearest(MatrixOf([]float32{1, 2}, 2), []float32{1, 2}, 0, Dot, Options{})
+	require.ErrorIs(t, err, ErrK)
+	_, err = Nearest(MatrixOf([]float32{1, 2, 3}, 2), []float32{1, 2}, 1, Dot, Options{})
+	require.ErrorIs(t, err, ErrShape)
+}
+
 func TestDistanceRefuses(t *testing.T) {
 	_, err := Distance(Dot, []float32{1}, []float32{1, 2})
 	require.Equal(t, &DimensionError{What: "second vector", Got: 2, Want: 1}, err)
@@ -78,6 +85,9 @@ func TestDistanceRefuses(t *testing.T) {
 	require.EqualError(t, err, "vector: query of dimension 1, want 2")
 	_, err = m.Distance(Hamming, []float32{1, 2}, 0)
 	require.ErrorIs(t, err, ErrMetric)
+	m.Dim = 0
+	_, err = m.Distance(Dot, nil, 0)
+	require.EqualError(t, err, "vector: matrix: dimension 0: invalid shape")
 	m.Dim = 3
 	_, err = m.Distance(Dot, []float32{1, 2, 3}, 0)
 	require.ErrorIs(t, err, ErrShape)

@@ -52,8 +52,11 @@ type tile struct {
 	scores [maxRows * lanes]float32
 }
 
-// limits are the parameters of the queries of a panel.
-type limits struct{ above, slope [lanes]float32 }
+// limits are the parameters of the queries of a panel, and the bounds of which they were computed.
+type limits struct {
+	above, slope [lanes]float32
+	bounds       [lanes]key
+}
 
 // params are the parameters of a row of a tile.
 type params struct{ scale, length, bias, _ float32 }

@@ -14,9 +14,6 @@ var (
 	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512F
 )
 
-// swap32 are the source positions of 16 bytes of big-endian floats.
-var swap32 = [16]byte{3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12}
-
 // The sums of one query are bound by memory, and in cache sums with 512-bit registers were not faster on a Zen 4 (55
 // GB/s). With one set of sums all processors that have AVX2 compute the same distances.
 

@@ -32,7 +32,12 @@ var infinity = float32(math.Inf(1))
 //	SquaredL2   q·x ≥ (|q|²-b)/2 + |x|²/2
 func (l *limits) set(a *Accumulator, lane, q int) {
 	query := &a.queries[q]
-	b := float64(key(query.bound.Load()).distance())
+	bound := key(query.bound.Load())
+	if bound == l.bounds[lane] {
+		return
+	}
+	l.bounds[lane] = bound
+	b := float64(bound.distance())
 	length := math.Sqrt(query.squares)
 	var above, slope float64
 	switch {

@@ -44,9 +44,9 @@ type worker struct {
 	params  []params
 }
 
-// blockRows returns the number of rows in a block: a multiple of the rows of all kernels' tiles, and about 64 KiB of
-// floats, so that the rows and a panel remain in the second-level cache.
-func blockRows(dim int) int { return min(max(16<<10/dim/maxRows, 1), 32) * maxRows }
+// blockRows returns the number of rows in a block: a multiple of the rows of all kernels' tiles, and at most 96 KiB of
+// floats, so that the rows, the next block and a panel are in the second-level cache.
+func blockRows(dim int) int { return min(max(24<<10/dim/maxRows, 1), 32) * maxRows }
 
 func newWorker(a *Accumulator) *worker {
 	n := blockRows(a.dim)

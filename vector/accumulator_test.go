@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Rows that arrive in parts, and columns.
+
+// TestPartsEqualWhole adds parts of different formats from several goroutines, in any order.
+func TestPartsEqualWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	const dim, rows = 40, 6000
+	values := randomFloats(r, rows*dim)
+	for i := 10 * dim; i < len(values); i += 500 * dim {
+		copy(values[i:i+dim], values[:dim]) // ties in different parts
+	}
+	whole := MatrixOf(values, dim)
+	for _, queries := range []int{2, 21} {
+		q := append(slices.Clone(values[:dim]), randomFloats(r, (queries-1)*dim)...)
+		for _, metric := range metrics {
+			want, err := Nearest(whole, q, 15, metric, Options{Workers: 1})
+			require.NoError(t, err)
+			a, err := New(q, dim, 15, metric)
+			require.NoError(t, err)
+			var group sync.WaitGroup
+			for i, part := range r.Perm(20) {
+				group.Go(func() {
+					m := encode([]Format{Float32, Float32Big, Float32Little}[i%3], dim, values[part*300*dim:(part+1)*300*dim], i)
+					require.NoError(t, a.Add(m, int64(part*300), Options{}))
+				})
+			}
+			group.Wait()
+			requireSame(t, want, a.Result(), fmt.Sprintf("%d queries by %v", queries, metric))
+			requireSame(t, want, a.Result(), "again")
+		}
+	}
+}
+
+// TestNearestOfCloseRows has rows whose inner products lose the bits that decide.
+func TestNearestOfCloseRows(t *testing.T) {
+	withKernel(t, func(t *testing.T, k *kernel) {
+		r := rand.New(rand.NewPCG(29, 30))
+		for _, offset := range []float32{1, 1e3, 1e6} {
+			const dim, rows, queries = 33, 700, 20
+			v := randomFloats(r, (rows+queries)*dim)
+			for i := range v {
+				v[i] = offset + 1e-3*v[i]
+			}
+			m, q := MatrixOf(v[:rows*dim], dim), v[rows*dim:]
+			for _, metric := range metrics {
+				got, err := Nearest(m, q, 10, metric, Options{})
+				require.NoError(t, err)
+				requireSame(t, slowly(k, &m, q, 10, metric, everyRow), got, fmt.Sprintf("offset %v by %v", offset, metric))
+			}
+		}
+	})
+}
+
+func TestNothingToSearch(t *testing.T) {
+	r, err := Nearest(MatrixOf(nil, 3), []float32{1, 2, 3}, 5, Dot, Options{})
+	require.NoError(t, err)
+	require.Equal(t, &Result{}, r)
+	r, err = Nearest(MatrixOf([]float32{1, 2, 3}, 3), nil, 5, Dot, Options{})
+	require.NoError(t, err)
+	require.Equal(t, &Result{}, r)
+	r, err = Nearest(MatrixOf([]float32{1, 2, 3}, 3), []float32{1, 2, 3}, 5, Dot, Options{Selection: []int32{}})
+	require.NoError(t, err)
+	require.Equal(t, &Result{}, r)
+}
+
+// TestColumns searches batches of which one has only NULLs, and therefore no dimension.
+func TestColumns(t *testing.T) {
+	a, err := New([]float32{0, 0}, 2, 3, L2)
+	require.NoError(t, err)
+	none := column.Column{Name: "v", Type: column.VectorOf(column.Float32, 0), Len: 4}.WithNulls([]bool{true, true, true, true})
+	some := column.Matrix("v", []float32{3, 4, 0, 1, 6, 8}, 2).WithNulls([]bool{false, true, false})
+	first := int64(0)
+	for _, c := range []column.Column{none, some} {
+		m, err := MatrixOfColumn(&c)
+		require.NoError(t, err)
+		require.NoError(t, a.Add(m, first, Options{}))
+		first += int64(c.Len)
+	}
+	require.Equal(t, &Result{K: 2, Positions: []int64{4, 6}, Distances: []float32{5, 10}}, a.Result())
+	var blobs []byte
+	for _, v := range [][]float32{{1, 2}, {3, 4}} {
+		blobs, err = Quantize(blobs, Float16, v)
+		require.NoError(t, err)
+	}
+	c := column.FixedBytes("v", blobs, len(blobs)/2)
+	m, err := MatrixOfColumn(&c)
+	require.NoError(t, err)
+	require.NoError(t, a.Add(m, 100, Options{}))
+	require.Equal(t, []int64{100, 4, 101}, a.Result().Positions)
+}
+
+// TestSearchAllocates holds that a search allocates for its queries, workers and result only, not for each row.
+func TestSearchAllocates(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	const dim = 16
+	m := MatrixOf(randomFloats(r, 50_000*dim), dim)
+	for _, queries := range []int{1, 20} {
+		q := randomFloats(r, queries*dim)
+		a, err := New(q, dim, 10, Dot)
+		require.NoError(t, err)
+		require.NoError(t, a.Add(m, 0, Options{Workers: 1}))
+		require.LessOrEqual(t, testing.AllocsPerRun(3, func() { _ = a.Add(m, 0, Options{Workers: 1}) }), 2.0)
+	}
+}
