@@ -106,7 +106,7 @@ func TestNearestEqualsSlowSearch(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		for _, f := range floatFormats {
 			for _, dim := range []int{1, 3, 8, 17, 64, 100} {
-				rows := 1 + r.IntN(500)
+				rows := 1 + r.IntN(250)
 				m := encode(f, dim, randomFloats(r, rows*dim), r.IntN(9))
 				for _, queries := range []int{1, 5, 6, 17, 33} {
 					if queries == 33 && dim != 17 {
@@ -158,7 +158,7 @@ func special(r *rand.Rand, rows, dim int) []float32 {
 func TestNearestOfSpecialValues(t *testing.T) {
 	withKernel(t, func(t *testing.T, k *kernel) {
 		r := rand.New(rand.NewPCG(9, 10))
-		for range 15 {
+		for range 8 {
 			dim := 1 + r.IntN(40)
 			rows := 1 + r.IntN(400)
 			m := MatrixOf(special(r, rows, dim), dim)
@@ -198,7 +198,7 @@ func TestHammingEqualsSlowSearch(t *testing.T) {
 // TestNearestOfManyWorkers has enough rows for several chunks, and equal rows in all of them.
 func TestNearestOfManyWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
-	const dim, rows = 64, 20_000
+	const dim, rows = 64, 9_000
 	values := randomFloats(r, rows*dim)
 	for i := 50 * dim; i < len(values); i += 100 * dim {
 		copy(values[i:i+dim], values[:dim])

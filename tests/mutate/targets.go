@@ -58,6 +58,7 @@ var targets = []target{
 	room("predicate"),
 	room("thrift"),
 	{"groupby", "groupby", nil, []string{"groupby"}, []string{"pipe"}},
+	{"vector", "vector", nil, []string{"vector"}, nil},
 	{"expr", "expr", nil, []string{"expr"}, []string{"pipe", "parquetscan"}},
 	{"pipe", "pipe", nil, []string{"pipe"}, nil},
 	{"order", "pipe/internal/order", nil, []string{"pipe/internal/order", "pipe"}, nil},
