@@ -84,8 +84,8 @@ func New(queries []float32, dim, k int, metric Metric) (*Accumulator, error) {
 		return nil, fmt.Errorf("vector: nearest %d rows: %w", k, ErrK)
 	case !metric.valid():
 		return nil, fmt.Errorf("vector: nearest rows: metric %d: %w", metric, ErrMetric)
-	case dim < 1:
-		return nil, fmt.Errorf("vector: queries of dimension %d: %w", dim, ErrShape)
+	case dim < 1 || dim > maxDim:
+		return nil, fmt.Errorf("vector: queries of dimension %d, want 1 to %d: %w", dim, maxDim, ErrShape)
 	case len(queries)%dim != 0:
 		return nil, &DimensionError{What: "last query", Got: len(queries) % dim, Want: dim}
 	}

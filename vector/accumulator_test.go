@@ -66,6 +66,24 @@ func TestNearestOfCloseRows(t *testing.T) {
 	})
 }
 
+// TestNearestOfDenormals has products of which each loses bits to underflow, and sums that are often equal.
+func TestNearestOfDenormals(t *testing.T) {
+	withKernel(t, func(t *testing.T, k *kernel) {
+		r := rand.New(rand.NewPCG(37, 38))
+		const dim, rows, queries = 21, 900, 16
+		v, q := randomFloats(r, rows*dim), randomFloats(r, queries*dim)
+		for i := range v {
+			v[i] *= 4e-45
+		}
+		m := MatrixOf(v, dim)
+		for _, metric := range metrics {
+			got, err := Nearest(m, q, 10, metric, Options{})
+			require.NoError(t, err)
+			requireSame(t, slowly(k, &m, q, 10, metric, everyRow), got, metric.String())
+		}
+	})
+}
+
 func TestNothingToSearch(t *testing.T) {
 	r, err := Nearest(MatrixOf(nil, 3), []float32{1, 2, 3}, 5, Dot, Options{})
 	require.NoError(t, err)

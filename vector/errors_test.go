@@ -23,7 +23,8 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{"vector: nearest 0 rows: k must be at least 1", []float32{1, 2}, 2, 0, Dot, ErrK},
 		{"vector: nearest rows: metric 9: unsupported metric", []float32{1, 2}, 2, 1, 9, ErrMetric},
-		{"vector: queries of dimension 0: invalid shape", nil, 0, 1, Dot, ErrShape},
+		{"vector: queries of dimension 0, want 1 to 16777215: invalid shape", nil, 0, 1, Dot, ErrShape},
+		{"vector: queries of dimension 16777216, want 1 to 16777215: invalid shape", nil, 1 << 24, 1, Dot, ErrShape},
 		{"vector: last query of dimension 1, want 2", []float32{1, 2, 3}, 2, 1, Dot, nil},
 		{"vector: query 1: element 0 is NaN: not a finite float32", []float32{1, 2, nan, 4}, 2, 1, Dot, ErrNonFinite},
 		{"vector: query 0: element 1 is -Inf: not a finite float32", []float32{1, -infinity}, 2, 1, Hamming, ErrNonFinite},
@@ -83,11 +84,16 @@ func TestDistanceRefuses(t *testing.T) {
 	m := MatrixOf([]float32{1, 2, 3, 4}, 2)
 	_, err = m.Distance(Dot, []float32{1}, 0)
 	require.EqualError(t, err, "vector: query of dimension 1, want 2")
+	_, err = m.Distance(77, []float32{1, 2}, 0)
+	require.ErrorIs(t, err, ErrMetric)
 	_, err = m.Distance(Hamming, []float32{1, 2}, 0)
 	require.ErrorIs(t, err, ErrMetric)
 	m.Dim = 0
 	_, err = m.Distance(Dot, nil, 0)
-	require.EqualError(t, err, "vector: matrix: dimension 0: invalid shape")
+	require.EqualError(t, err, "vector: matrix: dimension 0, want 1 to 16777215: invalid shape")
+	m.Dim = 1 << 30
+	_, err = m.Distance(Dot, nil, 0)
+	require.EqualError(t, err, "vector: matrix: dimension 1073741824, want 1 to 16777215: invalid shape")
 	m.Dim = 3
 	_, err = m.Distance(Dot, []float32{1, 2, 3}, 0)
 	require.ErrorIs(t, err, ErrShape)

@@ -143,6 +143,52 @@ func checkSums(t *testing.T, k *kernel, m *Matrix, q []float32, o op) {
 	}
 }
 
+// TestWidenEqualsElements compares each conversion with the values that were encoded.
+func TestWidenEqualsElements(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	for _, k := range kernels() {
+		for _, f := range floatFormats {
+			for _, dim := range dims() {
+				values := randomFloats(r, 2*dim)
+				m := encode(f, dim, values, 3)
+				for i := range 2 {
+					got := make([]float32, dim)
+					k.widen[f](&got[0], m.row(i), uintptr(dim), m.Scales[i])
+					for j, v := range values[i*dim : (i+1)*dim] {
+						switch f {
+						case Float16:
+							v = fromHalf(toHalf(v))
+						case BFloat16:
+							v = fromBrain(toBrain(v))
+						case Int8:
+							v = m.Scales[i] * float32(code(v, m.Scales[i]))
+						}
+						require.Equal(t, v, got[j], "%s %v dim %d element %d", k.name, f, dim, j)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestDirectEqualsKernel compares both ways to call a kernel.
+func TestDirectEqualsKernel(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 36))
+	q, x := randomFloats(r, 77), randomFloats(r, 77)
+	m := MatrixOf(x, 77)
+	for o := range ops {
+		for k, run := range map[*kernel]func(op, *sums){&goKernel: directGo, &kernels()[len(kernels())-1]: direct} {
+			var want, got float32
+			s := m.sumsOf(q)
+			s.dst = &want
+			k.sums[Float32][o](s)
+			s.dst = &got
+			run(o, s)
+			require.Equal(t, want, got, "%s op %d", k.name, o)
+		}
+	}
+}
+
 func TestTilesEqualReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, k := range kernels() {

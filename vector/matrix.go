@@ -14,7 +14,7 @@ import (
 // length.
 type Matrix struct {
 	Format Format
-	Dim    int    // elements in a row
+	Dim    int    // elements in a row, at most 16,777,215
 	Data   []byte // the first row and those that follow; aligned to 4 bytes if Format is Float32
 	// Stride is the number of bytes from the start of a row to the start of the next one. 0 means rows without gaps.
 	Stride int
@@ -30,9 +30,12 @@ func MatrixOf(data []float32, dim int) Matrix {
 	return Matrix{Dim: dim, Data: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), 4*len(data))}
 }
 
+// maxDim is the greatest dimension of a vector.
+const maxDim = 1<<24 - 1
+
 // Rows returns the number of rows, or 0 if Dim is not positive.
 func (m *Matrix) Rows() int {
-	if m.Dim < 1 || len(m.Data) < m.Format.Size(m.Dim) {
+	if m.Dim < 1 || m.Dim > maxDim || len(m.Data) < m.Format.Size(m.Dim) {
 		return 0
 	}
 	return (len(m.Data)-m.Format.Size(m.Dim))/m.stride() + 1
@@ -50,12 +53,12 @@ func (m *Matrix) check() error {
 	shape := func(format string, args ...any) error {
 		return fmt.Errorf("vector: matrix: "+format+": %w", append(args, ErrShape)...)
 	}
-	size, stride := m.Format.Size(m.Dim), m.stride()
+	size, stride := m.Format.Size(min(m.Dim, maxDim)), m.stride()
 	switch {
 	case !m.Format.valid():
 		return shape("format %d", m.Format)
-	case m.Dim < 1:
-		return shape("dimension %d", m.Dim)
+	case m.Dim < 1 || m.Dim > maxDim:
+		return shape("dimension %d, want 1 to %d", m.Dim, maxDim)
 	case stride < size:
 		return shape("stride of %d bytes for rows of %d bytes", stride, size)
 	}
@@ -113,7 +116,7 @@ func (m *Matrix) Distance(metric Metric, query []float32, i int) (float32, error
 
 // allows returns an error unless rows of the format have the metric.
 func (m *Matrix) allows(metric Metric) error {
-	if !metric.valid() || (metric == Hamming) != (m.Format == Bits) {
+	if (metric == Hamming) != (m.Format == Bits) {
 		return fmt.Errorf("vector: %v of rows of %v: %w", metric, m.Format, ErrMetric)
 	}
 	return nil

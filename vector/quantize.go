@@ -20,9 +20,6 @@ import (
 // column of them is a Matrix ([MatrixOfBlobs]).
 const HeaderSize = 8
 
-// maxBlobDim is the greatest dimension of a blob.
-const maxBlobDim = 1<<24 - 1
-
 const blobVersion = 1
 
 // A Header describes the elements of a blob.
@@ -81,8 +78,8 @@ func Quantize(dst []byte, format Format, v []float32) ([]byte, error) {
 	if format < Float16 || !format.valid() {
 		return dst, fmt.Errorf("vector: quantize to %v: want float16, bfloat16, int8 or bits: %w", format, ErrShape)
 	}
-	if len(v) > maxBlobDim {
-		return dst, fmt.Errorf("vector: quantize %d elements, more than %d: %w", len(v), maxBlobDim, ErrShape)
+	if len(v) > maxDim {
+		return dst, fmt.Errorf("vector: quantize %d elements, more than %d: %w", len(v), maxDim, ErrShape)
 	}
 	for i, f := range v {
 		if f-f != 0 || format == Float16 && toHalf(f)&0x7fff == 0x7c00 || format == BFloat16 && toBrain(f)&0x7fff == 0x7f80 {

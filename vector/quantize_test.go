@@ -94,6 +94,9 @@ func TestQuantizeHasStatedError(t *testing.T) {
 		for range 500 {
 			checkQuantized(t, f, randomVector(r))
 		}
+		if f != Float16 {
+			checkQuantized(t, f, []float32{1e30, -3e38, 65520})
+		}
 	}
 }
 
@@ -170,7 +173,7 @@ func TestQuantizeRefuses(t *testing.T) {
 	}
 	_, err := Quantize(nil, Float32, nil)
 	require.ErrorIs(t, err, ErrShape)
-	_, err = Quantize(nil, Bits, make([]float32, maxBlobDim+1))
+	_, err = Quantize(nil, Bits, make([]float32, maxDim+1))
 	require.ErrorIs(t, err, ErrShape)
 }
 
@@ -227,6 +230,9 @@ func TestMatrixOfBlobs(t *testing.T) {
 		clear(blobs[:28*width])
 		m, err = MatrixOfBlobs(blobs, width, validity)
 		require.NoError(t, err)
+		for i, scale := range m.Scales {
+			require.Equal(t, i == 28 || i == 29, scale != 0, "%v row %d", f, i)
+		}
 		metric := Dot
 		if f == Bits {
 			metric = Hamming

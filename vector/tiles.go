@@ -57,9 +57,7 @@ func (w *worker) multiply(p *part, panel, r int, src *byte) {
 		for i := range rest {
 			w.widen(p, r+i, w.wide[i*w.dim:(i+1)*w.dim])
 		}
-		stride := t.stride
-		t.src, t.stride = w.floats(), uintptr(4*w.dim)
-		defer func() { t.stride = stride }()
+		t.src, t.stride = w.floats(), uintptr(4*w.dim) // the last tile of the panel
 	}
 	w.kernel.tile(t)
 	if t.any == 0 {
