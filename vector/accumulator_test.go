@@ -4,6 +4,7 @@ package vector
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -66,22 +67,48 @@ func TestNearestOfCloseRows(t *testing.T) {
 	})
 }
 
-// TestNearestOfDenormals has products of which each loses bits to underflow, and sums that are often equal.
-func TestNearestOfDenormals(t *testing.T) {
+// TestNearestOfEqualRows has rows that differ in their last bits, of which rounding decides the order. The squares of
+// the small rows underflow.
+func TestNearestOfEqualRows(t *testing.T) {
 	withKernel(t, func(t *testing.T, k *kernel) {
 		r := rand.New(rand.NewPCG(37, 38))
-		const dim, rows, queries = 21, 900, 16
-		v, q := randomFloats(r, rows*dim), randomFloats(r, queries*dim)
-		for i := range v {
-			v[i] *= 4e-45
-		}
-		m := MatrixOf(v, dim)
-		for _, metric := range metrics {
-			got, err := Nearest(m, q, 10, metric, Options{})
-			require.NoError(t, err)
-			requireSame(t, slowly(k, &m, q, 10, metric, everyRow), got, metric.String())
+		const dim, rows, queries = 75, 600, 16
+		for _, scale := range []float32{1, 1e-25} {
+			base, q := randomFloats(r, dim), randomFloats(r, queries*dim)
+			var v []float32
+			for range rows {
+				for _, f := range base {
+					v = append(v, scale*f*(1+float32(r.IntN(5))*0x1p-23))
+				}
+			}
+			for i := range q {
+				q[i] *= 1e10
+			}
+			m := MatrixOf(v, dim)
+			for _, metric := range metrics {
+				got, err := Nearest(m, q, 10, metric, Options{})
+				require.NoError(t, err)
+				requireSame(t, slowly(k, &m, q, 10, metric, everyRow), got, fmt.Sprintf("scale %v by %v", scale, metric))
+			}
 		}
 	})
+}
+
+// TestFewRowsSurviveTiles holds that tiles drop most rows: k ln(n/k) rows are expected to be near enough when they
+// come.
+func TestFewRowsSurviveTiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	const dim, rows, queries, k = 64, 10_000, 16, 10
+	m, q := MatrixOf(randomFloats(r, rows*dim), dim), randomFloats(r, queries*dim)
+	for _, metric := range metrics {
+		a, err := New(q, dim, k, metric)
+		require.NoError(t, err)
+		require.NoError(t, a.Add(m, 0, Options{Workers: 1}))
+		if a.kernel.tile != nil {
+			require.Less(t, float64(a.all[0].survivors), 1.5*k*math.Log(rows/k)*queries, "%v", metric)
+			require.Greater(t, a.all[0].survivors, k*queries, "%v", metric)
+		}
+	}
 }
 
 func TestNothingToSearch(t *testing.T) {
@@ -120,6 +147,18 @@ func TestColumns(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, a.Add(m, 100, Options{}))
 	require.Equal(t, []int64{100, 4, 101}, a.Result().Positions)
+}
+
+// TestWorkersAreUsedAgain holds that a worker serves one goroutine at a time, and then the next one.
+func TestWorkersAreUsedAgain(t *testing.T) {
+	a, err := New([]float32{1}, 1, 1, Dot)
+	require.NoError(t, err)
+	for range 3 {
+		require.NoError(t, a.Add(MatrixOf([]float32{1, 2}, 1), 0, Options{}))
+	}
+	require.Len(t, a.all, 1)
+	require.NotSame(t, a.take(), a.take())
+	require.Len(t, a.all, 2)
 }
 
 // TestSearchAllocates holds that a search allocates for its queries, workers and result only, not for each row.

@@ -90,6 +90,7 @@ func TestDistanceOfSpecialValues(t *testing.T) {
 		{L2, 3e-30, 0, 0},
 		{Cosine, 0, 1, nan},
 		{Cosine, inf, 1, nan},
+		{Cosine, 1, -inf, nan},
 		{Cosine, 1e-45, 1e-45, 0},
 		{Cosine, 3e38, -3e38, 2},
 		{Hamming, nan, 1, 1},
@@ -102,6 +103,26 @@ func TestDistanceOfSpecialValues(t *testing.T) {
 			continue
 		}
 		require.Equal(t, c.want, got, "%v of %v and %v", c.metric, c.a, c.b)
+	}
+}
+
+// TestCosineStaysInRange holds that rounding does not exceed the range.
+func TestCosineStaysInRange(t *testing.T) {
+	r := rand.New(rand.NewPCG(39, 40))
+	for range 300 {
+		a := randomFloats(r, 1+r.IntN(50))
+		b := make([]float32, len(a))
+		for i, f := range a {
+			b[i] = -3 * f
+		}
+		same, err := Distance(Cosine, a, a)
+		require.NoError(t, err)
+		opposite, err := Distance(Cosine, a, b)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, same, float32(0))
+		require.LessOrEqual(t, opposite, float32(2))
+		require.GreaterOrEqual(t, Reference(Cosine, a, a), 0.0)
+		require.LessOrEqual(t, Reference(Cosine, a, b), 2.0)
 	}
 }
 

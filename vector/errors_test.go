@@ -76,6 +76,12 @@ func TestNearestRefuses(t *testing.T) {
 	require.ErrorIs(t, err, ErrShape)
 }
 
+func TestRowsOfInvalidShapes(t *testing.T) {
+	for _, m := range []Matrix{{}, MatrixOf(make([]float32, 4), 0), MatrixOf(make([]float32, 4), -1), MatrixOf(make([]float32, 4), 5)} {
+		require.Zero(t, m.Rows())
+	}
+}
+
 func TestDistanceRefuses(t *testing.T) {
 	_, err := Distance(Dot, []float32{1}, []float32{1, 2})
 	require.Equal(t, &DimensionError{What: "second vector", Got: 2, Want: 1}, err)

@@ -63,6 +63,9 @@ func TestSearchStaysInside(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { _ = syscall.Munmap(m) }()
 		require.NoError(t, syscall.Mprotect(m[64*page:], syscall.PROT_NONE))
+		last := unsafe.Slice((*float32)(unsafe.Pointer(&m[64*page-200])), 50)
+		_, err = Distance(Cosine, last, last)
+		require.NoError(t, err)
 		for _, f := range floatFormats {
 			for _, dim := range []int{7, 64, 100} {
 				e := encode(f, dim, randomFloats(r, 85*dim), 5)

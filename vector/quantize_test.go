@@ -37,6 +37,7 @@ func TestHalfRoundsToNearest(t *testing.T) {
 	require.Equal(t, infinity, fromHalf(0x7c00))
 	require.Equal(t, uint16(0x7c00), toHalf(infinity))
 	require.True(t, math.IsNaN(float64(fromHalf(0x7c01))))
+	require.True(t, math.IsNaN(float64(fromHalf(toHalf(math.Float32frombits(0x7f800001))))))
 	require.True(t, math.IsNaN(float64(fromHalf(toHalf(float32(math.NaN()))))))
 }
 
@@ -194,6 +195,8 @@ func TestParseHeaderRefuses(t *testing.T) {
 		"vector: blob of 10 bytes: format 7: not a quantized vector":                            change(0, 0x17),
 		"vector: blob of 10 bytes: 3 elements of int8 have 11 bytes: not a quantized vector":    change(1, 3),
 		"vector: blob of 10 bytes: scale -0.015748031: not a quantized vector":                  change(7, 0xbc),
+		"vector: blob of 10 bytes: scale +Inf: not a quantized vector":                          []byte{0x15, 2, 0, 0, 0, 0, 0x80, 0x7f, 1, 2},
+		"vector: blob of 10 bytes: scale NaN: not a quantized vector":                           []byte{0x15, 2, 0, 0, 0, 0, 0xc0, 0x7f, 1, 2},
 		"vector: blob of 10 bytes: 2 elements of float16 have 12 bytes: not a quantized vector": change(0, 0x13),
 	} {
 		_, err := ParseHeader(blob)
@@ -258,6 +261,12 @@ func TestMatrixOfBlobs(t *testing.T) {
 		_, err = MatrixOfBlobs(b, width, nil)
 		require.EqualError(t, err, message)
 	}
+	a, err = Quantize(nil, Bits, make([]float32, 3))
+	require.NoError(t, err)
+	a, err = Quantize(a, Bits, make([]float32, 4))
+	require.NoError(t, err)
+	_, err = MatrixOfBlobs(a, 9, nil)
+	require.EqualError(t, err, "vector: row 1 has 4 elements of bits, the rows before have 3 of bits: invalid shape")
 	_, err = MatrixOfBlobs(b, 12, []byte{})
 	require.EqualError(t, err, "vector: validity of 0 bytes for 2 blobs: invalid shape")
 }

@@ -75,6 +75,7 @@ func (w *worker) multiply(p *part, panel, r int, src *byte) {
 // survivor computes the distance of row i of the block, whose floats are at src, and pushes the row if it is near
 // enough.
 func (w *worker) survivor(p *part, panel, lane, i int, src *byte) {
+	w.survivors++
 	s, q := &w.sums, panel*lanes+lane
 	s.src, s.rows, s.query, s.dst = src, 1, &w.queries[q].vector[0], &w.values[0]
 	w.kernel.sums[Float32][w.metric.op()](s)

@@ -42,6 +42,8 @@ type worker struct {
 	squares []float32 // the sum of squares of each row
 	lengths []float32
 	params  []params
+
+	survivors int // rows that passed a limit of a tile, which tests bound
 }
 
 // blockRows returns the number of rows in a block: a multiple of the rows of all kernels' tiles, and at most 96 KiB of
