@@ -90,7 +90,7 @@ func New(queries []float32, dim, k int, metric Metric) (*Accumulator, error) {
 		return nil, &DimensionError{What: "last query", Got: len(queries) % dim, Want: dim}
 	}
 	a := &Accumulator{
-		metric: metric, dim: dim, k: k, kernel: best, queries: make([]query, len(queries)/dim),
+		metric: metric, dim: dim, k: k, kernel: best.forDim(dim), queries: make([]query, len(queries)/dim),
 	}
 	queries = slices.Clone(queries)
 	for i := range a.queries {

@@ -111,6 +111,22 @@ func TestFewRowsSurviveTiles(t *testing.T) {
 	}
 }
 
+// TestRowsThatShareCacheSets has lengths that are multiples of 4096 bytes.
+func TestRowsThatShareCacheSets(t *testing.T) {
+	withKernel(t, func(t *testing.T, k *kernel) {
+		r := rand.New(rand.NewPCG(43, 44))
+		const dim = 1024
+		require.LessOrEqual(t, k.forDim(dim).rows, 6)
+		require.Equal(t, k.rows, k.forDim(dim+1).rows)
+		m, q := MatrixOf(randomFloats(r, 50*dim), dim), randomFloats(r, 6*dim)
+		for _, metric := range metrics {
+			got, err := Nearest(m, q, 10, metric, Options{})
+			require.NoError(t, err)
+			requireSame(t, slowly(k, &m, q, 10, metric, everyRow), got, metric.String())
+		}
+	})
+}
+
 func TestNothingToSearch(t *testing.T) {
 	r, err := Nearest(MatrixOf(nil, 3), []float32{1, 2, 3}, 5, Dot, Options{})
 	require.NoError(t, err)

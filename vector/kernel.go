@@ -67,6 +67,8 @@ type kernel struct {
 	// tile is nil if direct sums of each query are faster.
 	tile func(*tile)
 	rows int // of a tile
+	// aliased has the same sums and smaller tiles, for rows that share sets of the first-level cache. nil means none.
+	aliased *kernel
 	// sums is nil for formats whose rows are widened first.
 	sums [formats][ops]func(*sums)
 	// widen converts a row of n elements. Rows of Bits are never widened.
@@ -77,6 +79,16 @@ type kernel struct {
 
 // best is the fastest kernel of the machine.
 var best = func() *kernel { all := kernels(); return &all[len(all)-1] }()
+
+// forDim returns the kernel for rows of dim elements. Rows whose lengths are multiples of 4096 bytes share a set of the
+// first-level cache, which has 8 or 12 ways: a tile of 12 rows evicts its own rows. Measured with 1024 elements: 64
+// Gflop/s instead of 80.
+func (k *kernel) forDim(dim int) *kernel {
+	if k.aliased != nil && 4*dim%4096 == 0 {
+		return k.aliased
+	}
+	return k
+}
 
 // KernelName returns the name of the loops that the processor's features selected: go, avx2, avx512 or neon.
 func KernelName() string { return best.name }

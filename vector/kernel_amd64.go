@@ -31,20 +31,26 @@ var (
 	}
 )
 
+// kernelAVX2 and kernelAVX512 differ in their tiles.
+var (
+	kernelAVX2 = kernel{
+		name: "avx2", sums: sumsAVX2, widen: widenAVX2, hamming: hammingPOPCNT, tile: tileAVX2, rows: 6,
+	}
+	kernelAVX512 = kernel{
+		name: "avx512", sums: sumsAVX2, widen: widenAVX2, hamming: hammingPOPCNT, tile: tileAVX512, rows: 12,
+		aliased: &kernelAVX2,
+	}
+)
+
 // kernels returns all kernels that this machine supports, the fastest last.
 func kernels() []kernel {
-	list := []kernel{goKernel}
-	if hasAVX2 {
-		list = append(list, kernel{
-			name: "avx2", sums: sumsAVX2, widen: widenAVX2, tile: tileAVX2, rows: 6, hamming: hammingPOPCNT,
-		})
+	switch {
+	case hasAVX512:
+		return []kernel{goKernel, kernelAVX2, kernelAVX512}
+	case hasAVX2:
+		return []kernel{goKernel, kernelAVX2}
 	}
-	if hasAVX512 {
-		list = append(list, kernel{
-			name: "avx512", sums: sumsAVX2, widen: widenAVX2, tile: tileAVX512, rows: 12, hamming: hammingPOPCNT,
-		})
-	}
-	return list
+	return []kernel{goKernel}
 }
 
 //go:noescape
