@@ -195,8 +195,8 @@ func TestParseHeaderRefuses(t *testing.T) {
 		"vector: blob of 10 bytes: format 7: not a quantized vector":                            change(0, 0x17),
 		"vector: blob of 10 bytes: 3 elements of int8 have 11 bytes: not a quantized vector":    change(1, 3),
 		"vector: blob of 10 bytes: scale -0.015748031: not a quantized vector":                  change(7, 0xbc),
-		"vector: blob of 10 bytes: scale +Inf: not a quantized vector":                          []byte{0x15, 2, 0, 0, 0, 0, 0x80, 0x7f, 1, 2},
-		"vector: blob of 10 bytes: scale NaN: not a quantized vector":                           []byte{0x15, 2, 0, 0, 0, 0, 0xc0, 0x7f, 1, 2},
+		"vector: blob of 10 bytes: scale +Inf: not a quantized vector":                          {0x15, 2, 0, 0, 0, 0, 0x80, 0x7f, 1, 2},
+		"vector: blob of 10 bytes: scale NaN: not a quantized vector":                           {0x15, 2, 0, 0, 0, 0, 0xc0, 0x7f, 1, 2},
 		"vector: blob of 10 bytes: 2 elements of float16 have 12 bytes: not a quantized vector": change(0, 0x13),
 	} {
 		_, err := ParseHeader(blob)
