@@ -115,7 +115,8 @@ func (e *groupEncoders) take() *columnWriter {
 	for i, leaf := range e.schema.leaves {
 		columns[i] = &leaf.column
 	}
+	pages := e.pages // a copy, because Close drops e while goroutines may still encode
 	return &columnWriter{
-		fields: e.schema.fields, pageBytes: e.pages.PageBytes, chunks: encoder.NewChunks(columns, &e.pages),
+		fields: e.schema.fields, pageBytes: pages.PageBytes, chunks: encoder.NewChunks(columns, &pages),
 	}
 }
