@@ -105,7 +105,7 @@ func arrowType(t column.Type) footer.ArrowType {
 		if t.Kind == column.Decimal256 {
 			bits = 256
 		}
-		return arrowOf(footer.ArrowDecimal, number(0, int(t.Precision)), number(1, int(t.Scale)), number(2, bits))
+		return arrowOf(footer.ArrowDecimal, number(0, t.Precision), number(1, t.Scale), number(2, bits))
 	case column.String:
 		return arrowOf(footer.ArrowUtf8)
 	case column.Binary:
