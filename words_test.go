@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +36,7 @@ var badWords = []struct {
 		`normalis|synchronis|licence|artefact|whilst|amongst|towards)`), "American spelling"},
 }
 
-// softWords are patterns that only nounsLeft, tables of measurements and the changelog may have.
+// softWords are patterns that only tables of measurements and the changelog may have.
 var softWords = []struct {
 	pattern *regexp.Regexp
 	advice  string
@@ -48,10 +47,6 @@ var softWords = []struct {
 		"begin with a verb: what the function does",
 	},
 }
-
-// nounsLeft are folders whose comments may have softWords: the root package without the folders below it, the packages
-// into which it is being divided, and others with the folders below them. The list only shrinks.
-var nounsLeft = []string{"parquetscan"}
 
 // people are the nouns after which "who" stands for people.
 var people = regexp.MustCompile(`(?i)\b(user|users|people|person|engineer|engineers|programmer|programmers|contributor|contributors|maintainer|maintainers|operator|operators|newcomer|newcomers|those|anyone|one) who\b`)
@@ -229,10 +224,7 @@ func checkLine(path string, at int, line string, report func(path string, line i
 			report(path, at, line, bad.advice)
 		}
 	}
-	dir := filepath.ToSlash(filepath.Dir(path))
-	left := func(folder string) bool { return dir == folder || strings.HasPrefix(dir, folder+"/") }
-	if dir == "bench/results" || path == "CHANGELOG.md" ||
-		strings.HasSuffix(path, ".go") && slices.ContainsFunc(nounsLeft, left) {
+	if filepath.ToSlash(filepath.Dir(path)) == "bench/results" || path == "CHANGELOG.md" {
 		return
 	}
 	for _, bad := range softWords {

@@ -40,8 +40,8 @@ var (
 	}}}}
 )
 
-// walk walks over a struct. r is bad if a list has elements of another type, which arrow-go reads as those of the right
-// one, allocating as many as they claim.
+// walk walks over a struct. r is bad if a list has elements of another type, which arrow-go reads as elements of the
+// right one, allocating as many as they claim.
 func (s *shape) walk(r *thrift.Reader) {
 	for id, typ := range r.Fields() {
 		child := s.fields[id]

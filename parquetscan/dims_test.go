@@ -66,7 +66,7 @@ func TestNamedVectorsOfOtherDimensions(t *testing.T) {
 }
 
 // TestSchemaOfNestedVectors reads the schemas of lists of a fixed length in a struct: vectors in the schema of a Scan,
-// and lists in those of a Dataset and of a Scan that reads lists.
+// and lists in the schemas of a Dataset and of a Scan that reads lists.
 func TestSchemaOfNestedVectors(t *testing.T) {
 	element := arrow.PrimitiveTypes.Int32
 	typ := arrow.StructOf(

@@ -31,7 +31,7 @@ func writeBatches(t testing.TB, schema column.Schema, o WriterOptions, batches .
 	return buf.Bytes()
 }
 
-// requireReadsBack fails unless the rows of a file are those of want.
+// requireReadsBack fails unless a file has the rows of want.
 func requireReadsBack(t testing.TB, file []byte, o Options, want *column.Batch) {
 	t.Helper()
 	d := openSources(t, Config{}, file)

@@ -80,7 +80,7 @@ func levelsPage(reps, defs []byte, values ...byte) handColumn {
 	return handColumn{physical: physicalFloat, values: int64(len(defs)), pages: [][]byte{plainPage(len(defs), data)}}
 }
 
-// TestDefinitionLevelsBeyondTheSchema has a level above that of a value at each place of a column: it is neither a
+// TestDefinitionLevelsBeyondTheSchema has a level above the level of a value at each place of a column: it is neither a
 // value nor a NULL.
 func TestDefinitionLevelsBeyondTheSchema(t *testing.T) {
 	structs := []treeElement{{"s", -1, optional, convertedNever, 1}, {"x", physicalFloat, optional, convertedNever, 0}}

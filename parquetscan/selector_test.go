@@ -19,7 +19,7 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// Rows selected while they are read: the rows are those of a scan without a selection.
+// Rows selected while they are read: the rows are the same as without a selection.
 
 // rowTexts returns the rows of batches as text, by row number, the last column.
 func rowTexts(t testing.TB, rows map[int64]string, b *column.Batch) {

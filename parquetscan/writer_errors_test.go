@@ -97,7 +97,7 @@ func TestNewWriterErrors(t *testing.T) {
 	}
 }
 
-// as is Column.As without an error.
+// as converts a column to a type, and fails the test on an error.
 func as(t *testing.T, c column.Column, to column.Type) column.Column {
 	t.Helper()
 	c, err := c.WithType(to)

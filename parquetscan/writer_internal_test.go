@@ -85,7 +85,7 @@ func TestDecimalWithin(t *testing.T) {
 	}
 }
 
-// TestLeavesOfNames selects the leaves of a column, or of a path in it, and not those of a name that begins alike.
+// TestLeavesOfNames selects the leaves of a column, or of a path in it, and not the leaves of a name that begins alike.
 func TestLeavesOfNames(t *testing.T) {
 	id := column.Of("id", []int64{1})
 	b := column.NewBatch(column.Structs("s", id, column.Lists("list", []int32{0, 1}, id)), column.Of("st", []int64{1}), column.Of("s2", []int64{1}))

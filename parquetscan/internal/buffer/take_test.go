@@ -22,8 +22,8 @@ func onesReference(sel []byte, n int) (runs [][2]int) {
 	return runs
 }
 
-// TestOnes compares the runs of 1 bits with those of the reference, in selections of 0 to 299 rows. Bits after the last
-// row may be set.
+// TestOnes compares the runs of 1 bits with the runs of the reference, in selections of 0 to 299 rows. Bits after the
+// last row may be set.
 func TestOnes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {

@@ -50,7 +50,7 @@ func plainValues(rng *rand.Rand, physical parquet.Type, n int) (data []byte) {
 }
 
 // TestArrowDecodesPages decodes pages of every physical type with arrow-go, the reference of decoders: the values are
-// those of the page, up to a limit of bytes.
+// the values of the page, up to a limit of bytes.
 func TestArrowDecodesPages(t *testing.T) {
 	types := parquet.Types
 	for _, physical := range []parquet.Type{

@@ -48,7 +48,7 @@ func (c *Decoder) Open(leaf *footer.Leaf, limit int) {
 	c.Dict, c.DictValues, c.DictLen = nil, c.DictValues[:0], -1
 }
 
-// CountsValues reports whether start needs the number of values of a page, which is not that of its levels.
+// CountsValues reports whether start needs the number of values of a page, which is not the number of its levels.
 func (c *Decoder) CountsValues(h *page.Header) bool {
 	return c.leaf.MaxDef > 0 && !h.DictionaryCoded() && h.Encoding != format.Plain &&
 		!(h.Encoding == format.RLE && c.leaf.Type.Kind == column.Bool)

@@ -86,7 +86,7 @@ func addDeltas[T uint32 | uint64](dst []T, value, least T, packed []byte, width 
 			dst[i] = value
 		}
 	case width <= 32:
-		// The differences go to the end of dst: an integer of dst never overwrites those of later ones.
+		// The differences go to the end of dst: an integer of dst never overwrites the differences of later ones.
 		words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst)*int(unsafe.Sizeof(value))/4)
 		deltas := words[len(words)-len(dst):]
 		bitpack.Unpack(deltas, packed, 0, uint(width))

@@ -172,8 +172,8 @@ func deltaColumn(physical parquet.Type) *schema.Column {
 	return schema.NewColumn(schema.MustPrimitive(schema.NewPrimitiveNode("d", parquet.Repetitions.Required, physical, -1, -1)), 0, 0)
 }
 
-// FuzzDeltas compares integers in DELTA_BINARY_PACKED with those of the reference, and with those that arrow-go
-// decodes. arrow-go refuses some deltas.
+// FuzzDeltas compares integers in DELTA_BINARY_PACKED with the integers of the reference, and with the ones that
+// arrow-go decodes. arrow-go refuses some deltas.
 func FuzzDeltas(f *testing.F) {
 	f.Add(deltas(1, 2, 4, -5, 0), 5)
 	f.Add(wideDeltas([]int64{1, math.MinInt32, 4, math.MaxInt64}), 4)

@@ -27,7 +27,7 @@ func TestLongestRun(t *testing.T) {
 	}
 }
 
-// FuzzHybrid compares values with those of the reference.
+// FuzzHybrid compares values with the reference's.
 func FuzzHybrid(f *testing.F) {
 	f.Add([]byte{3, 0x88, 0xc6, 0xfa, 6, 5}, uint(3), uint(20), uint(3))
 	f.Add([]byte{6, 5, 3, 0xff}, uint(1), uint(9), uint(1))

@@ -11,7 +11,7 @@ import (
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
-// FuzzLookUp compares hits and values of codes with those of decoded codes.
+// FuzzLookUp compares hits and values of codes with the hits and values of decoded codes.
 func FuzzLookUp(f *testing.F) {
 	f.Add([]byte{0x03, 0x88, 0xc6, 0xfa, 20, 5, 0x05, 1, 2, 3, 4, 5, 6}, uint8(3), uint8(8), uint16(50))
 	f.Add([]byte{200, 1, 3}, uint8(2), uint8(4), uint16(100))

@@ -68,7 +68,7 @@ func TestCodeWidth(t *testing.T) {
 	}
 }
 
-// TestBounds compares the bounds of pieces with those of one value after the other.
+// TestBounds compares the bounds of pieces with the bounds of one value after the other.
 func TestBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	widths := map[Order]int{
@@ -159,7 +159,7 @@ func TestOrderOfPages(t *testing.T) {
 	}
 }
 
-// TestBloomFilter compares filters with those of arrow-go of the same size.
+// TestBloomFilter compares filters with arrow-go's of the same size.
 func TestBloomFilter(t *testing.T) {
 	f := bloomFilter{words: make([]uint32, mostFilter/4)}
 	for _, n := range []int{0, 1, 3000, 5000, 100_000, 2_000_000} {

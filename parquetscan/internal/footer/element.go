@@ -28,7 +28,7 @@ const maxTreeDepth = 256
 type treeReader struct {
 	*thrift.Reader
 	left  int   // elements
-	paths int   // bytes of the paths of all elements so far: the footer keeps those of columns
+	paths int   // bytes of the paths of all elements so far: the footer keeps the paths of columns
 	err   error // of an element that is valid Thrift
 }
 

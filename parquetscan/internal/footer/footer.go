@@ -88,8 +88,8 @@ func (f *Footer) Find(key string) []byte {
 // leastPage is less than the bytes of a page with its header, in which the number of values is an i32.
 const leastPage = 16
 
-// CheckRows returns an error for a row group whose column chunks cannot have its rows. size is that of the file. One
-// column chunk that can have them is enough: the others are checked when they are read.
+// CheckRows returns an error for a row group whose column chunks cannot have its rows. size is the size of the file.
+// One column chunk that can have them is enough: the others are checked when they are read.
 func (f *Footer) CheckRows(size int64) error {
 	for i := range f.Groups {
 		if f.Groups[i].Rows == 0 {

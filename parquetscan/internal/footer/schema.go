@@ -135,7 +135,7 @@ func (n *Node) CheckReadable() error {
 // schemaBuilder converts the elements of a schema to nodes and numbers its leaves.
 type schemaBuilder struct{ leaves []*Leaf }
 
-// node returns the node of e. Its parent is present from definition level def on; above and rep are those of the
+// node returns the node of e. Its parent is present from definition level def on; above and rep are the levels of the
 // enclosing element.
 func (b *schemaBuilder) node(e *element, def, above, rep int, path string) (*Node, error) {
 	if e.Repetition == format.Repeated {

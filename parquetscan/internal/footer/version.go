@@ -80,8 +80,8 @@ func (v *Version) before(program string, number ...int) bool {
 // omitsDictionaryHeader reports whether the lengths of column chunks lack the header of the dictionary (PARQUET-816).
 func (v *Version) omitsDictionaryHeader() bool { return v.before("parquet-mr", 1, 2, 9) }
 
-// CompressesAll reports whether the writer of a file compresses the values of all pages V2: those of Arrow before 3.0
-// are marked as uncompressed (ARROW-17100). Later versions of Arrow have another name.
+// CompressesAll reports whether the writer of a file compresses the values of all pages V2: the pages of Arrow before
+// 3.0 are marked as uncompressed (ARROW-17100). Later versions of Arrow have another name.
 func (v *Version) CompressesAll() bool { return v.before("parquet-cpp", 2, 0, 0) }
 
 // CorrectStatistics reports whether the writer of the file computed the statistics of a column correctly. signed means

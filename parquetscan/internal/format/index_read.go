@@ -80,7 +80,7 @@ func elements(r *thrift.Reader, want byte) int {
 	return int(n)
 }
 
-// readFlags reads a list of booleans, whose type is written as that of true or of false.
+// readFlags reads a list of booleans, whose type is written as the type of true or of false.
 func readFlags(r *thrift.Reader) []bool {
 	typ, n := r.List()
 	r.Bad = r.Bad || n > 0 && typ != thrift.True && typ != thrift.False

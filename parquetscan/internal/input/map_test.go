@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWindowLoads reads parts of a mapped range in order: the bytes are those of the file, and the window never loads
+// TestWindowLoads reads parts of a mapped range in order: the bytes are the file's, and the window never loads
 // or requests bytes outside of the range.
 func TestWindowLoads(t *testing.T) {
 	content := make([]byte, 3*ReadStep+1234)

@@ -20,8 +20,8 @@ func decompressLZ4(dst, src []byte) (int, error) {
 	return lz4.UncompressBlock(src, dst)
 }
 
-// decompressHadoop decodes frames: the length of the content and that of the block, 4 bytes each, big-endian, and a raw
-// block. It returns false if src is anything else.
+// decompressHadoop decodes frames: the length of the content and the length of the block, 4 bytes each, big-endian, and
+// a raw block. It returns false if src is anything else.
 func decompressHadoop(dst, src []byte) bool {
 	for len(src) > 0 {
 		if len(src) < 8 {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRanges compares intersections and unions of ranges with those of bits.
+// TestRanges compares intersections and unions of ranges with the ones of bits.
 func TestRanges(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const rows = 24

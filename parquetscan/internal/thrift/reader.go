@@ -134,7 +134,7 @@ func (r *Reader) List() (typ byte, n uint64) {
 	return head & 15, n
 }
 
-// Structs reads the header of a list of structs, and returns their number, at most that of the remaining bytes.
+// Structs reads the header of a list of structs, and returns their number, at most the number of the remaining bytes.
 func (r *Reader) Structs() int {
 	typ, n := r.List()
 	if n > 0 && typ != Struct {
