@@ -179,7 +179,7 @@ func TestStagesSearchTextsLast(t *testing.T) {
 	require.Equal(t, [][]string{{"n"}, {"c"}, {"a"}, {"b"}}, stages)
 }
 
-// TestStagesShareColumns filters columns of codes by tests of which a later one needs the column of an earlier one.
+// TestStagesShareColumns filters columns of codes by tests; a later test needs the column of an earlier one.
 func TestStagesShareColumns(t *testing.T) {
 	const rows = 2000
 	n, m, texts := make([]int64, rows), make([]int64, rows), make([]string, rows)

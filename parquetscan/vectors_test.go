@@ -512,7 +512,7 @@ func TestHostileVectors(t *testing.T) {
 
 func errorOf(_ uint64, err error) error { return err }
 
-// TestRaggedRows reads rows by their numbers as one batch, of which the first have vectors.
+// TestRaggedRows reads rows by their numbers as one batch, whose first rows have vectors.
 func TestRaggedRows(t *testing.T) {
 	d := openSources(t, Config{}, writeVectors(t, vectorSchema{nullable: true}, [][]vector{{{1, 2}, {3, 4}}, {{5}, {6, 7, 8}}}))
 	require.Equal(t, column.VectorOf(column.Float32, 2), scanOf(t, d, Options{}).Schema()[0].Type)

@@ -228,7 +228,7 @@ func (w *columnWriter) writeMatrix(n *writeNode, c *column.Column, from, to int)
 	return w.writeValues(n, c, 0, 0, nil, entries, to-from)
 }
 
-// withNulls returns the entries of a field, some of which may be NULL, as entries of its values.
+// withNulls returns the entries of the values of a field: NULLs have a lower definition level.
 func (w *columnWriter) withNulls(n *writeNode, c *column.Column, e *levelEntries, depth int) (*levelEntries, error) {
 	if n.field.Nullable {
 		t := w.step(depth)

@@ -109,8 +109,8 @@ func (s *writeSchema) add(f column.Field, path string, in []string, def, rep int
 	return n, nil
 }
 
-// addNested is add for a field with children or of vectors, of which n has the levels and the path; at is its path in
-// the file's schema.
+// addNested adds a field of vectors, or a field with children. n has its levels and its path; at is its path in the
+// file's schema.
 func (s *writeSchema) addNested(n *writeNode, at []string, repetition format.Repetition) error {
 	f := n.field
 	switch f.Type.Kind {

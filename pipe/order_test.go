@@ -149,7 +149,7 @@ func TestStatisticsOfEveryType(t *testing.T) {
 	require.Equal(t, kinds, answered)
 }
 
-// TestEqualRowsStayInTheirOrder orders rows of which many are equal: rows of batches, files, unions and earlier orders
+// TestEqualRowsStayInTheirOrder orders rows, many of them equal: rows of batches, files, unions and earlier orders
 // stay in their order, groups are ordered by their keys, also behind a selection that moves or drops columns.
 func TestEqualRowsStayInTheirOrder(t *testing.T) {
 	const n = 3000

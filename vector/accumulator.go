@@ -39,7 +39,7 @@ func (r *Result) Query(i int) (positions []int64, distances []float32) {
 // one after the other; the position of a row is its number in m.
 //
 // Rows at the same distance are ordered by position, and rows whose distance is NaN are the last, so that the result
-// does not depend on the number of workers. A distance is the one that [Distance] returns. Queries must be finite, and
+// does not depend on the number of workers. Distances equal the results of [Distance]. Queries must be finite, and
 // not zero for Cosine. The errors are *[DimensionError], *[ElementError], [ErrK], [ErrMetric], [ErrShape] and
 // [ErrZero].
 func Nearest(m Matrix, queries []float32, k int, metric Metric, options Options) (*Result, error) {

@@ -67,7 +67,7 @@ func TestNearestOfCloseRows(t *testing.T) {
 	})
 }
 
-// TestNearestOfEqualRows has rows that differ in their last bits, of which rounding decides the order. The squares of
+// TestNearestOfEqualRows has rows that differ in their last bits, so that rounding decides the order. The squares of
 // the small rows underflow.
 func TestNearestOfEqualRows(t *testing.T) {
 	withKernel(t, func(t *testing.T, k *kernel) {
@@ -139,7 +139,7 @@ func TestNothingToSearch(t *testing.T) {
 	require.Equal(t, &Result{}, r)
 }
 
-// TestColumns searches batches of which one has only NULLs, and therefore no dimension.
+// TestColumns searches several batches; one has only NULLs, and therefore no dimension.
 func TestColumns(t *testing.T) {
 	a, err := New([]float32{0, 0}, 2, 3, L2)
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func ExampleNearest() {
 	// [1 3] [1 2]
 }
 
-// Rows that arrive in parts have the positions that Add is told.
+// Rows that arrive in parts have positions from the first position on that Add receives.
 func ExampleAccumulator() {
 	a, err := vector.New([]float32{1, 0}, 2, 2, vector.Dot)
 	if err != nil {

@@ -2,7 +2,7 @@
 
 package vector
 
-// Kernels: the sets of loops, of which the processor's features select one at the start.
+// Kernels: sets of loops. The processor's features select one set at the start.
 
 // An op is the sum that a kernel computes for a row x and a query q.
 type op uint8
@@ -52,7 +52,7 @@ type tile struct {
 	scores [maxRows * lanes]float32
 }
 
-// limits are the parameters of the queries of a panel, and the bounds of which they were computed.
+// limits are the parameters of the queries of a panel, and the bounds that they were computed from.
 type limits struct {
 	above, slope [lanes]float32
 	bounds       [lanes]key

@@ -125,7 +125,7 @@ func TestNearestEqualsSlowSearch(t *testing.T) {
 	})
 }
 
-// special returns rows of which many are equal, zero, tiny, huge, infinite or NaN.
+// special returns rows; many are equal, zero, tiny, huge, infinite or NaN.
 func special(r *rand.Rand, rows, dim int) []float32 {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	v := randomFloats(r, rows*dim)

@@ -4,8 +4,8 @@ package vector
 
 import "math"
 
-// Limits of the sums of tiles. The inner product of a tile, the squared lengths, and the sum of which a distance is
-// made have rounding errors. A limit is lower by all of them, so that a tile drops only rows whose distance is beyond
+// Limits of the sums of tiles. The inner product of a tile, the squared lengths, and the sum in a distance have
+// rounding errors. A limit is lower by all of them, so that a tile drops only rows whose distance is beyond
 // the bound.
 //
 // The sum of n products in any order has an error of at most n u Σ|q x| ≤ n u |q||x|, u = 2^-24, if no sum overflows;
@@ -59,8 +59,8 @@ func (l *limits) set(a *Accumulator, lane, q int) {
 // squared returns the square of a distance of L2, and of those that round to the same one.
 func squared(d float32) float64 { return float64(d) * float64(d) * (1 + 0x1p-20) }
 
-// prepareRows sets the parameters of the rows of the block from their squared lengths. Rows of which sums may overflow
-// always remain.
+// prepareRows sets the parameters of the rows of the block from their squared lengths. A row whose sums may
+// overflow always remains.
 func (w *worker) prepareRows() {
 	tiny := underflow(w.dim)
 	for i, squares := range w.squares[:len(w.rows)] {

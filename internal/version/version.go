@@ -3,5 +3,5 @@
 // Package version has the version of this repository's modules.
 package version
 
-// Version is the version that servers and files are told. .ci/release sets it.
+// Version is sent to servers and written to files. .ci/release sets it.
 const Version = "0.1.0"

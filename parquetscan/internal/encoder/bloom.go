@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/thrift"
 )
 
@@ -20,14 +21,6 @@ const (
 	leastFilter = 8 << 10
 	mostFilter  = 4 << 20
 )
-
-// wordsOfBlock is the number of 32-bit words of a block, in each of which a value sets a bit.
-const wordsOfBlock = 8
-
-// saltsOfBlock select the bit in each word of a block.
-var saltsOfBlock = [wordsOfBlock]uint32{
-	0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
-}
 
 // bitsOfValue is the size of a filter in bits per distinct value at which 1 % of other values are found: -8 /
 // ln(1-0.01^(1/8)).
@@ -42,10 +35,10 @@ type bloomFilter struct {
 // insert adds a value, as PLAIN without a length.
 func (f *bloomFilter) insert(v []byte) {
 	hash := xxhash.Sum64(v)
-	const blocks = mostFilter / 4 / wordsOfBlock
-	block := f.words[hash>>32*blocks>>32*wordsOfBlock:][:wordsOfBlock]
+	const blocks = mostFilter / 4 / format.BloomWords
+	block := f.words[hash>>32*blocks>>32*format.BloomWords:][:format.BloomWords]
 	fresh := uint32(0)
-	for i, salt := range saltsOfBlock {
+	for i, salt := range format.BloomSalts {
 		bit := uint32(1) << (uint32(hash) * salt >> 27)
 		fresh |= bit &^ block[i]
 		block[i] |= bit
@@ -62,9 +55,9 @@ func (f *bloomFilter) fold() []uint32 {
 	size := max(leastFilter, min(mostFilter, 1<<bits.Len(uint(max(1, want)-1))))
 	words := f.words
 	for ; 4*len(words) > size; words = words[:len(words)/2] {
-		for i := 0; i < len(words)/2; i += wordsOfBlock {
-			for k := range wordsOfBlock {
-				words[i+k] = words[2*i+k] | words[2*i+wordsOfBlock+k]
+		for i := 0; i < len(words)/2; i += format.BloomWords {
+			for k := range format.BloomWords {
+				words[i+k] = words[2*i+k] | words[2*i+format.BloomWords+k]
 			}
 		}
 	}

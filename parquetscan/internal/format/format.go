@@ -159,3 +159,12 @@ func name(of string, v int32, names ...string) string {
 	}
 	return fmt.Sprintf("%s(%d)", of, v)
 }
+
+// BloomWords is the number of 32-bit words of a block of a Bloom filter (BloomFilter.md). A value sets a bit in each
+// word.
+const BloomWords = 8
+
+// BloomSalts select the bit of a value in each word of a block.
+var BloomSalts = [BloomWords]uint32{
+	0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
+}

@@ -17,13 +17,8 @@ import (
 // Split-block bloom filters of column chunks (parquet-format, BloomFilter.md). Only the blocks that may contain the
 // wanted values are read.
 
-// bloomBlock is the length of a block in bytes: 8 words, in each of which a value sets a bit.
-const bloomBlock = 32
-
-// bloomSalts select the bit in each word of a block.
-var bloomSalts = [bloomBlock / 4]uint32{
-	0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
-}
+// bloomBlock is the length of a block in bytes.
+const bloomBlock = 4 * format.BloomWords
 
 // bloomLacks reports whether the bloom filter of a column contains none of a leaf's points.
 func (r *Pruner) bloomLacks(l *leafTerm, leaf int) bool {
@@ -57,7 +52,7 @@ func (r *Pruner) bloomLacks(l *leafTerm, leaf int) bool {
 
 // bloomContains reports whether a block contains a value, by the low half of the hash of the value.
 func bloomContains(block []byte, hash uint32) bool {
-	for i, salt := range bloomSalts {
+	for i, salt := range format.BloomSalts {
 		if binary.LittleEndian.Uint32(block[4*i:])>>(hash*salt>>27)&1 == 0 {
 			return false
 		}
