@@ -24,6 +24,8 @@ var (
 	ErrK = errors.New("unsupported number of hits")
 	// ErrOption means that an option of a search or an index has a value that the server does not accept.
 	ErrOption = errors.New("unsupported option")
+	// ErrNoVector means that the vector of a row is NULL.
+	ErrNoVector = errors.New("the row has no vector")
 	// ErrRow means that a type of rows does not fit the columns of the table.
 	ErrRow = errors.New("the type of rows does not fit the table")
 )
@@ -31,12 +33,16 @@ var (
 // A FilterError means that a condition of Where cannot be sent to the server with a search by an index.
 type FilterError struct {
 	Condition string // as text of package expr
-	Index     string // the index of the search
+	Index     string // the index of the search; empty if no index serves such a condition
 	Reason    string
 }
 
 func (e *FilterError) Error() string {
-	return fmt.Sprintf("search: filter %s: %s (index %s): create an index that serves it, or search exactly", e.Condition, e.Reason, e.Index)
+	index := ""
+	if e.Index != "" {
+		index = " (index " + e.Index + "): create an index that serves it,"
+	}
+	return fmt.Sprintf("search: filter %s: %s%s or search exactly", e.Condition, e.Reason, index)
 }
 
 // An IndexNotReadyError means that an index exists and does not answer yet: WaitReady waits for it. It wraps the error

@@ -5,7 +5,6 @@ package search
 import (
 	"bytes"
 	"cmp"
-	"slices"
 )
 
 // A Hit is a row near to a query.
@@ -28,12 +27,10 @@ type Result[T any] struct {
 	Warnings []string
 }
 
-// compareHits orders hits by score, NaN last, then by primary key.
-func compareHits[T any](a, b Hit[T]) int {
-	if c := cmp.Compare(b.Score, a.Score); c != 0 { // NaN is less than any other score
+// compareScores orders rows by score, NaN last, then by the cells of the primary key.
+func compareScores(a, b float32, keyA, keyB []byte) int {
+	if c := cmp.Compare(b, a); c != 0 { // NaN is less than any other score
 		return c
 	}
-	return bytes.Compare(a.key, b.key)
+	return bytes.Compare(keyA, keyB)
 }
-
-func sortHits[T any](hits []Hit[T]) { slices.SortFunc(hits, compareHits[T]) }

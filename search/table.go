@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
@@ -20,11 +21,12 @@ import (
 // A table is a table with a column of vectors.
 type table struct {
 	target
-	server  server
-	meta    *cql.TableMetadata
-	dim     int
-	indexes []index // of the column; the one that serves comes first
-	columns []index // storage-attached and other indexes of the other columns
+	server       server
+	meta         *cql.TableMetadata
+	keyspaceMeta *cql.KeyspaceMetadata // that the table was read from
+	dim          int
+	indexes      []index // of the column; the one that serves comes first
+	columns      []index // storage-attached and other indexes of the other columns
 }
 
 // An index is an index of a column.
@@ -38,8 +40,43 @@ type index struct {
 	options      map[string]string
 }
 
+// A schema is the table of an open Query. It follows changes of the session's schema.
+type schema struct {
+	target  target
+	current atomic.Pointer[table]
+}
+
+// openSchema reads the schema of a target's table.
+func openSchema(ctx context.Context, session *vecql.Session, t target) (*schema, error) {
+	s := &schema{target: t}
+	_, err := s.read(ctx, session)
+	return s, err
+}
+
+// table returns the table as of the last read.
+func (s *schema) table() *table { return s.current.Load() }
+
+// read returns the table as of now. The session reads the schema again only after a change.
+func (s *schema) read(ctx context.Context, session *vecql.Session) (*table, error) {
+	if t := s.table(); t != nil {
+		if ks, err := session.KeyspaceMetadata(ctx, t.keyspace); err == nil && ks == t.keyspaceMeta {
+			return t, nil
+		}
+	}
+	t, err := tableOf(ctx, session, s.target)
+	if err != nil {
+		return nil, err
+	}
+	s.current.Store(t)
+	return t, nil
+}
+
 // tableOf reads the schema of a target's table and chooses the column.
 func tableOf(ctx context.Context, session *vecql.Session, t target) (*table, error) {
+	ks, err := session.KeyspaceMetadata(ctx, t.keyspace)
+	if err != nil {
+		return nil, errorf("table %s.%s: %w", t.keyspace, t.table, err)
+	}
 	meta, err := session.TableMetadata(ctx, t.keyspace, t.table)
 	if err != nil {
 		return nil, errorf("table %s.%s: %w", t.keyspace, t.table, err)
@@ -48,11 +85,12 @@ func tableOf(ctx context.Context, session *vecql.Session, t target) (*table, err
 	if err != nil {
 		return nil, err
 	}
-	out := &table{target: t, server: s, meta: meta}
+	out := &table{target: t, server: s, meta: meta, keyspaceMeta: ks}
 	if err := out.chooseColumn(); err != nil {
 		return nil, err
 	}
-	return out, out.readIndexes(ctx, session)
+	out.readIndexes(ks.Indexes)
+	return out, nil
 }
 
 // chooseColumn sets the column and its dimension.
@@ -87,13 +125,9 @@ func floatsOf(info cql.TypeInfo) (dim int, ok bool) {
 }
 
 // readIndexes reads the indexes of the table from the schema.
-func (t *table) readIndexes(ctx context.Context, session *vecql.Session) error {
-	ks, err := session.KeyspaceMetadata(ctx, t.keyspace)
-	if err != nil {
-		return errorf("indexes of %s.%s: %w", t.keyspace, t.table, err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(ks.Indexes)) {
-		if meta := ks.Indexes[name]; meta.Table == t.table {
+func (t *table) readIndexes(indexes map[string]*cql.IndexMetadata) {
+	for _, name := range slices.Sorted(maps.Keys(indexes)) {
+		if meta := indexes[name]; meta.Table == t.table {
 			i := indexOf(meta)
 			if i.column == t.column {
 				t.indexes = append(t.indexes, i)
@@ -104,7 +138,6 @@ func (t *table) readIndexes(ctx context.Context, session *vecql.Session) error {
 	}
 	// vector-store prefers the newest: indexes.rs, best_index
 	slices.SortStableFunc(t.indexes, func(a, b index) int { return cmp.Compare(timeOf(b.version), timeOf(a.version)) })
-	return nil
 }
 
 // timeOf returns the time of a timeuuid, 0 for another text.

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package search
+
+import (
+	"context"
+	"encoding/binary"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/vector"
+)
+
+// Nearest yields the k rows nearest to a query of as many elements as the vectors have, the nearest first. An error
+// ends the loop as its last pair. All has the warnings of the server besides.
+func (q *Query[T]) Nearest(ctx context.Context, query []float32, k int) iter.Seq2[Hit[T], error] {
+	return func(yield func(Hit[T], error) bool) {
+		result, err := q.All(ctx, query, k)
+		for _, hit := range result.Hits {
+			if !yield(hit, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(Hit[T]{}, err)
+		}
+	}
+}
+
+// All returns the k rows nearest to a query. Each hit has memory of its own. The errors, before a request is sent, are
+// *vector.DimensionError, *vector.ElementError and vector.ErrZero for the query, ErrK, ErrNoIndex and ErrMetric, and
+// *FilterError; afterwards *IndexNotReadyError, or a *vecql.RequestFailure. A search that fails because ScyllaDB's
+// vector store starts is repeated until it succeeds or the context ends.
+func (q *Query[T]) All(ctx context.Context, query []float32, k int) (Result[T], error) {
+	results, err := q.Each(ctx, [][]float32{query}, k)
+	if err != nil {
+		return Result[T]{}, err
+	}
+	return results[0], nil
+}
+
+// Each returns a result for each of several queries, as All does. By an index it sends some requests at a time; an
+// exact search reads the table once for all queries.
+func (q *Query[T]) Each(ctx context.Context, queries [][]float32, k int) ([]Result[T], error) {
+	p, found, err := q.find(ctx, queries, k)
+	if err != nil {
+		return nil, err
+	}
+	infos := p.table.infosOf(q.columns)
+	results := make([]Result[T], len(queries))
+	for i, f := range found {
+		results[i] = Result[T]{Hits: make([]Hit[T], len(f.rows)), K: k, Outside: f.outside, Warnings: f.warnings}
+		for j, r := range f.rows {
+			hit := Hit[T]{Score: r.score, Distance: r.distance, key: r.key}
+			if hit.Row, err = decodeRow[T](infos, r.cells); err != nil {
+				return nil, errorf("rows of %s: %w", p.Index, err)
+			}
+			results[i].Hits[j] = hit
+		}
+	}
+	return results, nil
+}
+
+// found are the rows of one query, in order and within the bounds of the search.
+type found struct {
+	rows     []row
+	outside  int
+	warnings []string
+}
+
+// A row is a row of a result: the cells of the columns that T reads and the cells of the primary key, as [bytes].
+type row struct {
+	cells, key      []byte
+	score, distance float32
+}
+
+// find searches by the plan.
+func (q *Query[T]) find(ctx context.Context, queries [][]float32, k int) (Plan, []found, error) {
+	t, err := q.schema.read(ctx, q.session)
+	if err != nil {
+		return Plan{}, nil, err
+	}
+	p, err := q.plan(t, k)
+	if err != nil {
+		return p, nil, err
+	}
+	for i, query := range queries {
+		if err := t.check(query, p.Metric); err != nil {
+			return p, nil, errorf("query %d: %w", i, err)
+		}
+	}
+	out := make([]found, len(queries))
+	err = parallel(ctx, len(queries), searchesInFlight, func(ctx context.Context, i int) error {
+		rows, warnings, err := q.ask(ctx, &p, queries[i])
+		out[i] = q.cut(rows, k)
+		out[i].warnings = warnings
+		return err
+	})
+	return p, out, err
+}
+
+// searchesInFlight is the number of searches that Each and Batch send at a time.
+const searchesInFlight = 16
+
+// check returns the error of a query that servers refuse, or whose answer would have no meaning.
+func (t *table) check(query []float32, metric vector.Metric) error {
+	if len(query) != t.dim {
+		return &vector.DimensionError{What: "query", Got: len(query), Want: t.dim}
+	}
+	zero := true
+	for i, x := range query {
+		if x != x || math.IsInf(float64(x), 0) {
+			return &vector.ElementError{What: "query", Element: i, Value: x}
+		}
+		zero = zero && x == 0
+	}
+	if zero && metric == vector.Cosine {
+		return vector.ErrZero
+	}
+	return nil
+}
+
+// ask sends a search to the server, again while its vector store starts.
+func (q *Query[T]) ask(ctx context.Context, p *Plan, query []float32) (rows []row, warnings []string, err error) {
+	values := slices.Concat([]any{query}, p.values, []any{query})
+	for wait := firstWait; ; wait *= 2 {
+		rows, warnings, err = q.read(ctx, q.statement(p, values), p)
+		switch {
+		case err == nil:
+			return rows, warnings, nil
+		case !transient(err) || wait > longestWait || !background.Sleep(ctx, wait):
+			return nil, nil, q.failed(ctx, p, err)
+		}
+	}
+}
+
+// The waits between searches while ScyllaDB's vector store starts, together 13 s.
+const (
+	firstWait   = 50 * time.Millisecond
+	longestWait = 7 * time.Second
+)
+
+// failed returns the error of a search. An index may have been dropped since the plan was made.
+func (q *Query[T]) failed(ctx context.Context, p *Plan, err error) error {
+	t, readErr := q.schema.read(ctx, q.session)
+	if readErr == nil && !slices.ContainsFunc(t.indexes, func(i index) bool { return i.name == p.index.name }) {
+		return errorf("%w: %s was dropped: %w", ErrNoIndex, p.Index, err)
+	}
+	return notReady(p.Index, err)
+}
+
+// statement returns the request of a search: one page with all rows.
+func (q *Query[T]) statement(p *Plan, values []any) *vecql.Query {
+	query := q.session.Query(p.CQL, values...).Idempotent(true).PageSize(p.Limit)
+	if p.cl != nil {
+		query.Consistency(*p.cl)
+	}
+	return query
+}
+
+// read reads the rows of a search.
+func (q *Query[T]) read(ctx context.Context, query *vecql.Query, p *Plan) (rows []row, warnings []string, err error) {
+	it := query.Iter(ctx)
+	cells := make([][]byte, len(it.Columns()))
+	for it.NextRaw(cells) {
+		var r row
+		for i, cell := range cells[:len(cells)-1] {
+			if i < len(q.columns) {
+				r.cells = appendCell(r.cells, cell)
+			} else {
+				r.key = appendCell(r.key, cell)
+			}
+		}
+		r.score = float32(math.NaN()) // of a NULL
+		if score := cells[len(cells)-1]; len(score) == 4 {
+			r.score = math.Float32frombits(binary.BigEndian.Uint32(score))
+		}
+		r.distance = p.Metric.DistanceOf(r.score, p.table.dim)
+		rows = append(rows, r)
+	}
+	warnings = it.Warnings()
+	return rows, warnings, it.Close()
+}
+
+// cut returns the k nearest rows within the bounds of the search.
+func (q *Query[T]) cut(rows []row, k int) found {
+	slices.SortFunc(rows, func(a, b row) int { return compareScores(a.score, b.score, a.key, b.key) })
+	rows = rows[:min(k, len(rows))]
+	inside := rows[:0]
+	for _, r := range rows {
+		if (q.minScore == nil || r.score >= *q.minScore) && (q.maxDistance == nil || r.distance <= *q.maxDistance) {
+			inside = append(inside, r)
+		}
+	}
+	return found{rows: inside, outside: len(rows) - len(inside)}
+}
