@@ -20,7 +20,7 @@ const (
 
 // Batch returns the k rows nearest to each of several queries as one batch, which is the caller's: the columns that T
 // reads, and QueryColumn, RankColumn, ScoreColumn and DistanceColumn. Rows are in the order of queries, then ranks. The
-// source of the batch has the warnings of the server. The errors are those of All.
+// source of the batch has the warnings of the server. It has the errors of All.
 func (q *Query[T]) Batch(ctx context.Context, queries [][]float32, k int) (*column.Batch, error) {
 	p, found, err := q.find(ctx, queries, k)
 	if err != nil {

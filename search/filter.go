@@ -51,6 +51,7 @@ func (t *table) conditions(filters []expr.Expr) ([]condition, error) {
 
 var errForm = errors.New("the server compares a column with values by =, <, <=, >, >= and IN, joined by AND")
 
+// condition converts one conjunct of a filter.
 func (t *table) condition(e expr.Expr) (condition, error) {
 	for _, name := range e.Columns() {
 		if t.meta.Columns[name] == nil {

@@ -5,6 +5,7 @@ package search
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/vecql/vecql"
@@ -57,7 +58,8 @@ func (q *Query[T]) vectorOf(ctx context.Context, key []any) (v []float32, cells 
 		}
 		cells = appendCell(cells, cell)
 	}
-	text := "SELECT " + cqltext.QuoteIdentifier(t.column) + " FROM " + t.inCQL() + " WHERE " + strings.Join(conditions, " AND ")
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", cqltext.QuoteIdentifier(t.column), t.inCQL(),
+		strings.Join(conditions, " AND "))
 	query := q.session.Query(text, key...)
 	if q.consistency != nil {
 		query.Consistency(*q.consistency)
