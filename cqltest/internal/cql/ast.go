@@ -260,6 +260,7 @@ type ColumnDef struct {
 	Name   string
 	Type   *TypeName
 	Static bool
+	TTL    bool // ScyllaDB: the column has the expiration time of its row
 }
 
 // A PrimaryKey is PRIMARY KEY ((partition, key), clustering, ...).
@@ -274,6 +275,7 @@ const (
 	AlterRename                        // Renames
 	AlterColumnType                    // Column, Type: servers refuse it since Cassandra 3.10
 	AlterOptions                       // Options; tables only
+	AlterTTL                           // ScyllaDB: Column, "" for NULL; tables only
 )
 
 // An AlterTable is ALTER TABLE.
@@ -363,6 +365,8 @@ const (
 type IndexTarget struct {
 	Kind   IndexKind
 	Column string
+	// Columns are "(a, b)" of a local index of ScyllaDB, instead of a column. Nil means none.
+	Columns []string
 }
 
 // A DropIndex is DROP INDEX.

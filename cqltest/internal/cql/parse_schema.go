@@ -227,9 +227,11 @@ func (p *parser) tableItem(st *CreateTable) {
 	}
 }
 
-// columnDef parses "name type [STATIC]".
+// columnDef parses "name type [STATIC]", and TTL of ScyllaDB.
 func (p *parser) columnDef() ColumnDef {
-	return ColumnDef{Name: p.name(), Type: p.typeName(), Static: p.accept("STATIC")}
+	c := ColumnDef{Name: p.name(), Type: p.typeName(), Static: p.accept("STATIC")}
+	c.TTL = p.scylla && p.accept("TTL")
+	return c
 }
 
 // tableProperty parses the rule tableProperty.
@@ -282,6 +284,11 @@ func (p *parser) alterTable() Statement {
 	case p.accept("WITH"):
 		st.Action = AlterOptions
 		st.Options = p.options()
+	case p.scylla && p.accept("TTL"):
+		st.Action = AlterTTL
+		if !p.accept("NULL") {
+			st.Column = p.name()
+		}
 	default:
 		p.noViable()
 	}
@@ -387,6 +394,11 @@ func (p *parser) createIndex(custom bool) Statement {
 
 // indexTarget parses the rule indexIdent.
 func (p *parser) indexTarget() IndexTarget {
+	if p.scylla && p.accept("(") {
+		t := IndexTarget{Columns: list(p, p.column)}
+		p.expect(")")
+		return t
+	}
 	for kind, word := range indexKinds {
 		if word != "" && p.accept(word, "(") {
 			t := IndexTarget{Kind: IndexKind(kind), Column: p.column()}

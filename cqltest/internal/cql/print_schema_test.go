@@ -83,6 +83,7 @@ func (w *writer) columnDef(c ColumnDef) {
 	w.words(QuoteIdent(c.Name), " ")
 	w.typeName(c.Type)
 	w.opt(c.Static, " STATIC")
+	w.opt(c.TTL, " TTL")
 }
 
 // String returns the statement as CQL.
@@ -106,6 +107,9 @@ func (s *AlterTable) String() string {
 			w.words(" ALTER ", QuoteIdent(s.Column), " TYPE ", s.Type.String())
 		case AlterOptions:
 			w.options(s.Options)
+		case AlterTTL:
+			w.opt(s.Column == "", " TTL NULL")
+			w.opt(s.Column != "", " TTL ", QuoteIdent(s.Column))
 		}
 	})
 }
@@ -168,7 +172,13 @@ func (s *CreateIndex) String() string {
 			t := s.Targets[i]
 			w.WriteString(indexKinds[t.Kind])
 			w.opt(t.Kind != IndexColumn, "(")
-			w.WriteString(QuoteIdent(t.Column))
+			if t.Columns == nil {
+				w.WriteString(QuoteIdent(t.Column))
+			} else {
+				w.WriteByte('(')
+				w.idents(t.Columns)
+				w.WriteByte(')')
+			}
 			w.opt(t.Kind != IndexColumn, ")")
 		})
 		w.WriteByte(')')
