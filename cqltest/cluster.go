@@ -113,10 +113,16 @@ func Start(cfg Config) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{}
-	return c, c.start(cfg, engine.New(engine.Options{
+	c.cfg.Now = cfg.Now
+	options := engine.Options{
 		Now: c.now, Version: cfg.Version, Scylla: cfg.Scylla != nil, BatchSizeFail: cfg.BatchSizeFail,
-		DataCenters: c.dataCenters, Cluster: cfg.ClusterName, Roles: c.roles,
-	}))
+		DataCenters: c.dataCenters, Cluster: cfg.ClusterName, Roles: c.roles, SAI: engine.SAI(cfg.SAI),
+	}
+	if s := cfg.Scylla; s != nil {
+		options.Release, options.Tablets = s.Version, s.Tablets > 0
+		options.VectorStore = (*engine.VectorStore)(s.VectorStore)
+	}
+	return c, c.start(cfg, engine.New(options))
 }
 
 // start creates the nodes over db.

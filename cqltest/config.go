@@ -48,6 +48,7 @@ type Config struct {
 	KeepPrepared bool
 
 	Scylla *Scylla // emulates ScyllaDB; default nil, which means Cassandra
+	SAI    SAI     // searches by vectors of Cassandra
 
 	// Now is the clock of the cluster; default time.Now. See also Cluster.StepClock.
 	Now func() time.Time
@@ -104,9 +105,13 @@ type DataCenter struct {
 
 // Scylla configures the emulation of ScyllaDB.
 type Scylla struct {
-	Shards    int  // per node; default 2
-	IgnoreMSB int  // most significant bits of the token that sharding ignores; default 12
-	Tablets   int  // per table, in keyspaces with NetworkTopologyStrategy; default 0, which means vnodes
+	Shards    int // per node; default 2
+	IgnoreMSB int // most significant bits of the token that sharding ignores; default 12
+	// Version is the release in system.versions. system.local has Config.Version, as in ScyllaDB. Default "2026.2.5".
+	Version string
+	// Tablets is the number per table, in keyspaces with NetworkTopologyStrategy. Default 0, which means vnodes; with
+	// VectorStore, which needs tablets, 8.
+	Tablets   int
 	TabletsV2 bool // also offers TABLETS_ROUTING_V2_EXPERIMENTAL
 	// NAT hides the client's source ports, as address translation does: the shard-aware port connects to any shard.
 	NAT bool
@@ -114,6 +119,8 @@ type Scylla struct {
 	NoShardAwarePort bool
 	// NoMetadataID, NoLWTMark and NoRateLimit leave out the extensions of these names, like older releases.
 	NoMetadataID, NoLWTMark, NoRateLimit bool
+	// VectorStore answers searches by vectors (ORDER BY ... ANN OF). Default nil, which means that they are disabled.
+	VectorStore *VectorStore
 }
 
 // A Network is where nodes listen.
@@ -158,12 +165,21 @@ func (c Config) withDefaults() (Config, error) {
 		c.Scylla = &s
 		setDefault(&s.Shards, 2)
 		setDefault(&s.IgnoreMSB, 12)
+		setDefault(&s.Version, "2026.2.5")
+		if s.VectorStore != nil {
+			store := *s.VectorStore
+			s.VectorStore = &store
+			setDefault(&s.Tablets, 8)
+			setDefault(&store.Recall, 1)
+			errs = append(errs, store.check())
+		}
 		*c.Scylla = s
 		fault(s.Shards < 1 || s.Shards > 1024, "Scylla.Shards is %d, must be 1 to 1024", s.Shards)
 		fault(s.IgnoreMSB < 0 || s.IgnoreMSB > 63, "Scylla.IgnoreMSB is %d, must be 0 to 63", s.IgnoreMSB)
 		fault(s.Tablets < 0, "Scylla.Tablets is %d, must not be negative", s.Tablets)
 		protocol, network, version, batch = 4, Addresses, "3.0.8", 1<<20
 	}
+	fault(c.SAI.Build < 0, "SAI.Build is %v, must not be negative", c.SAI.Build)
 	setDefault(&c.Nodes, 3)
 	setDefault(&c.VNodes, 16)
 	setDefault(&c.ClusterName, "cqltest")

@@ -69,6 +69,7 @@ type Error struct {
 	RejectedByCoordinator bool // rate limit
 
 	warnings []string // sent beside the error
+	reason   uint16   // of the failure of the node itself
 
 	// Extra is appended to the body, to test fields that no specification has.
 	Extra []byte
@@ -199,6 +200,7 @@ func errorOf(err error) *Error {
 		return &Error{
 			Code: known.Code, Message: known.Message, Keyspace: known.Keyspace, Table: known.Table,
 			Function: known.Function, ArgTypes: known.ArgTypes, WriteType: known.WriteType, warnings: known.Warnings,
+			reason: known.Reason,
 		}
 	}
 	if errors.Is(err, errMalformed) || errors.Is(err, errDecompress) {

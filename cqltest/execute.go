@@ -3,6 +3,7 @@
 package cqltest
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -480,7 +481,10 @@ func (req *request) withReplicas(err error) error {
 		return err
 	}
 	e.Consistency, e.Required, e.Failures = req.params.Consistency, 1, map[netip.Addr]uint16{}
-	e.Failures[req.conn.node.Addr().Addr()] = 0
+	node := req.conn.node
+	if e.Failures[node.Addr().Addr()] = e.reason; e.reason == engine.ReasonIndexNotAvailable {
+		e.Message += fmt.Sprintf(": INDEX_NOT_AVAILABLE from /%s:%d", node.Addr().Addr(), node.storagePort())
+	}
 	return e
 }
 

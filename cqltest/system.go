@@ -4,6 +4,7 @@ package cqltest
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
@@ -62,6 +63,7 @@ func (c *Cluster) addSystemTables() {
 		add("system", "clients", `address inet p; port int c; client_type text c; connection_stage text; driver_name text;
 			driver_version text; hostname text; protocol_version int; shard_id int; ssl_cipher_suite text;
 			ssl_enabled boolean; ssl_protocol text; username text`, c.clientRows)
+		add("system", "versions", "key text p; build_id text; build_mode text; version text", c.versionRows)
 	} else {
 		add("system", "local", `key text p; bootstrapped text; broadcast_address inet; broadcast_port int; cluster_name text;
 			cql_version text; data_center text; gossip_generation int; host_id uuid; listen_address inet;
@@ -129,6 +131,17 @@ func (c *Cluster) localRows(n *Node) []Row {
 	row["cql_version"] = "3.4.7"
 	row["broadcast_port"], row["listen_port"], row["rpc_port"] = n.storagePort(), n.storagePort(), int(addr.Port())
 	return c.edited(n, "local", []Row{row})
+}
+
+// versionRows returns the row of system.versions of ScyllaDB. A release has a date and a commit after its number.
+func (c *Cluster) versionRows(*Node) []Row {
+	version := c.cfg.Scylla.Version
+	if !strings.Contains(version, "-") {
+		version += "-0.20260901.6f3b9d1a2c4e"
+	}
+	return []Row{{
+		"key": "local", "version": version, "build_mode": "release", "build_id": "5c1e0d3f7a9b2468ace013579bdf2468ace01357",
+	}}
 }
 
 // peerRows returns node n's rows about all other nodes, up or down.

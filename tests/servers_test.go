@@ -146,7 +146,7 @@ func embedded(t *testing.T, k kind) *cqltest.Cluster {
 	case embeddedNode:
 		c.Nodes = 1
 	case embeddedScylla:
-		c.Scylla = &cqltest.Scylla{Shards: 4, Tablets: 16}
+		c.Scylla = &cqltest.Scylla{Shards: 4, Tablets: 16, VectorStore: &cqltest.VectorStore{}}
 	}
 	return cqltest.New(t, c)
 }

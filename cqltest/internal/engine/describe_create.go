@@ -55,11 +55,16 @@ func (i *index) createText(t *table) string {
 		custom, using = "CUSTOM ", " USING "+quoteText(i.options["class_name"])
 		options := maps.Clone(i.options)
 		delete(options, "class_name")
+		delete(options, "index_version")
 		if len(options) > 0 {
 			using += " WITH OPTIONS = " + mapText(options)
 		}
 	}
-	return fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)%s;", custom, quoteName(i.name), t.fullName(), i.target, using)
+	target := i.target
+	if i.vector != nil {
+		target = i.vector.cqlTarget(i.column)
+	}
+	return fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)%s;", custom, quoteName(i.name), t.fullName(), target, using)
 }
 
 func (t *table) fullName() string { return quoteName(t.ks) + "." + quoteName(t.name) }

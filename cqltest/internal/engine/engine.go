@@ -20,6 +20,11 @@ type Options struct {
 	Version string           // release_version; empty means "5.0.9"
 	Cluster string           // name of the cluster, for DESCRIBE CLUSTER
 	Scylla  bool             // lays out schema tables like ScyllaDB
+	Release string           // of ScyllaDB; empty means a new one
+	Tablets bool             // keyspaces of ScyllaDB with NetworkTopologyStrategy have tablets
+	// VectorStore answers ScyllaDB's searches by vectors; nil means that they are disabled.
+	VectorStore *VectorStore
+	SAI         SAI // of Cassandra
 	// DataCenters returns the number of nodes by data center; nil means unknown. A replication_factor of
 	// NetworkTopologyStrategy applies to each data center, and other names are refused.
 	DataCenters func() map[string]int
@@ -39,6 +44,7 @@ type Engine struct {
 	sequence atomic.Int64 // last number of a list element
 	tick     atomic.Int64 // last time of a time UUID, in 100 ns
 	node     [8]byte      // of time UUIDs: clock sequence and node
+	started  time.Time
 }
 
 // New returns an Engine that has only the system keyspaces.
@@ -52,7 +58,7 @@ func New(options Options) *Engine {
 	if options.BatchSizeFail == 0 {
 		options.BatchSizeFail = 50 << 10
 	}
-	e := &Engine{options: options}
+	e := &Engine{options: options, started: options.Now()}
 	id := newID()
 	copy(e.node[:], id[8:])
 	e.node[2] |= 1 // multicast bit: marks a random node id

@@ -31,6 +31,7 @@ type Error struct {
 	Function        string // of CodeFunctionFailure
 	ArgTypes        []string
 	WriteType       string   // of CodeWriteFailure; empty means SIMPLE
+	Reason          uint16   // of a failure of a replica; 0 means unknown
 	Warnings        []string // sent beside the error
 }
 
@@ -38,9 +39,12 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 // replicaFailure is the error of a read or write that replicas cannot execute. The node adds which ones.
-func replicaFailure(code int32) error {
-	return &Error{Code: code, Message: "Operation failed - received 0 responses and 1 failures"}
-}
+func replicaFailure(code int32) error { return &Error{Code: code, Message: failedMessage} }
+
+const failedMessage = "Operation failed - received 0 responses and 1 failures"
+
+// ReasonIndexNotAvailable is Cassandra's reason of the failure of a read by an index that is not built.
+const ReasonIndexNotAvailable = 6
 
 // warned returns err with warnings, unless there are none.
 func warned(err error, warnings []string) error {

@@ -249,8 +249,10 @@ func (e *Engine) applyLocked(mutations []*mutation, sec int64) error {
 			return err
 		}
 	}
-	if err := checkVectors(mutations); err != nil {
-		return err
+	if !e.options.Scylla {
+		if err := checkVectors(mutations); err != nil {
+			return err
+		}
 	}
 	for _, m := range mutations {
 		m.apply(e)

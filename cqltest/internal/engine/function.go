@@ -141,7 +141,7 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 	case name == "token":
 		return c.tokenFunction()
 	case strings.HasPrefix(name, "similarity_"):
-		return similarityFunction(name, types, e)
+		return c.similarityFunction(name, types, e)
 	case plain == "totimestamp" || plain == "todate" || plain == "tounixtimestamp":
 		from := first
 		if plain == "todate" && from == nil && len(e.Args) == 1 {

@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"math"
 	"math/big"
 	"strings"
 	"time"
@@ -117,10 +116,11 @@ func shift(t *Type, b []byte, months, days int, nanos int64) ([]byte, error) {
 	return int64Bytes(at.Add(time.Duration(nanos)).UnixMilli()), nil
 }
 
-// similarityFunction compiles similarity_cosine, similarity_euclidean and similarity_dot_product.
-func similarityFunction(name string, types []*Type, e *cql.Call) (*function, error) {
-	similarity := similarities[strings.TrimPrefix(name, "similarity_")]
-	if similarity == nil {
+// similarityFunction compiles similarity_cosine, similarity_euclidean and similarity_dot_product. Cassandra refuses the
+// cosine of zero vectors; ScyllaDB returns NaN.
+func (c *compiler) similarityFunction(name string, types []*Type, e *cql.Call) (*function, error) {
+	similarity := similarityOf(strings.TrimPrefix(name, "similarity_"))
+	if similarity == noSimilarity || name == "similarity_" {
 		return nil, unknownFunction(e.Name)
 	}
 	if len(types) != 2 {
@@ -157,52 +157,9 @@ func similarityFunction(name string, types []*Type, e *cql.Call) (*function, err
 		if len(args[0]) == 0 || len(args[1]) == 0 {
 			return nil, nil
 		}
-		if name == "similarity_cosine" && (isZero(args[0]) || isZero(args[1])) {
+		if similarity == cosine && !c.e.options.Scylla && (isZero(args[0]) || isZero(args[1])) {
 			return nil, invalid("Function %s doesn't support all-zero vectors.", systemName(name))
 		}
-		return float32Bytes(similarity(floats(args[0]), floats(args[1]))), nil
+		return float32Bytes(similarity.of(args[0], args[1])), nil
 	}}, nil
-}
-
-func isZero(b []byte) bool {
-	for _, f := range floats(b) {
-		if f != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func floats(b []byte) []float64 {
-	out := make([]float64, len(b)/4)
-	for i := range out {
-		out[i] = toNumber(Native("float"), b[4*i:4*i+4]).f
-	}
-	return out
-}
-
-// similarities compute values between 0 and 1 for cosine and euclidean. A larger value means nearer, as in Lucene's
-// VectorSimilarityFunction.
-var similarities = map[string]func(a, b []float64) float32{
-	"cosine": func(a, b []float64) float32 {
-		var dot, x, y float64
-		for i := range a {
-			dot, x, y = dot+a[i]*b[i], x+a[i]*a[i], y+b[i]*b[i]
-		}
-		return float32((1 + dot/math.Sqrt(x*y)) / 2)
-	},
-	"euclidean": func(a, b []float64) float32 {
-		var sum float64
-		for i := range a {
-			sum += (a[i] - b[i]) * (a[i] - b[i])
-		}
-		return float32(1 / (1 + sum))
-	},
-	"dot_product": func(a, b []float64) float32 {
-		var dot float64
-		for i := range a {
-			dot += a[i] * b[i]
-		}
-		return float32((1 + dot) / 2)
-	},
 }

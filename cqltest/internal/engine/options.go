@@ -104,6 +104,9 @@ func (o *tableOptions) build(options cql.Options, scylla bool) (given []string, 
 		if !ok || !scylla && slices.Contains(scyllaOptions, opt.Name) {
 			return nil, unknownProperty(opt.Name)
 		}
+		if scylla && opt.Name == "cdc" {
+			kind = mapOption
+		}
 		if o.values[opt.Name], err = kind.value(opt); err != nil {
 			return nil, err
 		}
@@ -202,6 +205,8 @@ func (c *changer) keyspaceOptions(k *keyspace, options cql.Options) error {
 			}
 		case "durable_writes":
 			k.durable = !strings.EqualFold(opt.Value, "false")
+		case "tablets":
+			k.vnodes = strings.EqualFold(opt.Map["enabled"], "false")
 		}
 	}
 	if k.replication == nil { // ScyllaDB's default

@@ -56,7 +56,7 @@ type Statement struct {
 	Conditional    bool     // has IF
 	Counter        bool     // updates counters
 	ReadOne        bool     // SELECT of one partition: no scan, no IN
-	ANN            bool     // SELECT ordered by a vector index; consistency levels above ONE become it
+	ANN            bool     // SELECT of Cassandra ordered by a vector index; consistency levels above ONE become it
 
 	tree   cql.Statement
 	tables []*table // tables in the schema that it was prepared for
@@ -111,7 +111,7 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 		if s.read, err = c.selectStatement(tree); err != nil {
 			return err
 		}
-		s.Result, s.ANN = s.read.columns, s.read.ann != nil
+		s.Result, s.ANN = s.read.columns, s.read.ann != nil && !c.e.options.Scylla
 		s.ReadOne = s.read.where.keys && !slices.ContainsFunc(s.read.where.pk, func(r *restriction) bool {
 			return r.op == cql.In
 		})

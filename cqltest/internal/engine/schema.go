@@ -48,7 +48,8 @@ type index struct {
 	target  string // as in system_schema.indexes: "v", "values(v)"
 	kind    string // "COMPOSITES" or "CUSTOM"
 	options map[string]string
-	sai     bool // storage-attached
+	sai     bool         // storage-attached, or a vector index of ScyllaDB
+	vector  *vectorIndex // nil means an index of another column than one of vectors
 }
 
 // droppedColumn is a column that ALTER TABLE has dropped.
@@ -134,6 +135,7 @@ type keyspace struct {
 	replication map[string]string // options, with the class
 	durable     bool              // durable_writes
 	system      bool              // clients cannot change it
+	vnodes      bool              // ScyllaDB: the option tablets switches tablets off
 	tables      tableMap
 	types       map[string]*Type
 }
@@ -143,6 +145,9 @@ func (k *keyspace) clone() *keyspace {
 	c.types = maps.Clone(k.types)
 	return &c
 }
+
+// usesTablets reports whether the tables of a keyspace of ScyllaDB have tablets, if the cluster has them.
+func (k *keyspace) usesTablets() bool { return k.replication["class"] == networkStrategy && !k.vnodes }
 
 // schema is the schema of a cluster at one time. It is immutable; its version identifies it.
 type schema struct {

@@ -33,7 +33,8 @@ type selectPlan struct {
 	order        []ordering // of rows from several partitions
 	ann          *node
 	annColumn    *column
-	annIndex     *index
+	annIndex     *index // of Cassandra; ScyllaDB chooses one for each search
+	filtering    bool   // has ALLOW FILTERING
 	limit        *node
 	perPartition *node
 	statics      bool // a partition with only a static row yields a row
@@ -57,7 +58,12 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 		return nil, err
 	}
 	ann := len(s.OrderBy) > 0 && s.OrderBy[0].ANN != nil
-	if err := p.where.checkSelect(s.AllowFiltering, p.onlyStatics(s), ann); err != nil {
+	if p.filtering = s.AllowFiltering; ann && c.e.options.Scylla {
+		err = c.filterOfSearch(p.where)
+	} else {
+		err = p.where.checkSelect(s.AllowFiltering, p.onlyStatics(s), ann)
+	}
+	if err != nil {
 		return nil, err
 	}
 	p.statics = !p.where.regular && len(p.where.ck) == 0
@@ -95,7 +101,7 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 		}
 	}
 	if p.ann != nil {
-		if err := p.checkANN(); err != nil {
+		if err := c.checkANN(p); err != nil {
 			return nil, err
 		}
 	}
@@ -333,51 +339,6 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 	}
 	if !slices.ContainsFunc(p.where.pk, func(r *restriction) bool { return r.op == cql.In }) {
 		p.order = nil // a single partition is already in order
-	}
-	return nil
-}
-
-// orderByANN prepares ORDER BY ... ANN OF.
-func (c *compiler) orderByANN(p *selectPlan, s *cql.Select) error {
-	if len(s.OrderBy) > 1 {
-		return invalid("ANN ordering does not support any other ordering")
-	}
-	by := s.OrderBy[0]
-	col, err := p.t.lookup(by.Column)
-	if err != nil {
-		return err
-	}
-	if _, ok := by.ANN.(*cql.ListLiteral); ok && col.typ.Kind != KindVector && col.typ.Kind != KindList {
-		return invalid("Unexpected receiver type '%s'; only list and vector are expected", col.typ)
-	}
-	if by.Desc {
-		return invalid("Descending ANN ordering is not supported")
-	}
-	if col.typ.Kind != KindVector || col.typ.Elems[0].Kind != KindFloat {
-		return invalid("ANN ordering is only supported on float vector indexes")
-	}
-	for _, r := range p.where.all {
-		if slices.Contains(r.cols, col) {
-			return invalid("%s cannot be restricted by more than one relation if it includes an Equal", col.name)
-		}
-	}
-	p.annColumn = col
-	p.ann, err = c.term(by.ANN, p.t.column(col))
-	return err
-}
-
-// maxANNLimit is Cassandra's bound on the LIMIT of a vector search.
-const maxANNLimit = 1000
-
-// checkANN returns an error unless a vector search has an index.
-func (p *selectPlan) checkANN() error {
-	for _, i := range p.t.indexes {
-		if i.column == p.annColumn.name && i.sai {
-			p.annIndex = i
-		}
-	}
-	if p.annIndex == nil {
-		return invalid("ANN ordering by vector requires the column to be indexed")
 	}
 	return nil
 }

@@ -28,13 +28,20 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 	if w := p.where.aggregationWarning(); p.aggregated && w != "" {
 		res.Warnings = append(res.Warnings, w)
 	}
-	var target []float64
-	if p.ann != nil {
+	var target []byte
+	index := p.annIndex
+	switch {
+	case p.ann == nil:
+	case x.e.options.Scylla:
+		if target, index, res.Warnings, err = p.scyllaTarget(x, r, limit); err != nil {
+			return nil, err
+		}
+	default:
 		if target, res.Warnings, err = p.annTarget(x, r, limit, per); err != nil {
 			return nil, err
 		}
 	}
-	b := &builder{p: p, x: x, res: res, limit: limit, per: per, left: per, filter: filter}
+	b := &builder{p: p, x: x, res: res, limit: limit, per: per, left: per, filter: filter, index: index}
 	if rd != nil && len(rd.keys) > 0 {
 		b.lastKey = rd.keys[len(rd.keys)-1]
 	}
@@ -144,6 +151,7 @@ type builder struct {
 	full    bool
 	n       int      // rows in the result
 	encoder *encoder // nil means that the result has Rows
+	index   *index   // of a search by a vector
 }
 
 // all reads until the end of the table, the page or the limit.

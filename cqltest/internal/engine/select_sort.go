@@ -18,10 +18,14 @@ type found struct {
 }
 
 // sorted reads all rows and sorts them by the columns of ORDER BY or by similarity.
-func (b *builder) sorted(ctx context.Context, rd *reader, target []float64, limit int64) error {
+func (b *builder) sorted(ctx context.Context, rd *reader, target []byte, limit int64) error {
 	kept, err := b.find(ctx, rd, target)
 	if err != nil {
 		return err
+	}
+	if b.p.ann != nil {
+		m := b.misses(target, limit, len(kept))
+		kept = slices.DeleteFunc(kept, func(f found) bool { return m.has(&f.rowView) })
 	}
 	slices.SortStableFunc(kept, b.compareFound)
 	b.page = math.MaxInt64
@@ -42,8 +46,16 @@ func (b *builder) sorted(ctx context.Context, rd *reader, target []float64, limi
 	return b.finish()
 }
 
+// misses returns the rows that a search by a vector misses among so many rows.
+func (b *builder) misses(target []byte, limit int64, rows int) misses {
+	if options := &b.x.e.options; !options.Scylla {
+		return options.SAI.missesOf(b.index.vector, target, limit, rows)
+	}
+	return b.x.e.options.VectorStore.missesOf(b.index.vector, target)
+}
+
 // find reads all rows that the filter and PER PARTITION LIMIT keep, of a search by similarity those with a vector.
-func (b *builder) find(ctx context.Context, rd *reader, target []float64) (kept []found, err error) {
+func (b *builder) find(ctx context.Context, rd *reader, target []byte) (kept []found, err error) {
 	counts := map[string]int64{}
 	for {
 		rows, err := rd.read(ctx, readChunk)
@@ -61,7 +73,7 @@ func (b *builder) find(ctx context.Context, rd *reader, target []float64) (kept 
 				if len(c) == 0 {
 					continue
 				}
-				f.similarity = b.p.annIndex.similarity()(floats(c), target)
+				f.similarity = b.index.vector.similarity.of(c, target)
 			}
 			if b.per >= 0 {
 				if counts[string(v.p.key)]++; counts[string(v.p.key)] > b.per {

@@ -141,6 +141,9 @@ func (x *fakeServer) config() (cfg cqltest.Config, err error) {
 	}
 	if x.scylla {
 		cfg.Scylla = &cqltest.Scylla{Shards: x.shards, Tablets: x.tablets}
+		if x.tablets > 0 { // searches by vectors need tablets
+			cfg.Scylla.VectorStore = &cqltest.VectorStore{}
+		}
 	}
 	for range x.nodes {
 		if x.port != 0 {

@@ -4,38 +4,19 @@ package engine
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
-// Indexes of vectors: the vectors that they take, and what a search by one warns of.
-
-func (i *index) similarity() func(a, b []float64) float32 {
-	if f := similarities[i.options["similarity_function"]]; f != nil {
-		return f
-	}
-	return similarities["cosine"]
-}
+// Searches of Cassandra: the vectors that an index takes, checks, warnings and consistency levels.
 
 // accepts reports whether the index takes a vector: finite numbers, and with cosine not only zeros.
-func (i *index) accepts(v []float64) bool {
-	zero := true
-	for _, f := range v {
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return false
-		}
-		zero = zero && f == 0
-	}
-	switch i.options["similarity_function"] {
-	case "euclidean", "dot_product":
-		return true
-	}
-	return !zero
+func (v *vectorIndex) accepts(b []byte) bool {
+	return isFinite(b) && (v.similarity != cosine || !isZero(b))
 }
 
 // annTarget returns the vector of a search, and Cassandra's warnings: the search has one page, and reads from one
 // replica. limit and per come from the statement, -1 means none.
-func (p *selectPlan) annTarget(x *env, r *Request, limit, per int64) ([]float64, []string, error) {
+func (p *selectPlan) annTarget(x *env, r *Request, limit, per int64) ([]byte, []string, error) {
 	v, err := p.ann.eval(x)
 	switch {
 	case err != nil:
@@ -56,7 +37,7 @@ func (p *selectPlan) annTarget(x *env, r *Request, limit, per int64) ([]float64,
 			"NODE_LOCAL. Consistency level %s was requested. Downgrading the consistency level to %s.",
 			ConsistencyName(r.Consistency), ConsistencyName(level)))
 	}
-	refuse := func(err error) ([]float64, []string, error) { return nil, nil, warned(err, warnings) }
+	refuse := func(err error) ([]byte, []string, error) { return nil, nil, warned(err, warnings) }
 	if limit < 0 {
 		return refuse(invalid("Top-K queries must have a limit specified and the limit must be less than the query page size"))
 	}
@@ -71,11 +52,14 @@ func (p *selectPlan) annTarget(x *env, r *Request, limit, per int64) ([]float64,
 		return refuse(invalid("Use of ANN OF in an ORDER BY clause requires a LIMIT that is not greater than %d. LIMIT was %d",
 			maxANNLimit, limit))
 	}
-	target := floats(v)
-	if !p.annIndex.accepts(target) {
+	if x.e.options.Now().Sub(p.annIndex.vector.created) < x.e.options.SAI.Build {
+		err := &Error{Code: CodeReadFailure, Message: failedMessage, Reason: ReasonIndexNotAvailable}
+		return refuse(err)
+	}
+	if !p.annIndex.vector.accepts(v) {
 		return refuse(replicaFailure(CodeReadFailure))
 	}
-	return target, warnings, nil
+	return v, warnings, nil
 }
 
 // ANNConsistency returns the consistency level of a search by a vector for which a client requests level. The serial
@@ -93,20 +77,12 @@ func ANNConsistency(level uint16) uint16 {
 // checkVectors returns the error of vectors that an index does not take. Of several writes to a column it checks only
 // the one that remains.
 func checkVectors(mutations []*mutation) error {
-	for _, i := range vectorIndexes(mutations) {
-		final := map[string]cell{} // by row
-		for _, m := range mutations {
-			for j := range m.rows {
-				row := string(joinTuple(append([][]byte{m.key}, m.rows[j].clustering...)))
-				for _, o := range m.rows[j].ops {
-					if old, ok := final[row]; o.col == i.column && (!ok || o.cell.supersedes(&old)) {
-						final[row] = o.cell
-					}
-				}
-			}
+	for at, m := range mutations {
+		if len(m.t.indexes) == 0 || slices.ContainsFunc(mutations[:at], func(o *mutation) bool { return o.t == m.t }) {
+			continue
 		}
-		for _, c := range final {
-			if !c.deleted && len(c.value) > 0 && !i.accepts(floats(c.value)) {
+		for _, i := range m.t.indexes {
+			if i.vector != nil && !i.acceptsWrites(m.t, mutations) {
 				return replicaFailure(CodeWriteFailure)
 			}
 		}
@@ -114,24 +90,26 @@ func checkVectors(mutations []*mutation) error {
 	return nil
 }
 
-// vectorIndex is an index of a column of vectors.
-type vectorIndex struct {
-	*index
-	column *column
-}
-
-// vectorIndexes returns the vector indexes of the tables of mutations.
-func vectorIndexes(mutations []*mutation) []vectorIndex {
-	var out []vectorIndex
-	for at, m := range mutations {
-		if len(m.t.indexes) == 0 || slices.ContainsFunc(mutations[:at], func(o *mutation) bool { return o.t == m.t }) {
+// acceptsWrites reports whether the index of a table takes the vectors that remain after the mutations.
+func (i *index) acceptsWrites(t *table, mutations []*mutation) bool {
+	final := map[string]cell{} // by row
+	for _, m := range mutations {
+		if m.t != t {
 			continue
 		}
-		for _, i := range m.t.indexes {
-			if col := m.t.byName[i.column]; i.sai && col != nil && col.typ.Kind == KindVector {
-				out = append(out, vectorIndex{i, col})
+		for j := range m.rows {
+			row := string(joinTuple(append([][]byte{m.key}, m.rows[j].clustering...)))
+			for _, o := range m.rows[j].ops {
+				if old, ok := final[row]; o.col.name == i.column && (!ok || o.cell.supersedes(&old)) {
+					final[row] = o.cell
+				}
 			}
 		}
 	}
-	return out
+	for _, c := range final {
+		if !c.deleted && len(c.value) > 0 && !i.vector.accepts(c.value) {
+			return false
+		}
+	}
+	return true
 }
