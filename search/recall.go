@@ -74,8 +74,8 @@ func (r *RecallReport) String() string {
 func short(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
 // Recall measures the recall and the latency of searches by the index, with the filter, similarity and consistency
-// level of q, and without its bounds. The exact answer is found by one exact search for all queries, unless it is given.
-// The errors are those of All; ErrOption for a configuration.
+// level of q, and without its bounds. The exact answer is found by one exact search for all queries, unless it is
+// given. It has the errors of All, and ErrOption for a configuration.
 func (q *Query[T]) Recall(ctx context.Context, cfg RecallConfig) (*RecallReport, error) {
 	keys := *q
 	keys.columns, keys.minScore, keys.maxDistance, keys.exact = nil, nil, nil, false
