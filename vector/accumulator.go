@@ -62,6 +62,8 @@ type Accumulator struct {
 	queries []query
 	panels  []float32 // of lanes queries each; see tile
 	longest float64   // the length of the longest query
+	block   int       // rows that a worker searches at a time
+	segment int       // elements that it multiplies at a time
 
 	mu   sync.Mutex
 	idle []*worker
@@ -106,6 +108,7 @@ func New(queries []float32, dim, k int, metric Metric) (*Accumulator, error) {
 	if len(a.queries) > directQueries && metric != Hamming && a.kernel.tile != nil {
 		a.pack()
 	}
+	a.setBlock()
 	return a, nil
 }
 
@@ -173,7 +176,7 @@ func (a *Accumulator) Add(m Matrix, first int64, options Options) error {
 		}
 		p.n = len(options.Selection)
 	}
-	p.chunk = blockRows(a.dim) * max(1, 512<<10/(blockRows(a.dim)*m.stride()))
+	p.chunk = a.block * max(1, 512<<10/(a.block*m.stride()))
 	workers := options.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)

@@ -98,15 +98,18 @@ func TestNearestOfEqualRows(t *testing.T) {
 // come.
 func TestFewRowsSurviveTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
-	const dim, rows, queries, k = 64, 10_000, 16, 10
-	m, q := MatrixOf(randomFloats(r, rows*dim), dim), randomFloats(r, queries*dim)
-	for _, metric := range metrics {
-		a, err := New(q, dim, k, metric)
-		require.NoError(t, err)
-		require.NoError(t, a.Add(m, 0, Options{Workers: 1}))
-		if a.kernel.tile != nil {
-			require.Less(t, float64(a.all[0].survivors), 1.5*k*math.Log(rows/k)*queries, "%v", metric)
-			require.Greater(t, a.all[0].survivors, k*queries, "%v", metric)
+	for _, shape := range [][2]int{{64, 10_000}, {longRow + 300, 1000}} {
+		dim, rows := shape[0], shape[1]
+		const queries, k = 16, 10
+		m, q := MatrixOf(randomFloats(r, rows*dim), dim), randomFloats(r, queries*dim)
+		for _, metric := range metrics {
+			a, err := New(q, dim, k, metric)
+			require.NoError(t, err)
+			require.NoError(t, a.Add(m, 0, Options{Workers: 1}))
+			if a.kernel.tile != nil {
+				require.Less(t, float64(a.all[0].survivors), 1.5*k*math.Log(float64(rows/k))*queries, "%v", metric)
+				require.Greater(t, a.all[0].survivors, k*queries, "%v", metric)
+			}
 		}
 	}
 }
@@ -118,6 +121,7 @@ func TestRowsThatShareCacheSets(t *testing.T) {
 		const dim = 1024
 		require.LessOrEqual(t, k.forDim(dim).rows, 6)
 		require.Equal(t, k.rows, k.forDim(dim+1).rows)
+		require.Equal(t, k.rows, k.forDim(4*dim).rows, "segments are copied")
 		m, q := MatrixOf(randomFloats(r, 50*dim), dim), randomFloats(r, 6*dim)
 		for _, metric := range metrics {
 			got, err := Nearest(m, q, 10, metric, Options{})

@@ -36,8 +36,9 @@
 //
 // A few queries are multiplied with each row alone, at the speed of memory. More than that are multiplied in tiles of
 // several rows and 16 queries in registers. A tile compares its sums with the k-th best distance found so far, less the
-// bound of their rounding errors; the few rows that remain are then computed alone. Kernels for AVX2, AVX-512 and NEON
-// are selected at the start ([KernelName]); the build tag purego leaves them out.
+// bound of their rounding errors; the few rows that remain are then computed alone. Rows of more than 2,048 elements
+// are multiplied in segments, so that tiles stay in the processor's cache. Kernels for AVX2, AVX-512 and NEON are
+// selected at the start ([KernelName]); the build tag purego leaves them out.
 //
 // # Ownership and errors
 //

@@ -47,7 +47,7 @@ func TestKernelsStayInside(t *testing.T) {
 			if size := 4 * dim * k.rows; k.tile != nil && size <= page && 4*dim*lanes <= page {
 				k.tile(&tile{
 					src: &rows[page-size], stride: uintptr(4 * dim), panel: at(queries, 4*dim*lanes), dim: uintptr(dim),
-					limits: &limits{}, params: &make([]params, k.rows)[0],
+					limits: &limits{}, params: &make([]params, k.rows)[0], from: &noScores[0], to: at(results, 4*k.rows*lanes),
 				})
 			}
 		}
@@ -59,18 +59,18 @@ func TestSearchStaysInside(t *testing.T) {
 	withKernel(t, func(t *testing.T, k *kernel) {
 		r := rand.New(rand.NewPCG(25, 26))
 		page := syscall.Getpagesize()
-		m, err := syscall.Mmap(-1, 0, 65*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		m, err := syscall.Mmap(-1, 0, 1025*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 		require.NoError(t, err)
 		defer func() { _ = syscall.Munmap(m) }()
-		require.NoError(t, syscall.Mprotect(m[64*page:], syscall.PROT_NONE))
-		last := unsafe.Slice((*float32)(unsafe.Pointer(&m[64*page-200])), 50)
+		require.NoError(t, syscall.Mprotect(m[1024*page:], syscall.PROT_NONE))
+		last := unsafe.Slice((*float32)(unsafe.Pointer(&m[1024*page-200])), 50)
 		_, err = Distance(Cosine, last, last)
 		require.NoError(t, err)
 		for _, f := range floatFormats {
-			for _, dim := range []int{7, 64, 100} {
+			for _, dim := range []int{7, 64, 100, longRow + 9} {
 				e := encode(f, dim, randomFloats(r, 85*dim), 5)
 				e.Data = e.Data[:len(e.Data)-e.Stride+f.Size(dim)] // no gap after the last row
-				e.Data = m[64*page-len(e.Data) : 64*page : 64*page]
+				e.Data = m[1024*page-len(e.Data) : 1024*page : 1024*page]
 				for _, queries := range []int{1, 6} {
 					_, err := Nearest(e, randomFloats(r, queries*dim), 3, Dot, Options{})
 					require.NoError(t, err)

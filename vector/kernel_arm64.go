@@ -58,11 +58,15 @@ func direct(o op, s *sums) {
 // tileNEON compares the scores without assembly, which has no instruction for it.
 func tileNEON(t *tile) {
 	scoresNEON(t)
+	if t.limits == nil {
+		return
+	}
+	scores := unsafe.Slice(t.to, 6*lanes)
 	t.any = 0
 	for r := range 6 {
 		p := (*params)(unsafe.Add(unsafe.Pointer(t.params), r*int(unsafe.Sizeof(params{}))))
 		var mask uint16
-		for lane, score := range t.scores[r*lanes : (r+1)*lanes] {
+		for lane, score := range scores[r*lanes : (r+1)*lanes] {
 			if limit := t.limits.above[lane]*p.scale + (t.limits.slope[lane]*p.length + p.bias); !(score < limit) {
 				mask |= 1 << lane
 			}

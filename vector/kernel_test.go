@@ -205,7 +205,7 @@ func TestTilesEqualReference(t *testing.T) {
 				a.pack()
 				rows := randomFloats(r, k.rows*dim)
 				var l limits
-				p := make([]params, k.rows)
+				p, scores := make([]params, k.rows), make([]float32, k.rows*lanes)
 				for i := range l.above {
 					l.above[i], l.slope[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
 				}
@@ -214,13 +214,21 @@ func TestTilesEqualReference(t *testing.T) {
 				}
 				tl := &tile{
 					src: (*byte)(unsafe.Pointer(&rows[0])), stride: uintptr(4 * dim), panel: &a.panels[0], dim: uintptr(dim),
-					limits: &l, params: &p[0], next: uintptr(unsafe.Pointer(&rows[0])),
+					from: &noScores[0], to: &scores[0], params: &p[0], next: uintptr(unsafe.Pointer(&rows[0])),
 				}
+				if first := r.IntN(dim); first > 0 { // in two steps
+					tl.dim = uintptr(first)
+					k.tile(tl)
+					require.Zero(t, tl.any)
+					tl.dim, tl.from, tl.panel = uintptr(dim-first), tl.to, &a.panels[first*lanes]
+					tl.src = (*byte)(unsafe.Pointer(&rows[first]))
+				}
+				tl.limits = &l
 				k.tile(tl)
 				for i := range k.rows {
 					for lane := range lanes {
 						want, bound := exactSum(opDot, queries[lane*dim:(lane+1)*dim], rows[i*dim:(i+1)*dim])
-						require.InDelta(t, want, float64(tl.scores[i*lanes+lane]), bound, "dim %d row %d query %d", dim, i, lane)
+						require.InDelta(t, want, float64(scores[i*lanes+lane]), bound, "dim %d row %d query %d", dim, i, lane)
 					}
 				}
 				checkMasks(t, &k, tl)
@@ -238,7 +246,7 @@ func checkMasks(t *testing.T, k *kernel, tl *tile) {
 		any |= tl.masks[r]
 		for lane := range lanes {
 			limit := float64(tl.limits.above[lane])*float64(p[r].scale) + float64(tl.limits.slope[lane])*float64(p[r].length) + float64(p[r].bias)
-			if d := float64(tl.scores[r*lanes+lane]) - limit; math.Abs(d) > 1e-5 {
+			if d := float64(unsafe.Slice(tl.to, k.rows*lanes)[r*lanes+lane]) - limit; math.Abs(d) > 1e-5 {
 				require.Equal(t, d > 0, tl.masks[r]>>lane&1 != 0, "row %d query %d", r, lane)
 			}
 		}
@@ -268,7 +276,7 @@ func TestTileMasksOfSpecialValues(t *testing.T) {
 						}
 						tl := &tile{
 							src: (*byte)(unsafe.Pointer(&rows[0])), stride: 4, panel: &panel[0], dim: 1, limits: &l, params: &p[0],
-							next: uintptr(unsafe.Pointer(&rows[0])),
+							from: &noScores[0], to: &make([]float32, k.rows*lanes)[0], next: uintptr(unsafe.Pointer(&rows[0])),
 						}
 						k.tile(tl)
 						want := uint16(0)

@@ -3,6 +3,7 @@
 package vector
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -191,6 +192,29 @@ func TestHammingEqualsSlowSearch(t *testing.T) {
 			got, err := Nearest(m, q, 9, Hamming, Options{})
 			require.NoError(t, err)
 			requireSame(t, slowly(k, &m, q, 9, Hamming, everyRow), got, fmt.Sprint(dim))
+		}
+	})
+}
+
+// TestNearestOfLongRows has rows whose elements are multiplied in segments: with and without a short last segment, with
+// lengths that share cache sets, and more rows than a block.
+func TestNearestOfLongRows(t *testing.T) {
+	withKernel(t, func(t *testing.T, k *kernel) {
+		r := rand.New(rand.NewPCG(45, 46))
+		for i, dim := range []int{longRow, longRow + 1, 5 * segmentLength, 4096, 4097} {
+			rows := 49 + r.IntN(20)
+			m := encode(floatFormats[i], dim, special(r, rows, dim), 8*(i%2))
+			m.Validity = bytes.Repeat([]byte{0xff}, rows)
+			m.Validity[r.IntN(6)] = 0x5a
+			valid := func(i int) bool { return m.Validity[i>>3]>>(i&7)&1 != 0 }
+			for _, queries := range []int{4, 17} {
+				q := randomFloats(r, queries*dim)
+				for _, metric := range metrics {
+					got, err := Nearest(m, q, 7, metric, Options{Workers: 2})
+					require.NoError(t, err)
+					requireSame(t, slowly(k, &m, q, 7, metric, valid), got, fmt.Sprintf("dim %d, %d queries, %d rows by %v", dim, queries, rows, metric))
+				}
+			}
 		}
 	})
 }

@@ -12,8 +12,6 @@
 	VFMLA V26.S4, V28.S4, sum2.S4;   \
 	VFMLA V27.S4, V28.S4, sum3.S4
 
-#define ZERO(x) VEOR x.B16, x.B16, x.B16
-
 // func scoresNEON(t *tile)
 // 6 rows, R10 to R15, and 16 queries: 24 accumulators, V0 to V23.
 TEXT ·scoresNEON(SB), NOSPLIT, $0-8
@@ -28,30 +26,13 @@ TEXT ·scoresNEON(SB), NOSPLIT, $0-8
 	ADD  R5, R12, R13
 	ADD  R5, R13, R14
 	ADD  R5, R14, R15
-	ZERO(V0)
-	ZERO(V1)
-	ZERO(V2)
-	ZERO(V3)
-	ZERO(V4)
-	ZERO(V5)
-	ZERO(V6)
-	ZERO(V7)
-	ZERO(V8)
-	ZERO(V9)
-	ZERO(V10)
-	ZERO(V11)
-	ZERO(V12)
-	ZERO(V13)
-	ZERO(V14)
-	ZERO(V15)
-	ZERO(V16)
-	ZERO(V17)
-	ZERO(V18)
-	ZERO(V19)
-	ZERO(V20)
-	ZERO(V21)
-	ZERO(V22)
-	ZERO(V23)
+	MOVD 56(R0), R3 // from
+	VLD1.P 64(R3), [V0.S4, V1.S4, V2.S4, V3.S4]
+	VLD1.P 64(R3), [V4.S4, V5.S4, V6.S4, V7.S4]
+	VLD1.P 64(R3), [V8.S4, V9.S4, V10.S4, V11.S4]
+	VLD1.P 64(R3), [V12.S4, V13.S4, V14.S4, V15.S4]
+	VLD1.P 64(R3), [V16.S4, V17.S4, V18.S4, V19.S4]
+	VLD1.P 64(R3), [V20.S4, V21.S4, V22.S4, V23.S4]
 
 element:
 	PRFM (R1), PLDL2KEEP
@@ -66,7 +47,7 @@ element:
 	SUBS $1, R9, R9
 	BNE  element
 
-	ADD $88, R0 // scores
+	MOVD 64(R0), R0 // to
 	VST1.P [V0.S4, V1.S4, V2.S4, V3.S4], 64(R0)
 	VST1.P [V4.S4, V5.S4, V6.S4, V7.S4], 64(R0)
 	VST1.P [V8.S4, V9.S4, V10.S4, V11.S4], 64(R0)

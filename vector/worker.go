@@ -36,7 +36,8 @@ type worker struct {
 	tile   tile
 
 	rows    []int     // of the block
-	wide    []float32 // the rows as native floats, if their format or place requires it
+	wide    []float32 // a segment of the rows as native floats, if their format or place requires it
+	scores  []float32 // of a tile, or of all tiles and panels of the block
 	row     []float32 // one row
 	values  []float32 // a sum for each row
 	squares []float32 // the sum of squares of each row
@@ -46,20 +47,36 @@ type worker struct {
 	survivors int // rows that passed a limit of a tile, which tests bound
 }
 
-// blockRows returns the number of rows in a block: a multiple of the rows of all kernels' tiles, and at most 96 KiB of
-// floats, so that the rows, the next block and a panel are in the second-level cache.
-func blockRows(dim int) int { return min(max(24<<10/dim/maxRows, 1), 32) * maxRows }
+// blockBytes is the size of a block of rows. The rows, the next block and a panel are in the second-level cache.
+const blockBytes = 96 << 10
+
+// setBlock sets the number of rows in a block, and of elements in a segment. Tiles need a multiple of the rows of all
+// kernels' tiles.
+func (a *Accumulator) setBlock() {
+	a.segment = a.dim
+	if a.panels == nil {
+		a.block = min(max(blockBytes/4/a.dim, 1), 32*maxRows)
+		return
+	}
+	if a.dim > longRow {
+		a.segment = segmentLength
+	}
+	a.block = min(max(blockBytes/4/a.segment/maxRows, 1), 32) * maxRows
+}
 
 func newWorker(a *Accumulator) *worker {
-	n := blockRows(a.dim)
+	n := a.block
 	w := &worker{
-		Accumulator: a, heaps: make([]heap, len(a.queries)), rows: make([]int, 0, n), wide: make([]float32, n*a.dim),
-		row: make([]float32, a.dim), values: make([]float32, n), squares: make([]float32, n),
-		lengths: make([]float32, n), params: make([]params, n),
+		Accumulator: a, heaps: make([]heap, len(a.queries)), rows: make([]int, 0, n), row: make([]float32, a.dim),
+		values: make([]float32, n), squares: make([]float32, n), lengths: make([]float32, n), params: make([]params, n),
 	}
 	w.sums.dim = uintptr(a.dim)
-	w.tile.dim = uintptr(a.dim)
-	w.limits = make([]limits, len(a.panels)/(lanes*a.dim))
+	if count := len(a.panels) / (lanes * a.dim); count > 0 {
+		w.limits, w.wide, w.scores = make([]limits, count), make([]float32, n*a.segment), make([]float32, maxRows*lanes)
+		if a.segment < a.dim {
+			w.scores = make([]float32, count*n*lanes)
+		}
+	}
 	return w
 }
 
@@ -105,45 +122,43 @@ func (w *worker) fill(p *part, from, to int) int {
 // consecutive reports whether the rows of the block follow each other.
 func (w *worker) consecutive() bool { return w.rows[len(w.rows)-1]-w.rows[0] == len(w.rows)-1 }
 
-// each calls f for the runs of consecutive rows of the block: rows i to j.
-func (w *worker) each(f func(i, j int)) {
-	if w.consecutive() {
-		f(0, len(w.rows))
-		return
-	}
-	for i := 0; i < len(w.rows); {
-		j := i + 1
-		for j < len(w.rows) && w.rows[j] == w.rows[j-1]+1 {
-			j++
+// each calls f for the runs of consecutive rows among rows i to end of the block: rows i to j.
+func (w *worker) each(i, end int, f func(i, j int)) {
+	for i < end {
+		j := end
+		if w.rows[j-1]-w.rows[i] != j-1-i {
+			for j = i + 1; w.rows[j] == w.rows[j-1]+1; j++ {
+			}
 		}
 		f(i, j)
 		i = j
 	}
 }
 
-// widen converts row i of the block to native floats in dst.
-func (w *worker) widen(p *part, i int, dst []float32) {
+// widen converts elements of row i of the block, from an element on, to native floats in dst.
+func (w *worker) widen(p *part, i, from int, dst []float32) {
 	row := w.rows[i]
-	w.kernel.widen[p.Format](&dst[0], p.row(row), uintptr(w.dim), *p.scale(row))
+	src := (*byte)(unsafe.Add(unsafe.Pointer(p.row(row)), p.Format.Size(from)))
+	w.kernel.widen[p.Format](&dst[0], src, uintptr(len(dst)), *p.scale(row))
 }
 
-// compute stores the sum of each row of the block with a query in dst.
-func (w *worker) compute(p *part, o op, dst []float32, q *query) {
+// compute stores the sum of each row of the block, from row i to row end, with a query in dst.
+func (w *worker) compute(p *part, o op, i, end int, dst []float32, q *query) {
 	s := &w.sums
 	s.query = &q.vector[0]
 	run := w.kernel.sums[p.Format][o]
 	if run == nil {
 		run = w.kernel.sums[Float32][o]
 		s.stride, s.rows = uintptr(4*w.dim), 1
-		for i := range w.rows {
-			w.widen(p, i, w.row)
+		for ; i < end; i++ {
+			w.widen(p, i, 0, w.row)
 			s.src, s.dst = (*byte)(unsafe.Pointer(&w.row[0])), &dst[i]
 			run(s)
 		}
 		return
 	}
 	s.stride = uintptr(p.stride())
-	w.each(func(i, j int) {
+	w.each(i, end, func(i, j int) {
 		s.src, s.scales, s.dst, s.rows = p.row(w.rows[i]), p.scale(w.rows[i]), &dst[i], uintptr(j-i)
 		run(s)
 	})
@@ -153,7 +168,7 @@ func (w *worker) compute(p *part, o op, dst []float32, q *query) {
 func (w *worker) direct(p *part) {
 	values := w.values[:len(w.rows)]
 	if w.metric == Cosine {
-		w.compute(p, opSquares, w.squares, &w.queries[0])
+		w.compute(p, opSquares, 0, len(w.rows), w.squares, &w.queries[0])
 		for i, s := range w.squares[:len(w.rows)] {
 			w.lengths[i] = float32(math.Sqrt(float64(s)))
 			if !ordinary(float64(s)) {
@@ -162,7 +177,7 @@ func (w *worker) direct(p *part) {
 		}
 	}
 	for q := range w.queries {
-		w.compute(p, w.metric.op(), values, &w.queries[q])
+		w.compute(p, w.metric.op(), 0, len(w.rows), values, &w.queries[q])
 		limit := w.limit(q)
 		switch w.metric {
 		case Dot:
@@ -219,7 +234,7 @@ func (w *worker) distance(p *part, q, i int, sum float32) float32 {
 	if ok {
 		return d
 	}
-	w.widen(p, i, w.row)
+	w.widen(p, i, 0, w.row)
 	if w.metric == Cosine && isZero(w.row) {
 		return float32(math.NaN())
 	}
@@ -256,7 +271,7 @@ func (w *worker) hamming(p *part) {
 	s.stride, s.dim = uintptr(p.stride()), uintptr(len(w.queries[0].bits))
 	for q := range w.queries {
 		s.query = (*float32)(unsafe.Pointer(&w.queries[q].bits[0]))
-		w.each(func(i, j int) {
+		w.each(0, len(w.rows), func(i, j int) {
 			s.src, s.dst, s.rows = p.row(w.rows[i]), &w.values[i], uintptr(j-i)
 			w.kernel.hamming(s)
 		})
