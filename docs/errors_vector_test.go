@@ -14,9 +14,9 @@ import (
 func vectorSituations() []situation {
 	// nearest searches two rows of two elements.
 	nearest := func(queries []float32, k int, metric vector.Metric) func(*testing.T) error {
-		return func(*testing.T) error {
+		return func(t *testing.T) error {
 			m := vector.MatrixOf([]float32{1, 2, 3, 4}, 2)
-			_, err := vector.Nearest(m, queries, k, metric, vector.Options{})
+			_, err := vector.Nearest(t.Context(), m, queries, k, metric, vector.Options{})
 			return err
 		}
 	}
@@ -31,8 +31,8 @@ func vectorSituations() []situation {
 		{"vector.ErrZero", "search for zero by cosine", is(vector.ErrZero), nearest([]float32{0, 0}, 1, vector.Cosine)},
 		{"vector.ErrK", "search for no rows", is(vector.ErrK), nearest([]float32{1, 2}, 0, vector.Dot)},
 		{"vector.ErrMetric", "count the differing bits of floats", is(vector.ErrMetric), nearest([]float32{1, 2}, 1, vector.Hamming)},
-		{"vector.ErrShape", "search rows that are cut off", is(vector.ErrShape), func(*testing.T) error {
-			_, err := vector.Nearest(vector.MatrixOf(make([]float32, 7), 2), []float32{1, 2}, 1, vector.Dot, vector.Options{})
+		{"vector.ErrShape", "search rows that are cut off", is(vector.ErrShape), func(t *testing.T) error {
+			_, err := vector.Nearest(t.Context(), vector.MatrixOf(make([]float32, 7), 2), []float32{1, 2}, 1, vector.Dot, vector.Options{})
 			return err
 		}},
 		{"vector.ErrBlob", "dequantize a text", is(vector.ErrBlob), func(*testing.T) error {

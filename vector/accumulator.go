@@ -3,6 +3,7 @@
 package vector
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -40,14 +41,16 @@ func (r *Result) Query(i int) (positions []int64, distances []float32) {
 //
 // Rows at the same distance are ordered by position, and rows whose distance is NaN are the last, so that the result
 // does not depend on the number of workers. Distances equal the results of [Distance]. Queries must be finite, and
-// not zero for Cosine. The errors are *[DimensionError], *[ElementError], [ErrK], [ErrMetric], [ErrShape] and
-// [ErrZero].
-func Nearest(m Matrix, queries []float32, k int, metric Metric, options Options) (*Result, error) {
+// not zero for Cosine. The errors are *[DimensionError], *[ElementError], [ErrK], [ErrMetric], [ErrShape], [ErrZero],
+// and [context.Cause] of a context that ends before the search.
+func Nearest(
+	ctx context.Context, m Matrix, queries []float32, k int, metric Metric, options Options,
+) (*Result, error) {
 	a, err := New(queries, m.Dim, k, metric)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Add(m, 0, options); err != nil {
+	if err := a.Add(ctx, m, 0, options); err != nil {
 		return nil, err
 	}
 	return a.Result(), nil
@@ -65,9 +68,10 @@ type Accumulator struct {
 	block   int       // rows that a worker searches at a time
 	segment int       // elements that it multiplies at a time
 
-	mu   sync.Mutex
-	idle []*worker
-	all  []*worker
+	mu       sync.Mutex
+	idle     []*worker
+	all      []*worker
+	canceled error // of an Add that searched a part of its rows
 }
 
 // A query is a vector to search for.
@@ -154,9 +158,15 @@ func (a *Accumulator) pack() {
 // and come in any order. Several goroutines may call Add. A matrix of dimension 0 without data has no rows, as a column
 // without values. The errors are *[DimensionError], [ErrMetric] and [ErrShape]; no row is searched then.
 //
+// Add returns [context.Cause] if the context ends before all rows are searched: each worker leaves after its block, a
+// few rows with all queries. Some of the rows have then been searched, so that further calls return the same error.
+//
 // A worker reads its rows in blocks that stay in the processor's cache, all queries for each block. Up to
 // directQueries queries are multiplied with each row alone, more in tiles.
-func (a *Accumulator) Add(m Matrix, first int64, options Options) error {
+func (a *Accumulator) Add(ctx context.Context, m Matrix, first int64, options Options) error {
+	if err := a.cause(ctx); err != nil {
+		return err
+	}
 	if m.Dim == 0 && len(m.Data) == 0 {
 		return nil // a column without a value has no dimension
 	}
@@ -169,7 +179,7 @@ func (a *Accumulator) Add(m Matrix, first int64, options Options) error {
 	if err := m.allows(a.metric); err != nil {
 		return err
 	}
-	p := part{Matrix: m, first: first, selection: options.Selection, n: m.Rows()}
+	p := part{Matrix: m, first: first, selection: options.Selection, n: m.Rows(), done: ctx.Done()}
 	if options.Selection != nil {
 		if err := checkSelection(options.Selection, p.n); err != nil {
 			return err
@@ -191,7 +201,28 @@ func (a *Accumulator) Add(m Matrix, first int64, options Options) error {
 	}
 	a.search(&p)
 	group.Wait()
+	if p.left.Load() {
+		return a.cancel(ctx)
+	}
 	return nil
+}
+
+// cause returns the error of an earlier call that was canceled, or the cause of the end of the context.
+func (a *Accumulator) cause(ctx context.Context) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.canceled != nil {
+		return a.canceled
+	}
+	return context.Cause(ctx)
+}
+
+// cancel stores the cause of the end of the context, and returns it.
+func (a *Accumulator) cancel(ctx context.Context) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.canceled = context.Cause(ctx)
+	return a.canceled
 }
 
 func checkSelection(selection []int32, rows int) error {
@@ -205,11 +236,11 @@ func checkSelection(selection []int32, rows int) error {
 	return nil
 }
 
-// search takes chunks of a part until none is left.
+// search takes chunks of a part until none is left, or the context ends.
 func (a *Accumulator) search(p *part) {
 	w := a.take()
-	for from := p.take(); from < p.n; from = p.take() {
-		w.search(p, from, min(from+p.chunk, p.n))
+	for from := p.take(); from < p.n && w.search(p, from, min(from+p.chunk, p.n)); {
+		from = p.take()
 	}
 	a.mu.Lock()
 	a.idle = append(a.idle, w)
@@ -231,7 +262,7 @@ func (a *Accumulator) take() *worker {
 }
 
 // Result returns the nearest of the rows that were added. More rows may be added afterwards. It must not be called
-// during Add.
+// during Add. After an Add that was canceled it has some of the rows of that part.
 func (a *Accumulator) Result() *Result {
 	r := &Result{}
 	for i := range a.queries {

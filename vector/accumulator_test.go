@@ -3,12 +3,15 @@
 package vector
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,7 +32,7 @@ func TestPartsEqualWhole(t *testing.T) {
 	for _, queries := range []int{2, 21} {
 		q := append(slices.Clone(values[:dim]), randomFloats(r, (queries-1)*dim)...)
 		for _, metric := range metrics {
-			want, err := Nearest(whole, q, 15, metric, Options{Workers: 1})
+			want, err := Nearest(t.Context(), whole, q, 15, metric, Options{Workers: 1})
 			require.NoError(t, err)
 			a, err := New(q, dim, 15, metric)
 			require.NoError(t, err)
@@ -37,7 +40,7 @@ func TestPartsEqualWhole(t *testing.T) {
 			for i, part := range r.Perm(20) {
 				group.Go(func() {
 					m := encode([]Format{Float32, Float32Big, Float32Little}[i%3], dim, values[part*300*dim:(part+1)*300*dim], i)
-					require.NoError(t, a.Add(m, int64(part*300), Options{}))
+					require.NoError(t, a.Add(t.Context(), m, int64(part*300), Options{}))
 				})
 			}
 			group.Wait()
@@ -59,7 +62,7 @@ func TestNearestOfCloseRows(t *testing.T) {
 			}
 			m, q := MatrixOf(v[:rows*dim], dim), v[rows*dim:]
 			for _, metric := range metrics {
-				got, err := Nearest(m, q, 10, metric, Options{})
+				got, err := Nearest(t.Context(), m, q, 10, metric, Options{})
 				require.NoError(t, err)
 				requireSame(t, slowly(k, &m, q, 10, metric, everyRow), got, fmt.Sprintf("offset %v by %v", offset, metric))
 			}
@@ -86,7 +89,7 @@ func TestNearestOfEqualRows(t *testing.T) {
 			}
 			m := MatrixOf(v, dim)
 			for _, metric := range metrics {
-				got, err := Nearest(m, q, 10, metric, Options{})
+				got, err := Nearest(t.Context(), m, q, 10, metric, Options{})
 				require.NoError(t, err)
 				requireSame(t, slowly(k, &m, q, 10, metric, everyRow), got, fmt.Sprintf("scale %v by %v", scale, metric))
 			}
@@ -105,7 +108,7 @@ func TestFewRowsSurviveTiles(t *testing.T) {
 		for _, metric := range metrics {
 			a, err := New(q, dim, k, metric)
 			require.NoError(t, err)
-			require.NoError(t, a.Add(m, 0, Options{Workers: 1}))
+			require.NoError(t, a.Add(t.Context(), m, 0, Options{Workers: 1}))
 			if a.kernel.tile != nil {
 				require.Less(t, float64(a.all[0].survivors), 1.5*k*math.Log(float64(rows/k))*queries, "%v", metric)
 				require.Greater(t, a.all[0].survivors, k*queries, "%v", metric)
@@ -124,7 +127,7 @@ func TestRowsThatShareCacheSets(t *testing.T) {
 		require.Equal(t, k.rows, k.forDim(4*dim).rows, "segments are copied")
 		m, q := MatrixOf(randomFloats(r, 50*dim), dim), randomFloats(r, 6*dim)
 		for _, metric := range metrics {
-			got, err := Nearest(m, q, 10, metric, Options{})
+			got, err := Nearest(t.Context(), m, q, 10, metric, Options{})
 			require.NoError(t, err)
 			requireSame(t, slowly(k, &m, q, 10, metric, everyRow), got, metric.String())
 		}
@@ -132,13 +135,13 @@ func TestRowsThatShareCacheSets(t *testing.T) {
 }
 
 func TestNothingToSearch(t *testing.T) {
-	r, err := Nearest(MatrixOf(nil, 3), []float32{1, 2, 3}, 5, Dot, Options{})
+	r, err := Nearest(t.Context(), MatrixOf(nil, 3), []float32{1, 2, 3}, 5, Dot, Options{})
 	require.NoError(t, err)
 	require.Equal(t, &Result{}, r)
-	r, err = Nearest(MatrixOf([]float32{1, 2, 3}, 3), nil, 5, Dot, Options{})
+	r, err = Nearest(t.Context(), MatrixOf([]float32{1, 2, 3}, 3), nil, 5, Dot, Options{})
 	require.NoError(t, err)
 	require.Equal(t, &Result{}, r)
-	r, err = Nearest(MatrixOf([]float32{1, 2, 3}, 3), []float32{1, 2, 3}, 5, Dot, Options{Selection: []int32{}})
+	r, err = Nearest(t.Context(), MatrixOf([]float32{1, 2, 3}, 3), []float32{1, 2, 3}, 5, Dot, Options{Selection: []int32{}})
 	require.NoError(t, err)
 	require.Equal(t, &Result{}, r)
 }
@@ -153,7 +156,7 @@ func TestColumns(t *testing.T) {
 	for _, c := range []column.Column{none, some} {
 		m, err := MatrixOfColumn(&c)
 		require.NoError(t, err)
-		require.NoError(t, a.Add(m, first, Options{}))
+		require.NoError(t, a.Add(t.Context(), m, first, Options{}))
 		first += int64(c.Len)
 	}
 	require.Equal(t, &Result{K: 2, Positions: []int64{4, 6}, Distances: []float32{5, 10}}, a.Result())
@@ -165,7 +168,7 @@ func TestColumns(t *testing.T) {
 	c := column.FixedBytes("v", blobs, len(blobs)/2)
 	m, err := MatrixOfColumn(&c)
 	require.NoError(t, err)
-	require.NoError(t, a.Add(m, 100, Options{}))
+	require.NoError(t, a.Add(t.Context(), m, 100, Options{}))
 	require.Equal(t, []int64{100, 4, 101}, a.Result().Positions)
 }
 
@@ -174,11 +177,61 @@ func TestWorkersAreUsedAgain(t *testing.T) {
 	a, err := New([]float32{1}, 1, 1, Dot)
 	require.NoError(t, err)
 	for range 3 {
-		require.NoError(t, a.Add(MatrixOf([]float32{1, 2}, 1), 0, Options{}))
+		require.NoError(t, a.Add(t.Context(), MatrixOf([]float32{1, 2}, 1), 0, Options{}))
 	}
 	require.Len(t, a.all, 1)
 	require.NotSame(t, a.take(), a.take())
 	require.Len(t, a.all, 2)
+}
+
+// An endedContext has ended, which its Err reports from the second call on.
+type endedContext struct {
+	context.Context
+	calls int
+}
+
+var errEnded = errors.New("ended")
+
+func (*endedContext) Done() <-chan struct{} { c := make(chan struct{}); close(c); return c }
+
+func (c *endedContext) Err() error {
+	if c.calls++; c.calls > 1 {
+		return errEnded
+	}
+	return nil
+}
+
+// TestAddOfEndedContext ends the context before and after the first look at it.
+func TestAddOfEndedContext(t *testing.T) {
+	m := MatrixOf(make([]float32, 100), 2)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errEnded)
+	_, err := Nearest(ctx, m, []float32{1, 2}, 1, Dot, Options{})
+	require.Equal(t, errEnded, err)
+	a, err := New([]float32{1, 2}, 2, 1, Dot)
+	require.NoError(t, err)
+	require.Equal(t, errEnded, a.Add(ctx, m, 0, Options{}))
+	require.NoError(t, a.Add(t.Context(), m, 0, Options{}), "no row was searched twice")
+	require.Equal(t, 1, a.Result().K)
+	require.Equal(t, errEnded, a.Add(&endedContext{Context: t.Context()}, m, 50, Options{}))
+	require.Equal(t, errEnded, a.Add(t.Context(), m, 50, Options{}), "some rows would be searched twice")
+}
+
+// TestAddIsCanceled cancels a search of seconds once it has found rows.
+func TestAddIsCanceled(t *testing.T) {
+	r := rand.New(rand.NewPCG(47, 48))
+	const dim, rows, queries = 64, 20_000, 4000
+	a, err := New(randomFloats(r, queries*dim), dim, 3, SquaredL2)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		for a.queries[0].bound.Load() == uint32(none) && ctx.Err() == nil {
+			time.Sleep(time.Microsecond)
+		}
+		cancel(errEnded)
+	}()
+	require.Equal(t, errEnded, a.Add(ctx, MatrixOf(randomFloats(r, rows*dim), dim), 0, Options{}))
+	require.Len(t, a.idle, len(a.all), "no worker is at work")
 }
 
 // TestSearchAllocates holds that a search allocates for its queries, workers and result only, not for each row.
@@ -190,7 +243,7 @@ func TestSearchAllocates(t *testing.T) {
 		q := randomFloats(r, queries*dim)
 		a, err := New(q, dim, 10, Dot)
 		require.NoError(t, err)
-		require.NoError(t, a.Add(m, 0, Options{Workers: 1}))
-		require.LessOrEqual(t, testing.AllocsPerRun(3, func() { _ = a.Add(m, 0, Options{Workers: 1}) }), 2.0)
+		require.NoError(t, a.Add(t.Context(), m, 0, Options{Workers: 1}))
+		require.LessOrEqual(t, testing.AllocsPerRun(3, func() { _ = a.Add(t.Context(), m, 0, Options{Workers: 1}) }), 2.0)
 	}
 }

@@ -23,7 +23,7 @@ func BenchmarkNearest(b *testing.B) {
 					best = &k
 					b.SetBytes(4 * dim * rows)
 					for b.Loop() {
-						if _, err := Nearest(m, q, 10, metric, Options{}); err != nil {
+						if _, err := Nearest(b.Context(), m, q, 10, metric, Options{}); err != nil {
 							b.Fatal(err)
 						}
 					}

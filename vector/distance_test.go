@@ -62,7 +62,7 @@ func TestMatrixDistance(t *testing.T) {
 		if f == Bits {
 			metric = Hamming
 		}
-		want, err := Nearest(m, q, 10, metric, Options{})
+		want, err := Nearest(t.Context(), m, q, 10, metric, Options{})
 		require.NoError(t, err)
 		for i, at := range want.Positions {
 			got, err := m.Distance(metric, q, int(at))

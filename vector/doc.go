@@ -4,7 +4,7 @@
 // vectors. It needs no cluster, no index and no other program.
 //
 //	m := vector.MatrixOf(embeddings, 768)                                     // []float32, row after row
-//	r, err := vector.Nearest(m, query, 10, vector.Cosine, vector.Options{})   // one query, or many
+//	r, err := vector.Nearest(ctx, m, query, 10, vector.Cosine, vector.Options{})   // one query, or many
 //	positions, distances := r.Query(0)
 //
 // The rows are in memory of the caller: floats, bytes of a CQL result or of a Parquet page, float16, bfloat16, int8
@@ -12,7 +12,7 @@
 // quantized vectors. An [Accumulator] searches rows that arrive in parts:
 //
 //	a, err := vector.New(queries, 768, 10, vector.Dot)
-//	err = a.Add(part, first, vector.Options{})   // for each part, also from several goroutines
+//	err = a.Add(ctx, part, first, vector.Options{})   // for each part, also from several goroutines
 //	r := a.Result()
 //
 // # Shapes and units

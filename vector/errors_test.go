@@ -61,18 +61,18 @@ func TestAddRefuses(t *testing.T) {
 	} {
 		a, err := New([]float32{1, 2}, 2, 1, Dot)
 		require.NoError(t, err)
-		require.EqualError(t, a.Add(c.m, 0, c.options), text)
+		require.EqualError(t, a.Add(t.Context(), c.m, 0, c.options), text)
 		require.Zero(t, a.Result().K)
 	}
 	a, err := New([]float32{1, 2}, 2, 1, Hamming)
 	require.NoError(t, err)
-	require.EqualError(t, a.Add(MatrixOf(make([]float32, 4), 2), 0, Options{}), "vector: Hamming of rows of float32: unsupported metric")
+	require.EqualError(t, a.Add(t.Context(), MatrixOf(make([]float32, 4), 2), 0, Options{}), "vector: Hamming of rows of float32: unsupported metric")
 }
 
 func TestNearestRefuses(t *testing.T) {
-	_, err := Nearest(MatrixOf([]float32{1, 2}, 2), []float32{1, 2}, 0, Dot, Options{})
+	_, err := Nearest(t.Context(), MatrixOf([]float32{1, 2}, 2), []float32{1, 2}, 0, Dot, Options{})
 	require.ErrorIs(t, err, ErrK)
-	_, err = Nearest(MatrixOf([]float32{1, 2, 3}, 2), []float32{1, 2}, 1, Dot, Options{})
+	_, err = Nearest(t.Context(), MatrixOf([]float32{1, 2, 3}, 2), []float32{1, 2}, 1, Dot, Options{})
 	require.ErrorIs(t, err, ErrShape)
 }
 

@@ -3,6 +3,7 @@
 package vector_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/vecql/vecql/column"
@@ -20,7 +21,7 @@ func ExampleNearest() {
 		1, 0.9,
 		0, 2,
 	}
-	r, err := vector.Nearest(m, queries, 2, vector.SquaredL2, vector.Options{})
+	r, err := vector.Nearest(context.Background(), m, queries, 2, vector.SquaredL2, vector.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -44,7 +45,7 @@ func ExampleAccumulator() {
 	first := int64(0)
 	for _, part := range [][]float32{{0, 1, 2, 0}, {5, 5}, {4, 0, 6, -1}} {
 		m := vector.MatrixOf(part, 2)
-		if err := a.Add(m, first, vector.Options{}); err != nil {
+		if err := a.Add(context.Background(), m, first, vector.Options{}); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -65,7 +66,7 @@ func ExampleMatrixOfColumn() {
 		fmt.Println(err)
 		return
 	}
-	r, err := vector.Nearest(m, []float32{1, 0}, 5, vector.Cosine, vector.Options{})
+	r, err := vector.Nearest(context.Background(), m, []float32{1, 0}, 5, vector.Cosine, vector.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -82,7 +83,7 @@ func ExampleMatrixOfColumn() {
 // A selection restricts a search to the rows that passed a filter.
 func ExampleOptions() {
 	m := vector.MatrixOf([]float32{1, 2, 3, 4, 5}, 1)
-	r, _ := vector.Nearest(m, []float32{4}, 2, vector.L2, vector.Options{Selection: []int32{0, 1, 4}})
+	r, _ := vector.Nearest(context.Background(), m, []float32{4}, 2, vector.L2, vector.Options{Selection: []int32{0, 1, 4}})
 	fmt.Println(r.Query(0))
 	// Output: [4 1] [1 2]
 }
@@ -139,7 +140,7 @@ func ExampleMatrixOfBlobs() {
 		fmt.Println(err)
 		return
 	}
-	r, _ := vector.Nearest(m, []float32{0.3, -0.1, -0.2}, 3, vector.Hamming, vector.Options{})
+	r, _ := vector.Nearest(context.Background(), m, []float32{0.3, -0.1, -0.2}, 3, vector.Hamming, vector.Options{})
 	fmt.Println(r.Query(0))
 	// Output: [0 1 2] [1 2 2]
 }

@@ -99,7 +99,7 @@ func FuzzNearest(f *testing.F) {
 			}
 		}
 		withKernelOf(func(kernel *kernel) {
-			got, err := Nearest(m, q, 1+int(k)%10, by, Options{})
+			got, err := Nearest(t.Context(), m, q, 1+int(k)%10, by, Options{})
 			require.NoError(t, err)
 			requireSame(t, slowly(kernel, &m, q, 1+int(k)%10, by, everyRow), got, fmt.Sprintf("%s dim %d by %v", kernel.name, dim, by))
 		})

@@ -72,7 +72,7 @@ func TestSearchStaysInside(t *testing.T) {
 				e.Data = e.Data[:len(e.Data)-e.Stride+f.Size(dim)] // no gap after the last row
 				e.Data = m[1024*page-len(e.Data) : 1024*page : 1024*page]
 				for _, queries := range []int{1, 6} {
-					_, err := Nearest(e, randomFloats(r, queries*dim), 3, Dot, Options{})
+					_, err := Nearest(t.Context(), e, randomFloats(r, queries*dim), 3, Dot, Options{})
 					require.NoError(t, err)
 				}
 			}

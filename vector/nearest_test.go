@@ -116,7 +116,7 @@ func TestNearestEqualsSlowSearch(t *testing.T) {
 					q := randomFloats(r, queries*dim)
 					for _, metric := range metrics {
 						n := 1 + r.IntN(20)
-						got, err := Nearest(m, q, n, metric, Options{Workers: 1 + r.IntN(3)})
+						got, err := Nearest(t.Context(), m, q, n, metric, Options{Workers: 1 + r.IntN(3)})
 						require.NoError(t, err)
 						requireSame(t, slowly(k, &m, q, n, metric, everyRow), got, fmt.Sprintf("%v dim %d, %d queries, %d of %d by %v", f, dim, queries, n, rows, metric))
 					}
@@ -173,7 +173,7 @@ func TestNearestOfSpecialValues(t *testing.T) {
 				}
 				for _, metric := range metrics {
 					for _, n := range []int{1, 10, rows + 3} {
-						got, err := Nearest(m, q, n, metric, Options{Workers: 2})
+						got, err := Nearest(t.Context(), m, q, n, metric, Options{Workers: 2})
 						require.NoError(t, err)
 						requireSame(t, slowly(k, &m, q, n, metric, everyRow), got, fmt.Sprintf("dim %d, %d queries, %d of %d by %v", dim, queries, n, rows, metric))
 					}
@@ -189,7 +189,7 @@ func TestHammingEqualsSlowSearch(t *testing.T) {
 		for _, dim := range []int{1, 8, 63, 100, 768} {
 			m := encode(Bits, dim, randomFloats(r, 500*dim), r.IntN(3))
 			q := randomFloats(r, 6*dim)
-			got, err := Nearest(m, q, 9, Hamming, Options{})
+			got, err := Nearest(t.Context(), m, q, 9, Hamming, Options{})
 			require.NoError(t, err)
 			requireSame(t, slowly(k, &m, q, 9, Hamming, everyRow), got, fmt.Sprint(dim))
 		}
@@ -210,7 +210,7 @@ func TestNearestOfLongRows(t *testing.T) {
 			for _, queries := range []int{4, 17} {
 				q := randomFloats(r, queries*dim)
 				for _, metric := range metrics {
-					got, err := Nearest(m, q, 7, metric, Options{Workers: 2})
+					got, err := Nearest(t.Context(), m, q, 7, metric, Options{Workers: 2})
 					require.NoError(t, err)
 					requireSame(t, slowly(k, &m, q, 7, metric, valid), got, fmt.Sprintf("dim %d, %d queries, %d rows by %v", dim, queries, rows, metric))
 				}
@@ -233,7 +233,7 @@ func TestNearestOfManyWorkers(t *testing.T) {
 		for _, metric := range metrics {
 			want := slowly(best, &m, q, 30, metric, everyRow)
 			for _, workers := range []int{0, 1, 2, 7} {
-				got, err := Nearest(m, q, 30, metric, Options{Workers: workers})
+				got, err := Nearest(t.Context(), m, q, 30, metric, Options{Workers: workers})
 				require.NoError(t, err)
 				requireSame(t, want, got, fmt.Sprintf("%d queries by %v, %d workers", queries, metric, workers))
 			}
@@ -260,10 +260,10 @@ func TestNearestOfSelectedRows(t *testing.T) {
 			}
 			for _, queries := range []int{2, 18} {
 				q := randomFloats(r, queries*dim)
-				got, err := Nearest(m, q, 12, SquaredL2, Options{})
+				got, err := Nearest(t.Context(), m, q, 12, SquaredL2, Options{})
 				require.NoError(t, err)
 				requireSame(t, slowly(k, &m, q, 12, SquaredL2, func(i int) bool { return valid[i] }), got, "validity")
-				got, err = Nearest(m, q, 12, SquaredL2, Options{Selection: selection})
+				got, err = Nearest(t.Context(), m, q, 12, SquaredL2, Options{Selection: selection})
 				require.NoError(t, err)
 				requireSame(t, slowly(k, &m, q, 12, SquaredL2, func(i int) bool { return valid[i] && selected[i] }), got, "selection")
 			}

@@ -240,7 +240,7 @@ func TestMatrixOfBlobs(t *testing.T) {
 		if f == Bits {
 			metric = Hamming
 		}
-		result, err := Nearest(m, values[28*dim:29*dim], 5, metric, Options{})
+		result, err := Nearest(t.Context(), m, values[28*dim:29*dim], 5, metric, Options{})
 		require.NoError(t, err)
 		require.Equal(t, []int64{28, 29}, result.Positions)
 		_, err = MatrixOfBlobs(blobs, width, nil)

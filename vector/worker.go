@@ -22,10 +22,22 @@ type part struct {
 	n         int          // rows, or the length of the selection
 	chunk     int          // rows that a worker takes at a time
 	taken     atomic.Int64 // chunks
+	done      <-chan struct{}
+	left      atomic.Bool // a worker has left rows, because done is closed
 }
 
 // take returns the first row of the next chunk.
 func (p *part) take() int { return int(p.taken.Add(1)-1) * p.chunk }
+
+// ended reports whether the context has ended.
+func (p *part) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // A worker searches for one goroutine. Its memory is used again for each block.
 type worker struct {
@@ -80,9 +92,14 @@ func newWorker(a *Accumulator) *worker {
 	return w
 }
 
-// search searches rows from to to, or those elements of the selection.
-func (w *worker) search(p *part, from, to int) {
+// search searches rows from to to, or those elements of the selection. It reports false if it leaves rows because the
+// context has ended.
+func (w *worker) search(p *part, from, to int) bool {
 	for from < to {
+		if p.ended() {
+			p.left.Store(true)
+			return false
+		}
 		from = w.fill(p, from, to)
 		switch {
 		case len(w.rows) == 0:
@@ -94,6 +111,7 @@ func (w *worker) search(p *part, from, to int) {
 			w.direct(p)
 		}
 	}
+	return true
 }
 
 // fill sets the rows of the block and returns the first one that it did not look at.

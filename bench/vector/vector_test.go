@@ -5,6 +5,7 @@
 package vector_test
 
 import (
+	"context"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -76,7 +77,7 @@ func answers(tb testing.TB, m vector.Matrix, q []float32) {
 		return
 	}
 	for _, metric := range metrics {
-		r, err := vector.Nearest(m, q, neighbors, metric, vector.Options{})
+		r, err := vector.Nearest(context.Background(), m, q, neighbors, metric, vector.Options{})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -116,7 +117,7 @@ func BenchmarkNearest(b *testing.B) {
 		for _, metric := range metrics {
 			name := strings.ReplaceAll(metric.String(), " ", "-")
 			bench(name, n, vector.KernelName(), func() error {
-				_, err := vector.Nearest(m, q, neighbors, metric, vector.Options{Workers: *threads})
+				_, err := vector.Nearest(context.Background(), m, q, neighbors, metric, vector.Options{Workers: *threads})
 				return err
 			})
 			if *loops && n == 1 {
