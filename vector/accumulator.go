@@ -164,6 +164,11 @@ func (a *Accumulator) pack() {
 // A worker reads its rows in blocks that stay in the processor's cache, all queries for each block. Up to
 // directQueries queries are multiplied with each row alone, more in tiles.
 func (a *Accumulator) Add(ctx context.Context, m Matrix, first int64, options Options) error {
+	return a.add(ctx, m, first, options, nil)
+}
+
+// add searches the rows of a part, and collects those that are near unless near is nil.
+func (a *Accumulator) add(ctx context.Context, m Matrix, first int64, options Options, near *near) error {
 	if err := a.cause(ctx); err != nil {
 		return err
 	}
@@ -179,7 +184,7 @@ func (a *Accumulator) Add(ctx context.Context, m Matrix, first int64, options Op
 	if err := m.allows(a.metric); err != nil {
 		return err
 	}
-	p := part{Matrix: m, first: first, selection: options.Selection, n: m.Rows(), done: ctx.Done()}
+	p := part{Matrix: m, first: first, selection: options.Selection, n: m.Rows(), done: ctx.Done(), near: near}
 	if options.Selection != nil {
 		if err := checkSelection(options.Selection, p.n); err != nil {
 			return err
@@ -239,10 +244,12 @@ func checkSelection(selection []int32, rows int) error {
 // search takes chunks of a part until none is left, or the context ends.
 func (a *Accumulator) search(p *part) {
 	w := a.take()
+	w.noting = p.near != nil
 	for from := p.take(); from < p.n && w.search(p, from, min(from+p.chunk, p.n)); {
 		from = p.take()
 	}
 	a.mu.Lock()
+	p.near.collect(w)
 	a.idle = append(a.idle, w)
 	a.mu.Unlock()
 }

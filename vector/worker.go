@@ -24,6 +24,7 @@ type part struct {
 	taken     atomic.Int64 // chunks
 	done      <-chan struct{}
 	left      atomic.Bool // a worker has left rows, because done is closed
+	near      *near       // nil means that Add has no use for them
 }
 
 // take returns the first row of the next chunk.
@@ -55,6 +56,9 @@ type worker struct {
 	squares []float32 // the sum of squares of each row
 	lengths []float32
 	params  []params
+
+	noting bool       // the part has near
+	near   []Neighbor // of the part
 
 	survivors int // rows that passed a limit of a tile, which tests bound
 }
@@ -272,7 +276,11 @@ func isZero(v []float32) bool {
 func (w *worker) push(q int, distance float32, position int64) {
 	n := neighbor{keyOf(distance), position}
 	bound := &w.queries[q].bound
-	if n.key > key(bound.Load()) || !w.heaps[q].push(n, w.k) {
+	if n.key > key(bound.Load()) {
+		return
+	}
+	w.note(q, n)
+	if !w.heaps[q].push(n, w.k) {
 		return
 	}
 	for root := uint32(w.heaps[q][0].key); ; {
