@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/search"
+)
+
+// Batches of parquetscan, of a scan of a table, or of the program itself are searched in the same way.
+func ExampleOver() {
+	batches := func(yield func(*column.Batch, error) bool) {
+		yield(column.NewBatch(
+			column.Strings("name", []string{"lamp", "chair", "stool", "candle"}),
+			column.Of("price", []float64{30, 45, 12, 3}),
+			column.Matrix("embedding", []float32{
+				1, 0.1,
+				0, 1,
+				0.2, 0.9,
+				0.9, 0.3,
+			}, 2),
+		), nil)
+	}
+	light := []float32{1, 0}
+	hits, err := search.Over(batches, "embedding").Where("price < ?", 40).MinScore(0.6).Nearest(context.Background(), light, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	names, err := hits.Column("name").Text()
+	if err != nil {
+		log.Fatal(err)
+	}
+	scores, err := column.Slice[float32](hits.Column("score"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range hits.Rows {
+		fmt.Printf("%s %.2f\n", names.String(i), scores[i])
+	}
+	// Output:
+	// lamp 1.00
+	// candle 0.97
+	// stool 0.61
+}
