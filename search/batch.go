@@ -4,32 +4,30 @@ package search
 
 import (
 	"context"
+	"slices"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/codec"
-)
-
-// Names of the columns that a batch of hits has after the columns of the rows. A column of the rows with such a name
-// comes first, and is the one that Batch.Column returns.
-const (
-	QueryColumn    = "query"    // int32: the number of the query, from 0
-	RankColumn     = "rank"     // int32: the place among the hits of the query, from 1
-	ScoreColumn    = "score"    // float32
-	DistanceColumn = "distance" // float32
 )
 
 // Batch returns the k rows nearest to each of several queries as one batch, which is the caller's: the columns that T
 // reads, and QueryColumn, RankColumn, ScoreColumn and DistanceColumn. Rows are in the order of queries, then ranks. The
 // source of the batch has the warnings of the server. It has the errors of All.
 func (q *Query[T]) Batch(ctx context.Context, queries [][]float32, k int) (*column.Batch, error) {
-	p, found, err := q.find(ctx, queries, k)
+	for _, name := range []string{QueryColumn, RankColumn, ScoreColumn, DistanceColumn} {
+		if slices.Contains(q.columns, name) {
+			return nil, errorf("%w: the table has a column %s, as the batch of hits: leave it out of the row, or "+
+				"use Each", ErrSchema, name)
+		}
+	}
+	p, answers, err := q.find(ctx, queries, k)
 	if err != nil {
 		return nil, err
 	}
 	var cells []byte
 	var marks hitColumns
 	b := new(column.Batch)
-	for i, f := range found {
+	for i, f := range answers {
 		for j, r := range f.rows {
 			cells = append(cells, r.cells...)
 			marks.add(i, j, r.score, r.distance)
@@ -39,7 +37,7 @@ func (q *Query[T]) Batch(ctx context.Context, queries [][]float32, k int) (*colu
 		return nil, errorf("rows of %s: %w", p.table.target, err)
 	}
 	b.Columns = append(b.Columns, marks.columns()...)
-	for _, f := range found {
+	for _, f := range answers {
 		b.Source.Warnings = append(b.Source.Warnings, f.warnings...)
 	}
 	return b, nil

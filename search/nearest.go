@@ -46,13 +46,13 @@ func (q *Query[T]) All(ctx context.Context, query []float32, k int) (Result[T], 
 // Each returns a result for each of several queries, as All does. By an index it sends some requests at a time; an
 // exact search reads the table once for all queries.
 func (q *Query[T]) Each(ctx context.Context, queries [][]float32, k int) ([]Result[T], error) {
-	p, found, err := q.find(ctx, queries, k)
+	p, answers, err := q.find(ctx, queries, k)
 	if err != nil {
 		return nil, err
 	}
 	infos := p.table.infosOf(q.columns)
 	results := make([]Result[T], len(queries))
-	for i, f := range found {
+	for i, f := range answers {
 		results[i] = Result[T]{Hits: make([]Hit[T], len(f.rows)), K: k, Outside: f.outside, Warnings: f.warnings}
 		for j, r := range f.rows {
 			hit := Hit[T]{Score: r.score, Distance: r.distance, key: r.key}
@@ -65,8 +65,8 @@ func (q *Query[T]) Each(ctx context.Context, queries [][]float32, k int) ([]Resu
 	return results, nil
 }
 
-// found are the rows of one query, in order and within the bounds of the search.
-type found struct {
+// An answer is the rows of one query, in order and within the bounds of the search.
+type answer struct {
 	rows     []row
 	outside  int
 	warnings []string
@@ -79,7 +79,7 @@ type row struct {
 }
 
 // find searches by the plan.
-func (q *Query[T]) find(ctx context.Context, queries [][]float32, k int) (Plan, []found, error) {
+func (q *Query[T]) find(ctx context.Context, queries [][]float32, k int) (Plan, []answer, error) {
 	t, err := q.schema.read(ctx, q.session)
 	if err != nil {
 		return Plan{}, nil, err
@@ -93,7 +93,7 @@ func (q *Query[T]) find(ctx context.Context, queries [][]float32, k int) (Plan, 
 			return p, nil, errorf("query %d: %w", i, err)
 		}
 	}
-	out := make([]found, len(queries))
+	out := make([]answer, len(queries))
 	err = parallel(ctx, len(queries), searchesInFlight, func(ctx context.Context, i int) error {
 		rows, warnings, err := q.ask(ctx, &p, queries[i])
 		out[i] = q.cut(rows, k)
@@ -187,14 +187,14 @@ func (q *Query[T]) read(ctx context.Context, query *vecql.Query, p *Plan) (rows 
 }
 
 // cut returns the k nearest rows within the bounds of the search.
-func (q *Query[T]) cut(rows []row, k int) found {
+func (q *Query[T]) cut(rows []row, k int) answer {
 	slices.SortFunc(rows, func(a, b row) int { return compareScores(a.score, b.score, a.key, b.key) })
 	rows = rows[:min(k, len(rows))]
 	inside := rows[:0]
 	for _, r := range rows {
-		if (q.minScore == nil || r.score >= *q.minScore) && (q.maxDistance == nil || r.distance <= *q.maxDistance) {
+		if !q.leavesOut(r.score, r.distance) {
 			inside = append(inside, r)
 		}
 	}
-	return found{rows: inside, outside: len(rows) - len(inside)}
+	return answer{rows: inside, outside: len(rows) - len(inside)}
 }

@@ -169,7 +169,7 @@ func (s *Source) search(ctx context.Context, queries [][]float32, k int, many bo
 			err = seek.sameColumns(b)
 		}
 		if err == nil {
-			err = seek.add(&w, b, rows)
+			err = seek.add(ctx, &w, b, rows)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w%s", err, placeOf(b, rows))

@@ -289,7 +289,7 @@ func TestOverBlobs(t *testing.T) {
 		for i := range list {
 			list[i] = queries[i*dim : (i+1)*dim]
 		}
-		want, err := vector.Nearest(m, queries, 4, metric, vector.Options{})
+		want, err := vector.Nearest(t.Context(), m, queries, 4, metric, vector.Options{})
 		require.NoError(t, err)
 		got, err := Over(sourceOf(b), "v").Metric(metric).Batch(t.Context(), list, 4)
 		require.NoError(t, err)
@@ -456,7 +456,7 @@ func TestOverMemory(t *testing.T) {
 			require.NoError(t, seek.setSchema(b.Schema(), "v", nil))
 			seek.columns = []int{1}
 		}
-		require.NoError(t, seek.add(&w, b, int64(i)))
+		require.NoError(t, seek.add(t.Context(), &w, b, int64(i)))
 		most = max(most, seek.held)
 		require.LessOrEqual(t, len(seek.chunks)+len(seek.idle), 4*2*k+64+spareChunks)
 	}
@@ -547,7 +547,7 @@ func FuzzOver(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := vector.Nearest(matrix, flat, int(k)+1, m, vector.Options{})
+		want, err := vector.Nearest(t.Context(), matrix, flat, int(k)+1, m, vector.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

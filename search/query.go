@@ -29,10 +29,9 @@ type Query[T any] struct {
 	schema  *schema
 	columns []string // that T reads
 
-	filter      []expr.Expr
-	oversample  float64
-	minScore    *float32
-	maxDistance *float32
+	filter     []expr.Expr
+	oversample float64
+	cutoff
 	metric      vector.Metric // 0 means the one of the index
 	exact       bool
 	progress    func(tablescan.Progress)

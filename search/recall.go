@@ -78,7 +78,7 @@ func short(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond
 // given. It has the errors of All, and ErrOption for a configuration.
 func (q *Query[T]) Recall(ctx context.Context, cfg RecallConfig) (*RecallReport, error) {
 	keys := *q
-	keys.columns, keys.minScore, keys.maxDistance, keys.exact = nil, nil, nil, false
+	keys.columns, keys.cutoff, keys.exact = nil, cutoff{}, false
 	r := recall[T]{query: &keys, cfg: cfg}
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
@@ -182,11 +182,11 @@ func (r *recall[T]) findTruth(ctx context.Context) (time.Duration, error) {
 	}
 	exact := r.query.Exact().Metric(r.plan.Metric)
 	began := time.Now()
-	_, found, err := exact.find(ctx, r.queries, r.most+1)
+	_, answers, err := exact.find(ctx, r.queries, r.most+1)
 	if err != nil {
 		return 0, err
 	}
-	for i, f := range found {
+	for i, f := range answers {
 		r.truth = append(r.truth, without(f.rows, r.own[i]))
 	}
 	return time.Since(began), nil
@@ -233,13 +233,13 @@ func (r *recall[T]) measure(ctx context.Context, k int, factor float64) (RecallR
 			wanted = min(k+1, MaxHits)
 		}
 		began := time.Now()
-		plan, found, err := q.find(ctx, [][]float32{query}, wanted)
+		plan, answers, err := q.find(ctx, [][]float32{query}, wanted)
 		if err != nil {
 			return out, err
 		}
 		latencies = append(latencies, time.Since(began))
 		out.Limit = plan.Limit
-		rows := without(found[0].rows, r.own[i])
+		rows := without(answers[0].rows, r.own[i])
 		truth := r.truth[i][:min(k, len(r.truth[i]))]
 		if len(rows) < len(truth) {
 			out.Short++

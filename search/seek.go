@@ -4,6 +4,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -96,7 +97,7 @@ func (s *seeker) pick(dst, b *column.Batch) {
 }
 
 // add searches a batch, whose row 0 has position first.
-func (s *seeker) add(w *scratch, b *column.Batch, first int64) error {
+func (s *seeker) add(ctx context.Context, w *scratch, b *column.Batch, first int64) error {
 	m, err := vector.MatrixOfColumn(&b.Columns[s.vectors])
 	if err != nil {
 		return errorf("%w", err)
@@ -113,7 +114,7 @@ func (s *seeker) add(w *scratch, b *column.Batch, first int64) error {
 		if s.filter != nil {
 			options.Selection, selection = cutSelection(selection, from, s.partRows)
 		}
-		if w.near, err = s.AddNear(w.near[:0], part, first+int64(from), options); err != nil {
+		if w.near, err = s.AddNear(ctx, w.near[:0], part, first+int64(from), options); err != nil {
 			return errorf("%w", err)
 		}
 		if err := s.offer(&w.kept, first, w.near); err != nil {
