@@ -53,6 +53,7 @@ var imports = map[string][]string{
 	"internal/paging":                 {module + "/internal/background"},
 	"internal/placement":              nil,
 	"internal/pooled":                 nil,
+	"internal/product":                {module},
 	"internal/pull":                   nil,
 	"internal/queue":                  nil,
 	"internal/quietlog":               nil,
@@ -147,7 +148,7 @@ var imports = map[string][]string{
 	"pipe":               {module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/parquetscan"},
 	"tablescan":          {module, module + "/stats", module + "/cql", module + "/column", module + "/expr", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
 	"vector":             {module + "/column", "golang.org/x/sys/cpu"},
-	"search":             {module, module + "/column", module + "/cql", module + "/expr", module + "/tablescan", module + "/vector", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/errtext"},
+	"search":             {module, module + "/column", module + "/cql", module + "/expr", module + "/tablescan", module + "/vector", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/product"},
 	"internal/cassandra": nil, // independent of the driver, so that it can check the driver
 }
 

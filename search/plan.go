@@ -120,7 +120,7 @@ func (q *Query[T]) planConsistency(p *Plan) {
 	switch p.cl = q.consistency; {
 	case p.cl != nil:
 		p.because("consistency level %v: the search asks for it", *p.cl)
-	case p.table.server.scylla:
+	case p.table.server.Scylla:
 		p.because("the consistency level of the session: ScyllaDB reads the rows that the index returns at this level")
 	default:
 		one := cql.LocalOne
@@ -158,7 +158,7 @@ func (q *Query[T]) planText(p *Plan, conditions []condition) {
 	if q.annOptions != "" {
 		text += " WITH ann_options = " + q.annOptions
 	}
-	if len(conditions) > 0 && p.table.server.scylla {
+	if len(conditions) > 0 && p.table.server.Scylla {
 		text += " ALLOW FILTERING"
 		p.because("ALLOW FILTERING: ScyllaDB requires it for a filter, which the index evaluates")
 	}
@@ -181,7 +181,7 @@ func (t *table) choose(conditions []condition) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.server.scylla {
+	if t.server.Scylla {
 		return t.chooseScylla(conditions)
 	}
 	for _, c := range conditions {
@@ -207,7 +207,7 @@ func (t *table) chooseScylla(conditions []condition) (*index, error) {
 	}
 	for _, c := range conditions {
 		switch regular := !t.isKey(c.column); {
-		case regular && t.server.before(2026, 1):
+		case regular && t.server.Before(2026, 1):
 			return nil, t.refuse(c, best, fmt.Sprintf("%v ignores conditions of columns outside of the primary key", t.server))
 		case regular && !slices.Contains(best.filters, c.column):
 			return nil, t.refuse(c, best, "ScyllaDB requires the column "+c.column+" to be a filter column of the index")
