@@ -34,6 +34,8 @@ type Source struct {
 	// AllowFiltering lets the server evaluate conditions that CQL permits only with ALLOW FILTERING. Without it such
 	// conditions are evaluated on the rows that are read.
 	AllowFiltering bool
+	// Query, if not nil, is called for each request, on several goroutines at once, to set options such as Consistency.
+	Query func(q *vecql.Query)
 }
 
 // Label returns Table and its name.
@@ -247,13 +249,19 @@ func isEmpty(b expr.Bound) bool { return slices.Contains(b.Values, any("")) }
 // Run passes on the rows of the statement.
 func (r *SourceRows) Run(ctx context.Context, f func(worker int, b *column.Batch) error) error {
 	if !r.partitions {
-		scan, err := New(ctx, r.source.Session, r.statement, Config{Workers: r.workers, Values: r.values})
+		scan, err := New(ctx, r.source.Session, r.statement, Config{
+			Workers: r.workers, Values: r.values, Query: r.source.Query,
+		})
 		if err != nil {
 			return err
 		}
 		return scan.Run(ctx, f)
 	}
-	for b, err := range r.source.Session.Query(r.statement, r.values...).BorrowBatches(ctx) {
+	q := r.source.Session.Query(r.statement, r.values...)
+	if r.source.Query != nil {
+		r.source.Query(q)
+	}
+	for b, err := range q.BorrowBatches(ctx) {
 		if err == nil && b.Rows > 0 {
 			err = f(0, b)
 		}

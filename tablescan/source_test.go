@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/expr"
 	"github.com/vecql/vecql/tablescan"
@@ -69,4 +71,25 @@ func TestSourceOpens(t *testing.T) {
 	})
 	verb, text := tablescan.Source{Table: `ks."T"`}.Label()
 	require.Equal(t, `Table("ks.\"T\"")`, verb+"("+text+")")
+}
+
+// TestSourceQuery sets an option of the requests, of both ways to read a table: a level that servers refuse for reads.
+func TestSourceQuery(t *testing.T) {
+	onFake(t, cqltest.Config{}, func(t *testing.T, c *fake) {
+		c.fill(t)
+		key := expr.Bound{Column: "id", Type: column.Type{Kind: column.String}, Op: expr.OpEq, Values: []any{"x"}}
+		for _, filter := range [][]expr.Bound{nil, {key}} {
+			source := tablescan.Source{Session: c.session, Table: "t", Query: func(q *vecql.Query) { q.Consistency(cql.Any) }}
+			r, err := source.Open(t.Context())
+			require.NoError(t, err)
+			for _, b := range filter {
+				r.Filter(b)
+			}
+			_, _, err = r.Scan([]string{"id"}, 1)
+			require.NoError(t, err)
+			err = r.Run(t.Context(), func(int, *column.Batch) error { return nil })
+			require.ErrorIs(t, err, cql.CodeInvalid)
+			require.ErrorContains(t, err, "ANY")
+		}
+	})
 }
