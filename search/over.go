@@ -149,13 +149,13 @@ func (s *Source) search(ctx context.Context, queries [][]float32, k int, many bo
 	}
 	seek.cutoff = s.cutoff
 	if len(queries) == 0 {
-		return seek.found(0)
+		return seek.found()
 	}
 	if ctx.Err() != nil {
 		return nil, errorf("%w", context.Cause(ctx))
 	}
 	var w scratch
-	rows, first := int64(0), true
+	first := true
 	for b, err := range s.batches {
 		if ctx.Err() != nil {
 			break
@@ -169,19 +169,19 @@ func (s *Source) search(ctx context.Context, queries [][]float32, k int, many bo
 			err = seek.sameColumns(b)
 		}
 		if err == nil {
-			err = seek.add(ctx, &w, b, rows)
+			err = seek.add(ctx, &w, b, seek.read)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w%s", err, placeOf(b, rows))
+			return nil, fmt.Errorf("%w%s", err, placeOf(b, seek.read))
 		}
-		if rows += int64(b.Rows); s.progress != nil {
-			s.progress(rows)
+		if seek.read += int64(b.Rows); s.progress != nil {
+			s.progress(seek.read)
 		}
 	}
 	if ctx.Err() != nil {
 		return nil, errorf("%w", context.Cause(ctx))
 	}
-	return seek.found(rows)
+	return seek.found()
 }
 
 // placeOf returns the place of a batch in its source, for errors.

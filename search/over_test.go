@@ -457,11 +457,11 @@ func TestOverMemory(t *testing.T) {
 			seek.columns = []int{1}
 		}
 		require.NoError(t, seek.add(t.Context(), &w, b, int64(i)))
-		most = max(most, seek.held)
-		require.LessOrEqual(t, len(seek.chunks)+len(seek.idle), 4*2*k+64+spareChunks)
+		most = max(most, seek.kept.held)
+		require.LessOrEqual(t, len(seek.kept.chunks)+len(seek.kept.idle), 4*2*k+64+spareChunks)
 	}
 	require.LessOrEqual(t, most, 4*2*k+64+10)
-	f, err := seek.found(rows)
+	f, err := seek.found()
 	require.NoError(t, err)
 	ids, err := column.Slice[int64](f.batch.Column("id"))
 	require.NoError(t, err)

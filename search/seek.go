@@ -18,8 +18,8 @@ import (
 
 // A seeker searches batches of one schema for the rows that are nearest to queries. Several goroutines may add batches.
 type seeker struct {
-	*vector.Accumulator
-	*keeper
+	near     *vector.Accumulator
+	kept     *keeper
 	metric   vector.Metric
 	dim      int
 	schema   column.Schema // of the batches
@@ -28,6 +28,7 @@ type seeker struct {
 	filter   *expr.Program // nil means all rows
 	workers  int           // of a batch
 	partRows int           // that are searched at a time, a multiple of 8
+	read     int64         // rows
 	cutoff
 }
 
@@ -47,7 +48,7 @@ type scratch struct {
 
 // newSeeker returns a seeker without a schema. The errors are the ones of vector.New.
 func newSeeker(queries [][]float32, k int, metric vector.Metric) (*seeker, error) {
-	s := &seeker{metric: metric, keeper: newKeeper(len(queries), k), dim: 1}
+	s := &seeker{metric: metric, kept: newKeeper(len(queries), k), dim: 1}
 	if len(queries) > 0 {
 		s.dim = len(queries[0])
 	}
@@ -59,7 +60,7 @@ func newSeeker(queries [][]float32, k int, metric vector.Metric) (*seeker, error
 		all = append(all, q...)
 	}
 	var err error
-	if s.Accumulator, err = vector.New(all, s.dim, k, metric); err != nil {
+	if s.near, err = vector.New(all, s.dim, k, metric); err != nil {
 		return nil, errorf("%w", err)
 	}
 	// 16 bytes a row and query are the memory of near rows if all rows are
@@ -114,10 +115,10 @@ func (s *seeker) add(ctx context.Context, w *scratch, b *column.Batch, first int
 		if s.filter != nil {
 			options.Selection, selection = cutSelection(selection, from, s.partRows)
 		}
-		if w.near, err = s.AddNear(ctx, w.near[:0], part, first+int64(from), options); err != nil {
+		if w.near, err = s.near.AddNear(ctx, w.near[:0], part, first+int64(from), options); err != nil {
 			return errorf("%w", err)
 		}
-		if err := s.offer(&w.kept, first, w.near); err != nil {
+		if err := s.kept.offer(&w.kept, first, w.near); err != nil {
 			return errorf("%w", err)
 		}
 	}
@@ -162,9 +163,9 @@ type found struct {
 }
 
 // found returns the nearest rows. No batch may be added afterwards.
-func (s *seeker) found(rows int64) (*found, error) {
-	f := &found{rows: rows, outside: make([]int, len(s.lists))}
-	lists, kept, err := s.nearest()
+func (s *seeker) found() (*found, error) {
+	f := &found{rows: s.read, outside: make([]int, len(s.kept.lists))}
+	lists, kept, err := s.kept.nearest()
 	if err != nil {
 		return nil, errorf("%w", err)
 	}
