@@ -93,6 +93,10 @@ func (q *Query[T]) find(ctx context.Context, queries [][]float32, k int) (Plan, 
 			return p, nil, errorf("query %d: %w", i, err)
 		}
 	}
+	if p.Exact {
+		answers, err := q.findExact(ctx, &p, queries, k)
+		return p, answers, err
+	}
 	out := make([]answer, len(queries))
 	err = parallel(ctx, len(queries), searchesInFlight, func(ctx context.Context, i int) error {
 		rows, warnings, err := q.ask(ctx, &p, queries[i])
@@ -101,6 +105,33 @@ func (q *Query[T]) find(ctx context.Context, queries [][]float32, k int) (Plan, 
 		return err
 	})
 	return p, out, err
+}
+
+// findExact searches by a scan, for all queries at once.
+func (q *Query[T]) findExact(ctx context.Context, p *Plan, queries [][]float32, k int) ([]answer, error) {
+	f, err := p.table.exact(ctx, q.session, exactRequest{
+		columns: q.columns, filter: q.filter, queries: queries, k: k, metric: p.Metric, cutoff: q.cutoff,
+		consistency: q.consistency, progress: q.progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	plan, err := newCellPlan(p.table.infosOf(q.columns), f.batch.Schema())
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]answer, len(queries))
+	for i := range answers {
+		answers[i].outside = f.outside[i]
+	}
+	for i, query := range f.queries {
+		r := row{key: f.keys[i], score: f.scores[i], distance: f.distances[i]}
+		if r.cells, err = plan.append(nil, f.batch, i); err != nil {
+			return nil, errorf("%w", err)
+		}
+		answers[query].rows = append(answers[query].rows, r)
+	}
+	return answers, nil
 }
 
 // searchesInFlight is the number of searches that Each and Batch send at a time.

@@ -9,7 +9,6 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/expr"
-	"github.com/vecql/vecql/tablescan"
 	"github.com/vecql/vecql/vector"
 )
 
@@ -34,7 +33,7 @@ type Query[T any] struct {
 	cutoff
 	metric      vector.Metric // 0 means the one of the index
 	exact       bool
-	progress    func(tablescan.Progress)
+	progress    func(rows int64)
 	consistency *cql.Consistency
 	annOptions  string
 	err         error
@@ -125,8 +124,8 @@ func (q *Query[T]) Exact() *Query[T] {
 	return q.with(func(q *Query[T]) error { q.exact = true; return nil })
 }
 
-// Progress calls f with the progress of an exact search, on several goroutines, one call at a time.
-func (q *Query[T]) Progress(f func(tablescan.Progress)) *Query[T] {
+// Progress calls f after each page of an exact search with the number of rows that were read, one call at a time.
+func (q *Query[T]) Progress(f func(rows int64)) *Query[T] {
 	return q.with(func(q *Query[T]) error { q.progress = f; return nil })
 }
 
