@@ -46,3 +46,27 @@ func ExampleOver() {
 	// candle 0.97
 	// stool 0.61
 }
+
+// The answers of two searches of one table. A row that both found is before a row that one of them found first.
+func ExampleFuse() {
+	type product struct {
+		ID   int
+		Name string
+	}
+	hits := func(products ...product) (list []search.Hit[product]) {
+		for _, p := range products {
+			list = append(list, search.Hit[product]{Row: p})
+		}
+		return list
+	}
+	byVector := hits(product{1, "lamp"}, product{2, "candle"}, product{3, "torch"})
+	byText := hits(product{4, "lampshade"}, product{2, "candle"})
+	for _, f := range search.Fuse(func(p product) int { return p.ID }, byVector, byText) {
+		fmt.Printf("%s %.4f %v\n", f.Row.Name, f.Score, f.Ranks)
+	}
+	// Output:
+	// candle 0.0323 [2 2]
+	// lamp 0.0164 [1 0]
+	// lampshade 0.0164 [0 1]
+	// torch 0.0159 [3 0]
+}
