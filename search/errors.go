@@ -17,6 +17,8 @@ var (
 	ErrTarget = errors.New("no column of vectors")
 	// ErrNoIndex means that the column has no vector index. Create one, or search exactly.
 	ErrNoIndex = errors.New("no vector index")
+	// ErrIndexExists means that the column has a vector index already, or that the name of the new one is taken.
+	ErrIndexExists = errors.New("the index exists already")
 	// ErrMetric means that the index of the column has another similarity than the one requested, or that an exact
 	// search of a column without an index was given none.
 	ErrMetric = errors.New("another similarity")

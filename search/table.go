@@ -207,12 +207,16 @@ func functionOf(m vector.Metric) (string, error) {
 // serving returns the index of the column that the server uses.
 func (t *table) serving() (*index, error) {
 	for i := range t.indexes {
-		switch t.indexes[i].class {
-		case "vector_index", "storageattachedindex", "sai":
+		if t.indexes[i].isVector() {
 			return &t.indexes[i], nil
 		}
 	}
 	return nil, errorf("%w: column %s has none: create one with CreateIndex, or search with Exact", ErrNoIndex, t.target)
+}
+
+// isVector reports whether an index of a column of vectors searches by them.
+func (i *index) isVector() bool {
+	return i.class == "vector_index" || i.class == "storageattachedindex" || i.class == "sai"
 }
 
 // isKey reports whether a column belongs to the primary key.
