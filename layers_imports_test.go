@@ -138,6 +138,7 @@ var imports = map[string][]string{
 	"cqltest/internal/engine": {
 		module + "/cqltest/internal/cql",
 		module + "/internal",
+		module + "/vector", // no driver: its kernels order the rows of an index, whose scores the engine computes itself
 		"github.com/google/uuid",
 	},
 	"internal/schema/schematest": {

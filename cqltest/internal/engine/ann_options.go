@@ -24,6 +24,8 @@ type vectorIndex struct {
 	hamming      bool    // the quantization is b1
 	oversampling float64 // at least 1
 	rescoring    bool
+
+	data *annData // not a copy: it changes with the rows of the table
 }
 
 // setOptions sets the fields that depend on valid options.

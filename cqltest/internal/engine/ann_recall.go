@@ -25,21 +25,13 @@ func newMisses(share float64, seed uint64, target []byte) misses {
 }
 
 // has reports whether the search misses the row of a key.
-func (m misses) has(v *rowView) bool {
+func (m misses) has(key string) bool {
 	if m.share <= 0 {
 		return false
 	}
 	h := m.base
-	add := func(b []byte) {
-		for _, c := range b {
-			h = (h ^ uint64(c)) * 0x100000001b3
-		}
-	}
-	add(v.p.key)
-	if v.row != nil {
-		for _, c := range v.row.clustering {
-			add(c)
-		}
+	for i := range len(key) {
+		h = (h ^ uint64(key[i])) * 0x100000001b3
 	}
 	h ^= h >> 30 // the finalizer of splitmix64
 	h *= 0xBF58476D1CE4E5B9

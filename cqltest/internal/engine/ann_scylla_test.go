@@ -13,7 +13,7 @@ import (
 // Rules of ScyllaDB's searches by vectors. Each test and subtest has the name of its rule.
 
 // newVectorStore returns an engine of ScyllaDB with a keyspace ks that has tablets, and its clock.
-func newVectorStore(t *testing.T, options Options) (*Engine, *fixedClock) {
+func newVectorStore(t testing.TB, options Options) (*Engine, *fixedClock) {
 	t.Helper()
 	clock := &fixedClock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	options.Now, options.Scylla, options.Tablets = clock.now, true, true

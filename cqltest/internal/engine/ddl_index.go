@@ -82,6 +82,9 @@ func (c *changer) createIndex(s *cql.CreateIndex) error {
 
 // putIndex adds an index to a table.
 func (c *changer) putIndex(k *keyspace, old *table, i *index) {
+	if i.vector != nil {
+		c.e.attachIndex(old, i, i.vector.created)
+	}
 	t := old.clone()
 	t.indexes = append(t.indexes, i)
 	slices.SortFunc(t.indexes, func(a, b *index) int { return strings.Compare(a.name, b.name) })
@@ -320,7 +323,10 @@ func (c *changer) dropIndex(s *cql.DropIndex) error {
 	if k == nil {
 		return err
 	}
-	old, _ := k.index(s.Name.Name)
+	old, i := k.index(s.Name.Name)
+	if i.vector != nil {
+		old.store.detachIndex(i)
+	}
 	t := old.clone()
 	t.indexes = slices.DeleteFunc(t.indexes, func(i *index) bool { return i.name == s.Name.Name })
 	t.finish()

@@ -256,6 +256,7 @@ func (e *Engine) applyLocked(mutations []*mutation, sec int64) error {
 	}
 	for _, m := range mutations {
 		m.apply(e)
+		m.t.store.follow(e, m)
 	}
 	return nil
 }

@@ -69,12 +69,14 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 	}
 	switch {
 	case rd == nil: // no row can match
-	case p.ann != nil || p.order != nil:
-		if p.order != nil && r.PageSize > 0 {
+	case p.ann != nil:
+		return res, b.searchRows(target, limit)
+	case p.order != nil:
+		if r.PageSize > 0 {
 			return nil, invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either remove the " +
 				"ORDER BY or the IN and sort client side, or disable paging for this query")
 		}
-		return res, b.sorted(ctx, rd, target, limit)
+		return res, b.sorted(ctx, rd, limit)
 	default:
 		if b.page = int64(r.PageSize); single || b.page <= 0 {
 			b.page = math.MaxInt64

@@ -171,6 +171,8 @@ type store struct {
 	number int64 // order of locking
 	mu     sync.RWMutex
 	parts  sorted[placed]
+	// indexes are the vector indexes of the table, which follow its rows.
+	indexes []*annData
 }
 
 // placed is a partition with its token, so that a search reads the memory of few partitions.
@@ -234,6 +236,9 @@ func (s *store) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parts = sorted[placed]{}
+	for _, d := range s.indexes {
+		d.clear()
+	}
 }
 
 // row returns the row of a clustering key; nil means none.
