@@ -181,11 +181,11 @@ func (d *annData) known(p *partition) map[string][][]byte {
 }
 
 // follow changes the vector indexes of the table after a mutation. Callers hold the lock for writing.
-func (s *store) follow(e *Engine, m *mutation) {
+func (s *store) follow(m *mutation, clock func() time.Time) {
 	if len(s.indexes) == 0 {
 		return
 	}
-	p, now := s.find(m.key), e.options.Now()
+	p, now := s.find(m.key), clock()
 	for _, d := range s.indexes {
 		if m.deletion != noTimestamp || len(m.ranges) > 0 {
 			for key, clustering := range d.known(p) {

@@ -179,6 +179,7 @@ func (e *Engine) runPlans(x *env, r *Request, typ BatchType, plans []*modifyPlan
 		return nil, err
 	}
 	if conditional {
+		e.expire(plans[0].t)
 		return e.cas(x, r, plans, envs, true)
 	}
 	ts, err := e.timestamp(r)

@@ -40,6 +40,14 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 	if err := t.options.set(s.Options, t, c.e.options.Scylla); err != nil {
 		return err
 	}
+	for _, d := range s.Columns {
+		if !d.TTL {
+			continue
+		}
+		if err := t.setExpiry(d.Name); err != nil {
+			return err
+		}
+	}
 	c.putTable("CREATED", k, t)
 	return nil
 }
@@ -212,6 +220,8 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 		err = renameColumns(t, old, s)
 	case cql.AlterOptions:
 		err = t.options.set(s.Options, t, c.e.options.Scylla)
+	case cql.AlterTTL:
+		err = t.alterExpiry(old, s.Column)
 	default:
 		err = invalid("Altering column types is no longer supported")
 	}

@@ -109,6 +109,9 @@ func (t *table) columnTexts(dropped []droppedColumn) []string {
 			continue
 		}
 		line := "    " + c.text()
+		if c.name == t.expiry {
+			line += " TTL"
+		}
 		if single && c.kind == PartitionKey {
 			line += " PRIMARY KEY"
 		}

@@ -159,6 +159,9 @@ func (e *Engine) Execute(ctx context.Context, s *Statement, r *Request) (*Result
 	if err != nil {
 		return nil, err
 	}
+	for _, t := range s.tables {
+		e.expire(t)
+	}
 	switch s.Kind {
 	case StatementSelect:
 		return s.read.run(ctx, x, r)
@@ -256,7 +259,8 @@ func (e *Engine) applyLocked(mutations []*mutation, sec int64) error {
 	}
 	for _, m := range mutations {
 		m.apply(e)
-		m.t.store.follow(e, m)
+		m.t.store.follow(m, e.options.Now)
+		m.t.store.noteExpiry(m, sec)
 	}
 	return nil
 }

@@ -173,6 +173,7 @@ type store struct {
 	parts  sorted[placed]
 	// indexes are the vector indexes of the table, which follow its rows.
 	indexes []*annData
+	expires int64 // when the next row expires, in milliseconds since 1970, if the table has per-row TTL
 }
 
 // placed is a partition with its token, so that a search reads the memory of few partitions.
@@ -191,7 +192,7 @@ func (p placed) compare(at int64, key []byte) int {
 
 var stores atomic.Int64
 
-func newStore() *store { return &store{number: stores.Add(1)} }
+func newStore() *store { return &store{number: stores.Add(1), expires: neverExpires} }
 
 // partition returns the partition of the key, which it creates if missing. Callers hold the lock for writing.
 func (s *store) partition(key []byte, parts [][]byte) *partition {

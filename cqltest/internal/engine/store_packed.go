@@ -27,7 +27,7 @@ var noClustering = [][]byte{}
 // newLayout returns the layout of rows of INSERT with the columns; nil means that the rows are not packed: they have
 // elements, static cells or values that an index checks.
 func newLayout(t *table, columns []*column) *layout {
-	if t.virtual != nil || t.counter || len(t.indexes) > 0 || t.options.defaultTTL != 0 {
+	if t.virtual != nil || t.counter || len(t.indexes) > 0 || t.options.defaultTTL != 0 || t.expiry != "" {
 		return nil
 	}
 	for _, c := range columns {
