@@ -21,6 +21,10 @@ type Options struct {
 	Workers int
 	// Selection has the numbers of the rows to search, in ascending order. nil means all rows.
 	Selection []int32
+	// QuantizeQueries rounds the queries of rows of Int8 as [Quantize] does, and adds the products in integers, which is
+	// faster. Distances are exact for the rounded queries. Take more rows than needed, and compute their distances from
+	// floats; the package documentation has the errors. It does not affect rows of other formats.
+	QuantizeQueries bool
 }
 
 // A Result has the nearest rows of each query, the nearest first. It is the caller's memory.
@@ -65,8 +69,9 @@ type Accumulator struct {
 	queries []query
 	panels  []float32 // of lanes queries each; see tile
 	longest float64   // the length of the longest query
-	block   int       // rows that a worker searches at a time
+	block   int       // rows of floats that a worker searches at a time
 	segment int       // elements that it multiplies at a time
+	rounded sync.Once // the queries
 
 	mu       sync.Mutex
 	idle     []*worker
@@ -80,6 +85,9 @@ type query struct {
 	bits    []byte        // of Hamming
 	squares float64       // the sum of the squares, as kernels compute it
 	bound   atomic.Uint32 // a key: k rows were found that are not farther
+
+	codes    []byte // rounded to Int8, if an Add has QuantizeQueries
+	measures measures
 }
 
 // New returns an accumulator for queries of dim elements, one after the other. It copies them. It returns the errors of
@@ -175,23 +183,11 @@ func (a *Accumulator) add(ctx context.Context, m Matrix, first int64, options Op
 	if m.Dim == 0 && len(m.Data) == 0 {
 		return nil // a column without a value has no dimension
 	}
-	if m.Dim != a.dim {
-		return &DimensionError{What: "rows", Got: m.Dim, Want: a.dim}
-	}
-	if err := m.check(); err != nil {
+	p, err := a.newPart(m, first, options)
+	if err != nil {
 		return err
 	}
-	if err := m.allows(a.metric); err != nil {
-		return err
-	}
-	p := part{Matrix: m, first: first, selection: options.Selection, n: m.Rows(), done: ctx.Done(), near: near}
-	if options.Selection != nil {
-		if err := checkSelection(options.Selection, p.n); err != nil {
-			return err
-		}
-		p.n = len(options.Selection)
-	}
-	p.chunk = a.block * max(1, 512<<10/(a.block*m.stride()))
+	p.done, p.near = ctx.Done(), near
 	workers := options.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -202,14 +198,45 @@ func (a *Accumulator) add(ctx context.Context, m Matrix, first int64, options Op
 	}
 	var group sync.WaitGroup
 	for range workers - 1 {
-		group.Go(func() { a.search(&p) })
+		group.Go(func() { a.search(p) })
 	}
-	a.search(&p)
+	a.search(p)
 	group.Wait()
 	if p.left.Load() {
 		return a.cancel(ctx)
 	}
 	return nil
+}
+
+// newPart checks the arguments of Add.
+func (a *Accumulator) newPart(m Matrix, first int64, options Options) (*part, error) {
+	if m.Dim != a.dim {
+		return nil, &DimensionError{What: "rows", Got: m.Dim, Want: a.dim}
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := m.allows(a.metric); err != nil {
+		return nil, err
+	}
+	p := &part{Matrix: m, first: first, selection: options.Selection, n: m.Rows(), block: a.block}
+	if options.Selection != nil {
+		if err := checkSelection(options.Selection, p.n); err != nil {
+			return nil, err
+		}
+		p.n = len(options.Selection)
+	}
+	if p.integers = options.QuantizeQueries && m.Format == Int8; p.integers {
+		if err := checkIntegers(a.dim); err != nil {
+			return nil, err
+		}
+		a.rounded.Do(a.quantize)
+	}
+	if p.integers || m.Format == Bits {
+		p.block = min(max(blockBytes/m.Format.Size(m.Dim), 1), maxBlock)
+	}
+	p.chunk = p.block * max(1, 512<<10/(p.block*m.stride()))
+	return p, nil
 }
 
 // cause returns the error of an earlier call that was canceled, or the cause of the end of the context.

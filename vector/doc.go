@@ -32,6 +32,22 @@
 //   - Queries must be finite, and not zero for Cosine.
 //   - Rows outside of [Matrix].Validity and [Options].Selection are never found.
 //
+// # Quantized rows
+//
+// [Quantize] rounds vectors to a half, a quarter or a thirty-second of their memory. Rows of Float16, BFloat16 and Int8
+// are multiplied with the queries as they are. With [Options].QuantizeQueries the queries of rows of Int8 are rounded,
+// too, and multiplied in integers. The distance d' is then exact for both rounded vectors, apart from one rounding to
+// float32. For a query q and a row x of n elements, whose scales are s and t, and the rounded row x', it differs from
+// the distance d of the floats by at most
+//
+//	L2          e = 0.51 √n (s+t)
+//	SquaredL2   e (2√d + e)
+//	Dot         0.51 (s Σ|x'| + t Σ|q|)
+//	Cosine      1.02 √n (s/|q| + t/|x|)
+//
+// Such a search finds candidates, several times as many as needed. A second one, whose [Options].Selection has the
+// candidates of a query, computes the distances of their floats: see the example of [Options].
+//
 // # Speed
 //
 // A few queries are multiplied with each row alone, at the speed of memory. More than that are multiplied in tiles of

@@ -69,6 +69,17 @@ func TestAddRefuses(t *testing.T) {
 	require.EqualError(t, a.Add(t.Context(), MatrixOf(make([]float32, 4), 2), 0, Options{}), "vector: Hamming of rows of float32: unsupported metric")
 }
 
+// TestQuantizedQueriesRefuse has more elements than an int32 can add.
+func TestQuantizedQueriesRefuse(t *testing.T) {
+	const dim = maxIntegers + 1
+	m := Matrix{Format: Int8, Dim: dim, Data: make([]byte, dim), Scales: []float32{1}}
+	_, err := Nearest(t.Context(), m, make([]float32, dim), 1, Dot, Options{QuantizeQueries: true})
+	require.EqualError(t, err, "vector: quantized queries of dimension 131072, want 1 to 131071: invalid shape")
+	require.ErrorIs(t, err, ErrShape)
+	_, err = Nearest(t.Context(), m, make([]float32, dim), 1, Dot, Options{})
+	require.NoError(t, err)
+}
+
 func TestNearestRefuses(t *testing.T) {
 	_, err := Nearest(t.Context(), MatrixOf([]float32{1, 2}, 2), []float32{1, 2}, 0, Dot, Options{})
 	require.ErrorIs(t, err, ErrK)

@@ -5,6 +5,7 @@ package vector_test
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/vector"
@@ -86,6 +87,36 @@ func ExampleOptions() {
 	r, _ := vector.Nearest(context.Background(), m, []float32{4}, 2, vector.L2, vector.Options{Selection: []int32{0, 1, 4}})
 	fmt.Println(r.Query(0))
 	// Output: [4 1] [1 2]
+}
+
+// Rows of Int8 take a quarter of the memory. Integers find candidates; floats decide.
+func ExampleOptions_quantizeQueries() {
+	ctx, rows := context.Background(), []float32{
+		1, 0, 0,
+		0.9, 0.1, 0.01,
+		0.9, 0.1, 0.02,
+		0, 1, 0,
+		0, 0, 1,
+	}
+	var blobs []byte
+	for i := 0; i < len(rows); i += 3 {
+		blobs, _ = vector.Quantize(blobs, vector.Int8, rows[i:i+3])
+	}
+	rounded, _ := vector.MatrixOfBlobs(blobs, vector.HeaderSize+vector.Int8.Size(3), nil)
+	query := []float32{0.9, 0.1, 0.014}
+	candidates, err := vector.Nearest(ctx, rounded, query, 3, vector.L2, vector.Options{QuantizeQueries: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var selection []int32
+	for _, position := range candidates.Positions {
+		selection = append(selection, int32(position))
+	}
+	slices.Sort(selection)
+	r, _ := vector.Nearest(ctx, vector.MatrixOf(rows, 3), query, 1, vector.L2, vector.Options{Selection: selection})
+	fmt.Println(selection, r.Positions)
+	// Output: [0 1 2] [1]
 }
 
 func ExampleDistance() {

@@ -74,6 +74,26 @@ func fuzzSums(t *testing.T, k *kernel, m *Matrix, q []float32, o op) {
 	}
 }
 
+// FuzzBytes compares the sums of bytes of all kernels with the reference: a row of any bytes beside the query, which is
+// the last one.
+func FuzzBytes(f *testing.F) {
+	f.Add([]byte{1, 2, 0x80, 0xff, 127, 3}, uint8(1), uint8(0))
+	f.Add(make([]byte, 500), uint8(63), uint8(1))
+	f.Add([]byte("a text whose bytes are numbers of all magnitudes, more or less, as it may happen in files"), uint8(16), uint8(2))
+	f.Fuzz(func(t *testing.T, data []byte, length, gap uint8) {
+		dim := 1 + int(length)
+		stride := dim + int(gap)%5
+		if len(data) < dim {
+			return
+		}
+		m := Matrix{Format: Int8, Dim: dim, Stride: stride, Data: unaligned(Int8, (len(data)-dim)/stride*stride+dim)}
+		copy(m.Data, data)
+		for _, k := range kernels() {
+			checkBytes(t, &k, &m, data[len(data)-dim:])
+		}
+	})
+}
+
 // FuzzNearest compares searches with the slow one, by all kernels, on the bits of any floats.
 func FuzzNearest(f *testing.F) {
 	f.Add([]byte{0, 0, 0x80, 0x3f, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0}, uint8(0), uint8(1), uint8(1), uint8(0))

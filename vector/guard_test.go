@@ -41,9 +41,15 @@ func TestKernelsStayInside(t *testing.T) {
 				}
 				k.widen[f](at(results, 4*dim), &rows[page-size], uintptr(dim), 1)
 			}
-			k.hamming(&sums{
-				dst: at(results, 12), src: &rows[page-3*dim], stride: uintptr(dim), rows: 3, query: at(queries, dim), dim: uintptr(dim),
-			})
+			for n := 1; n <= 5; n++ {
+				s := &sums{
+					dst: at(results, 4*n), src: &rows[page-n*dim], stride: uintptr(dim), rows: uintptr(n), query: at(queries, dim),
+					dim: uintptr(dim),
+				}
+				k.hamming(s)
+				k.integers(s)
+				k.integerSquares(s)
+			}
 			if size := 4 * dim * k.rows; k.tile != nil && size <= page && 4*dim*lanes <= page {
 				k.tile(&tile{
 					src: &rows[page-size], stride: uintptr(4 * dim), panel: at(queries, 4*dim*lanes), dim: uintptr(dim),

@@ -79,6 +79,9 @@ type kernel struct {
 	widen [formats]func(dst *float32, src *byte, n uintptr, scale float32)
 	// hamming counts the differing bits of each row and the query, whose dim is its number of bytes.
 	hamming func(*sums)
+	// integers is the sum of the products of each row of Int8 and a query of signed bytes, which is an int32 at dst.
+	// integerSquares is the sum of the squares of each row.
+	integers, integerSquares func(*sums)
 }
 
 // best is the fastest kernel of the machine.

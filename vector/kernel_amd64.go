@@ -12,6 +12,7 @@ import "golang.org/x/sys/cpu"
 var (
 	hasAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512F
+	hasVNNI   = hasAVX512 && cpu.X86.HasAVX512VNNI && cpu.X86.HasAVX512BW && cpu.X86.HasBMI2
 )
 
 // The sums of one query are bound by memory, and in cache sums with 512-bit registers were not faster on a Zen 4 (55
@@ -31,16 +32,27 @@ var (
 	}
 )
 
-// kernelAVX2 and kernelAVX512 differ in their tiles.
+// kernelAVX2 and kernelAVX512 differ in their tiles, and in sums of bytes.
 var (
 	kernelAVX2 = kernel{
 		name: "avx2", sums: sumsAVX2, widen: widenAVX2, hamming: hammingPOPCNT, tile: tileAVX2, rows: 6,
+		integers: dotCodesAVX2, integerSquares: squaresCodesAVX2,
 	}
-	kernelAVX512 = kernel{
+	kernelAVX512 = withBytes(kernel{
 		name: "avx512", sums: sumsAVX2, widen: widenAVX2, hamming: hammingPOPCNT, tile: tileAVX512, rows: 12,
-		aliased: &kernelAVX2,
-	}
+		integers: dotCodesAVX2, integerSquares: squaresCodesAVX2, aliased: &kernelAliased,
+	})
+	kernelAliased = withBytes(kernelAVX2)
 )
+
+// withBytes returns a kernel with the sums of bytes of AVX-512, if the machine has them. The squares of rows are
+// computed once for all queries.
+func withBytes(k kernel) kernel {
+	if hasVNNI {
+		k.integers = dotCodesVNNI
+	}
+	return k
+}
 
 // kernels returns all kernels that this machine supports, the fastest last.
 func kernels() []kernel {
@@ -112,6 +124,15 @@ func widenInt8AVX2(dst *float32, src *byte, n uintptr, scale float32)
 
 //go:noescape
 func hammingPOPCNT(s *sums)
+
+//go:noescape
+func dotCodesAVX2(s *sums)
+
+//go:noescape
+func squaresCodesAVX2(s *sums)
+
+//go:noescape
+func dotCodesVNNI(s *sums)
 
 //go:noescape
 func tileAVX2(t *tile)

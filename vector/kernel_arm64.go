@@ -34,7 +34,8 @@ func scoresNEON(t *tile)
 // kernels returns all kernels that this machine supports, the fastest last.
 func kernels() []kernel {
 	return []kernel{goKernel, {
-		name: "neon", rows: 6, tile: tileNEON, hamming: hammingGo, widen: goKernel.widen,
+		name: "neon", rows: 6, tile: tileNEON, widen: goKernel.widen,
+		hamming: hammingGo, integers: integersGo, integerSquares: integerSquaresGo,
 		sums: [formats][ops]func(*sums){
 			Float32:       {dotNativeNEON, l2NativeNEON, squaresNativeNEON},
 			Float32Big:    {dotBigNEON, l2BigNEON, squaresBigNEON},

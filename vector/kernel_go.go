@@ -13,7 +13,7 @@ import (
 
 // goKernel is the kernel of every machine.
 var goKernel = kernel{
-	name: "go", hamming: hammingGo,
+	name: "go", hamming: hammingGo, integers: integersGo, integerSquares: integerSquaresGo,
 	sums: [formats][ops]func(*sums){Float32: {dotGo, l2Go, squaresGo}},
 	widen: [formats]func(*float32, *byte, uintptr, float32){
 		widenNative, widenBig, widenLittle, widenHalf, widenBrain, widenInt8, nil,
@@ -100,6 +100,36 @@ func hammingGo(s *sums) {
 		}
 		dst[i] = float32(n)
 	}
+}
+
+// integersGo adds the products of bytes.
+func integersGo(s *sums) {
+	q := unsafe.Slice((*int8)(unsafe.Pointer(s.query)), s.dim)
+	dst := unsafe.Slice((*int32)(unsafe.Pointer(s.dst)), s.rows)
+	for i := range dst {
+		var sum int32
+		for j, x := range s.integers(i) {
+			sum += int32(x) * int32(q[j])
+		}
+		dst[i] = sum
+	}
+}
+
+// integerSquaresGo adds the squares of bytes.
+func integerSquaresGo(s *sums) {
+	dst := unsafe.Slice((*int32)(unsafe.Pointer(s.dst)), s.rows)
+	for i := range dst {
+		var sum int32
+		for _, x := range s.integers(i) {
+			sum += int32(x) * int32(x)
+		}
+		dst[i] = sum
+	}
+}
+
+// integers returns row i of signed bytes.
+func (s *sums) integers(i int) []int8 {
+	return unsafe.Slice((*int8)(unsafe.Add(unsafe.Pointer(s.src), uintptr(i)*s.stride)), s.dim)
 }
 
 func widenNative(dst *float32, src *byte, n uintptr, _ float32) {

@@ -296,11 +296,11 @@ func TestHammingEqualReference(t *testing.T) {
 	for _, k := range kernels() {
 		for _, dim := range dims() {
 			q := randomFloats(r, dim)
-			m := encode(Bits, dim, randomFloats(r, 4*dim), dim%5)
+			m := encode(Bits, dim, randomFloats(r, (1+dim%9)*dim), dim%5)
 			b := appendBits(nil, q)
 			s := m.sumsOf(q)
 			s.query, s.dim = (*float32)(unsafe.Pointer(&b[0])), uintptr(len(b))
-			got := make([]float32, 4)
+			got := make([]float32, m.Rows())
 			s.dst = &got[0]
 			k.hamming(s)
 			for i := range got {

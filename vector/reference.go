@@ -38,9 +38,14 @@ func Reference(metric Metric, a, b []float32) float64 {
 // cosine returns the cosine of two vectors from their inner product and squared lengths. Rounding does not exceed the
 // range -1 to 1. It is NaN if a vector is zero or not finite: an infinite length divided by itself.
 func cosine(dot, aa, bb float64) float64 {
-	c := dot / (math.Sqrt(aa) * math.Sqrt(bb))
+	return cosineOf(dot, math.Sqrt(aa), math.Sqrt(bb))
+}
+
+// cosineOf returns the cosine of two vectors from their inner product and lengths.
+func cosineOf(dot, a, b float64) float64 {
+	c := dot / (a * b)
 	switch {
-	case math.IsInf(aa, 0) || math.IsInf(bb, 0):
+	case math.IsInf(a, 0) || math.IsInf(b, 0):
 		return math.NaN()
 	case c > 1:
 		return 1

@@ -20,6 +20,8 @@ type part struct {
 	first     int64
 	selection []int32
 	n         int          // rows, or the length of the selection
+	integers  bool         // sums of Int8 are computed in integers
+	block     int          // rows that a worker searches at a time
 	chunk     int          // rows that a worker takes at a time
 	taken     atomic.Int64 // chunks
 	done      <-chan struct{}
@@ -59,6 +61,7 @@ type worker struct {
 
 	noting bool       // the part has near
 	near   []Neighbor // of the part
+	measures []measures // of each row, if sums are integers
 
 	survivors int // rows that passed a limit of a tile, which tests bound
 }
@@ -66,31 +69,35 @@ type worker struct {
 // blockBytes is the size of a block of rows. The rows, the next block and a panel are in the second-level cache.
 const blockBytes = 96 << 10
 
-// setBlock sets the number of rows in a block, and of elements in a segment. Tiles need a multiple of the rows of all
-// kernels' tiles.
+// maxBlock is the greatest number of rows in a block.
+const maxBlock = 32 * maxRows
+
+// setBlock sets the number of rows in a block of floats, and of elements in a segment. Tiles need a multiple of the
+// rows of all kernels' tiles.
 func (a *Accumulator) setBlock() {
 	a.segment = a.dim
 	if a.panels == nil {
-		a.block = min(max(blockBytes/4/a.dim, 1), 32*maxRows)
+		a.block = min(max(blockBytes/4/a.dim, 1), maxBlock)
 		return
 	}
 	if a.dim > longRow {
 		a.segment = segmentLength
 	}
-	a.block = min(max(blockBytes/4/a.segment/maxRows, 1), 32) * maxRows
+	a.block = min(max(blockBytes/4/a.segment/maxRows*maxRows, maxRows), maxBlock)
 }
 
 func newWorker(a *Accumulator) *worker {
-	n := a.block
 	w := &worker{
-		Accumulator: a, heaps: make([]heap, len(a.queries)), rows: make([]int, 0, n), row: make([]float32, a.dim),
-		values: make([]float32, n), squares: make([]float32, n), lengths: make([]float32, n), params: make([]params, n),
+		Accumulator: a, heaps: make([]heap, len(a.queries)), rows: make([]int, 0, maxBlock), row: make([]float32, a.dim),
+		values: make([]float32, maxBlock), squares: make([]float32, maxBlock), lengths: make([]float32, maxBlock),
+		params: make([]params, maxBlock),
 	}
 	w.sums.dim = uintptr(a.dim)
 	if count := len(a.panels) / (lanes * a.dim); count > 0 {
-		w.limits, w.wide, w.scores = make([]limits, count), make([]float32, n*a.segment), make([]float32, maxRows*lanes)
+		w.limits, w.wide = make([]limits, count), make([]float32, a.block*a.segment)
+		w.scores = make([]float32, maxRows*lanes)
 		if a.segment < a.dim {
-			w.scores = make([]float32, count*n*lanes)
+			w.scores = make([]float32, count*a.block*lanes)
 		}
 	}
 	return w
@@ -109,6 +116,8 @@ func (w *worker) search(p *part, from, to int) bool {
 		case len(w.rows) == 0:
 		case w.metric == Hamming:
 			w.hamming(p)
+		case p.integers:
+			w.integers(p)
 		case w.panels != nil:
 			w.tiles(p)
 		default:
@@ -122,14 +131,14 @@ func (w *worker) search(p *part, from, to int) bool {
 func (w *worker) fill(p *part, from, to int) int {
 	w.rows = w.rows[:0]
 	if p.selection == nil && p.Validity == nil {
-		to = min(to, from+cap(w.rows))
+		to = min(to, from+p.block)
 		w.rows = w.rows[:to-from]
 		for i := range w.rows {
 			w.rows[i] = from + i
 		}
 		return to
 	}
-	for ; from < to && len(w.rows) < cap(w.rows); from++ {
+	for ; from < to && len(w.rows) < p.block; from++ {
 		row := from
 		if p.selection != nil {
 			row = int(p.selection[from])
@@ -287,26 +296,6 @@ func (w *worker) push(q int, distance float32, position int64) {
 		old := bound.Load()
 		if root >= old || bound.CompareAndSwap(old, root) {
 			return
-		}
-	}
-}
-
-// hamming counts the differing bits of each row and each query.
-func (w *worker) hamming(p *part) {
-	s := &w.sums
-	s.stride, s.dim = uintptr(p.stride()), uintptr(len(w.queries[0].bits))
-	for q := range w.queries {
-		s.query = (*float32)(unsafe.Pointer(&w.queries[q].bits[0]))
-		w.each(0, len(w.rows), func(i, j int) {
-			s.src, s.dst, s.rows = p.row(w.rows[i]), &w.values[i], uintptr(j-i)
-			w.kernel.hamming(s)
-		})
-		limit := key(w.queries[q].bound.Load()).distance()
-		for i, v := range w.values[:len(w.rows)] {
-			if !(v > limit) {
-				w.push(q, v, p.first+int64(w.rows[i]))
-				limit = key(w.queries[q].bound.Load()).distance()
-			}
 		}
 	}
 }
