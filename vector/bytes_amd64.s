@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// Integer sums of rows of Int8 and a query in the same format. Four rows, SI, R9, R10
+// Sums of bytes: integer sums of rows of Int8 and a query in the same format, and differing bits. Four rows, SI, R9, R10
 // and R12, are computed at a time, so that they share the loads of the query and the additions at the end. BX is the
 // index, DI the query, DX the destination, CX the number of rows that are left. If fewer than four are left, the last one
 // is computed again.
@@ -199,4 +199,49 @@ last:
 add:
 	ADD(Z0, Z1, Z2, Z3, Z4, Z5)
 	ADD256
+	STORE(group, few, return)
+
+#define BITS(sum) VPXORQ Z4, Z5, Z5; VPOPCNTQ Z5, Z5; VPADDQ Z5, sum, sum
+#define BITS64(x, sum) VMOVDQU64 (x)(BX*1), Z5; BITS(sum)
+#define BITSLAST(x, sum) VMOVDQU8.Z (x)(BX*1), K1, Z5; BITS(sum)
+
+// func hammingAVX512(s *sums)
+// dim is in bytes. The counts of words are less than 2^32, so that their upper halves are zeros.
+TEXT ·hammingAVX512(SB), NOSPLIT, $0-8
+	ARGUMENTS
+	MASK
+
+group:
+	ROWS
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ R11, R13
+	SUBQ $64, R13
+	JB   last
+
+sixtyFour:
+	VMOVDQU64 (DI)(BX*1), Z4
+	BITS64(SI, Z0)
+	BITS64(R9, Z1)
+	BITS64(R10, Z2)
+	BITS64(R12, Z3)
+	ADDQ $64, BX
+	SUBQ $64, R13
+	JAE  sixtyFour
+
+last:
+	ADDQ $64, R13
+	JZ   add
+	VMOVDQU8.Z (DI)(BX*1), K1, Z4
+	BITSLAST(SI, Z0)
+	BITSLAST(R9, Z1)
+	BITSLAST(R10, Z2)
+	BITSLAST(R12, Z3)
+
+add:
+	ADD(Z0, Z1, Z2, Z3, Z4, Z5)
+	ADD256
+	VCVTDQ2PS X0, X0
 	STORE(group, few, return)

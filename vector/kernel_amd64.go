@@ -13,6 +13,7 @@ var (
 	hasAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512F
 	hasVNNI   = hasAVX512 && cpu.X86.HasAVX512VNNI && cpu.X86.HasAVX512BW && cpu.X86.HasBMI2
+	hasPOPCNT = hasAVX512 && cpu.X86.HasAVX512VPOPCNTDQ && cpu.X86.HasAVX512BW && cpu.X86.HasBMI2
 )
 
 // The sums of one query are bound by memory, and in cache sums with 512-bit registers were not faster on a Zen 4 (55
@@ -50,6 +51,9 @@ var (
 func withBytes(k kernel) kernel {
 	if hasVNNI {
 		k.integers = dotCodesVNNI
+	}
+	if hasPOPCNT {
+		k.hamming = hammingAVX512
 	}
 	return k
 }
@@ -124,6 +128,9 @@ func widenInt8AVX2(dst *float32, src *byte, n uintptr, scale float32)
 
 //go:noescape
 func hammingPOPCNT(s *sums)
+
+//go:noescape
+func hammingAVX512(s *sums)
 
 //go:noescape
 func dotCodesAVX2(s *sums)
