@@ -4,21 +4,26 @@
 
   numpy     queries @ rows.T by OpenBLAS, the k nearest by argpartition, sorted. Cosine and squared L2 are computed from
             the inner products; the lengths of the rows are computed before the clock starts, which favors numpy
-  faiss     IndexFlatIP, IndexFlatL2; cosine is the inner product, because the vectors have length 1
+  faiss     IndexFlatIP, IndexFlatL2, IndexScalarQuantizer of 8 bits and IndexBinaryFlat; cosine is the inner product,
+            because the vectors have length 1
   usearch   search with exact=True
+  numkong   dots_packed of int8 and hammings_packed, the rows divided among threads, the k nearest as for numpy. The rows
+            have the scales of package vector
 
 The positions of the first call are compared with those that the Go benchmark wrote, except for rows whose distances
-differ in the last bits only: at least 99 % of them must be equal.
+differ in the last bits only: at least 99 % of them must be equal. Rows of bits are compared by their distances, because
+many are equal. IndexScalarQuantizer rounds by other scales, and does not round the queries: its recall is printed.
 """
 
 import argparse
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 a.add_argument("--dir", required=True)
-a.add_argument("--engine", required=True, choices=["numpy", "faiss", "usearch"])
+a.add_argument("--engine", required=True, choices=["numpy", "faiss", "usearch", "numkong"])
 a.add_argument("--dim", type=int, default=768)
 a.add_argument("--threads", type=int, default=2)
 a.add_argument("--queries", default="1,2,4,8,16,32,128")
@@ -32,10 +37,24 @@ import numpy as np  # noqa: E402, after the numbers of threads
 K = 10
 rows = np.fromfile(os.path.join(args.dir, "rows.f32"), np.float32).reshape(-1, args.dim)
 queries = np.fromfile(os.path.join(args.dir, "queries.f32"), np.float32).reshape(-1, args.dim)
-METRICS = ["dot", "cosine", "squared-L2"]
 
 
-def numpy_search(metric):
+def nearest(d):
+    found = np.argpartition(d, K, axis=1)[:, :K]
+    order = np.argsort(np.take_along_axis(d, found, 1), axis=1)
+    return np.take_along_axis(found, order, 1)
+
+
+def bits(v):
+    return np.packbits(v > 0, axis=1, bitorder="little")
+
+
+def codes(v):
+    scales = np.abs(v).max(axis=1) / np.float32(127)
+    return np.rint(v / scales[:, None]).astype(np.int8), scales
+
+
+def numpy_search(form, metric):
     squares = np.einsum("ij,ij->i", rows, rows)
     lengths = np.sqrt(squares)
 
@@ -45,44 +64,93 @@ def numpy_search(metric):
             d /= lengths
         elif metric == "squared-L2":
             d = squares + 2 * d
-        nearest = np.argpartition(d, K, axis=1)[:, :K]
-        order = np.argsort(np.take_along_axis(d, nearest, 1), axis=1)
-        return np.take_along_axis(nearest, order, 1)
+        return nearest(d)
 
     return search
 
 
-def faiss_search(metric):
+def faiss_search(form, metric):
     import faiss
 
     faiss.omp_set_num_threads(args.threads)
-    index = faiss.IndexFlatL2(args.dim) if metric == "squared-L2" else faiss.IndexFlatIP(args.dim)
+    if form == "bits":
+        index = faiss.IndexBinaryFlat((args.dim + 7) // 8 * 8)
+        index.add(bits(rows))
+        return lambda q: index.search(bits(q), K)[1]
+    kind = faiss.METRIC_L2 if metric == "squared-L2" else faiss.METRIC_INNER_PRODUCT
+    if form == "int8":
+        index = faiss.IndexScalarQuantizer(args.dim, faiss.ScalarQuantizer.QT_8bit, kind)
+        index.train(rows)
+    else:
+        index = faiss.IndexFlat(args.dim, kind)
     index.add(rows)
     return lambda q: index.search(q, K)[1]
 
 
-def usearch_search(metric):
+def usearch_search(form, metric):
     from usearch.index import MetricKind, search
 
     kind = {"dot": MetricKind.IP, "cosine": MetricKind.Cos, "squared-L2": MetricKind.L2sq}[metric]
     return lambda q: np.asarray(search(rows, q, K, kind, exact=True, threads=args.threads).keys).reshape(len(q), K)
 
 
-engine = {"numpy": numpy_search, "faiss": faiss_search, "usearch": usearch_search}[args.engine]
+def numkong_search(form, metric):
+    import numkong
+
+    pool = ThreadPoolExecutor(args.threads)
+    step = -(-len(rows) // args.threads)
+    data, scales = (bits(rows), None) if form == "bits" else codes(rows)
+    run = numkong.hammings_packed if form == "bits" else numkong.dots_packed
+    kind = "uint32" if form == "bits" else "int32"
+    if metric == "cosine":
+        scales = 1 / np.sqrt(np.einsum("ij,ij->i", data, data, dtype=np.float32))
+
+    def search(q):
+        packed = numkong.hammings_pack(bits(q), "uint1") if form == "bits" else numkong.dots_pack(codes(q)[0])
+        out = numkong.empty((len(rows), len(q)), dtype=kind)
+        part = lambda i: run(data, packed, out=out, start_row=i, end_row=min(i + step, len(rows)))  # noqa: E731
+        list(pool.map(part, range(0, len(rows), step)))
+        d = np.asarray(out).T
+        return nearest(d if form == "bits" else d * -scales)
+
+    return search
+
+
+CASES = {
+    "numpy": (numpy_search, ["float32"]),
+    "faiss": (faiss_search, ["float32", "int8", "bits"]),
+    "usearch": (usearch_search, ["float32"]),
+    "numkong": (numkong_search, ["int8", "bits"]),
+}
+METRICS = {"float32": ["dot", "cosine", "squared-L2"], "int8": ["dot", "cosine"], "bits": ["Hamming"]}
+
+
+def check(form, metric, found, n):
+    """Returns the share of rows that are equal."""
+    want = np.fromfile(os.path.join(args.dir, f"{form}-{metric}.i64"), np.int64).reshape(-1, K)[:n]
+    if form == "bits":
+        q, r = bits(queries[:n]), bits(rows)
+        count = lambda p: np.unpackbits(q[:, None, :] ^ r[p], axis=2).sum(axis=2)  # noqa: E731
+        return (count(found) == count(want)).mean()
+    return np.mean([len(np.intersect1d(f, w)) / K for f, w in zip(found, want)]) if form == "int8" else (found == want).mean()
+
+
+engine, forms = CASES[args.engine]
 status = 0
-for metric in METRICS:
-    search = engine(metric)
-    want = np.fromfile(os.path.join(args.dir, metric + ".i64"), np.int64).reshape(-1, K)
-    for n in map(int, args.queries.split(",")):
-        q = np.ascontiguousarray(queries[:n])
-        same = (search(q) == want[:n]).mean()
-        if same < 0.99:
-            print(f"{args.engine}: {metric}: {same:.2%} of the positions are equal", file=sys.stderr)
-            status = 1
-        count, began = 0, time.perf_counter()
-        while (took := time.perf_counter() - began) < args.seconds or count == 0:
-            search(q)
-            count += 1
-        name = f"metric={metric}/dim={args.dim}/rows={len(rows)}/queries={n}/threads={args.threads}/impl={args.engine}"
-        print(f"BenchmarkNearest/{name} {count} {took / count * 1e9:.0f} ns/op", flush=True)
+for form in forms:
+    for metric in METRICS[form]:
+        search = engine(form, metric)
+        for n in map(int, args.queries.split(",")):
+            q = np.ascontiguousarray(queries[:n])
+            same = check(form, metric, search(q), n)
+            if same < 0.99:
+                print(f"{args.engine}: {form} by {metric}: {same:.2%} of the rows are equal", file=sys.stderr)
+                if (args.engine, form) != ("faiss", "int8"):
+                    status = 1
+            count, began = 0, time.perf_counter()
+            while (took := time.perf_counter() - began) < args.seconds or count == 0:
+                search(q)
+                count += 1
+            name = f"format={form}/metric={metric}/dim={args.dim}/rows={len(rows)}/queries={n}/threads={args.threads}"
+            print(f"BenchmarkNearest/{name}/impl={args.engine} {count} {took / count * 1e9:.0f} ns/op", flush=True)
 sys.exit(status)

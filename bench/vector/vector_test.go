@@ -37,7 +37,91 @@ const (
 	maxQueries = 128
 )
 
-var metrics = []vector.Metric{vector.Dot, vector.Cosine, vector.SquaredL2}
+// A form is rows in one format, and a way to search them.
+type form struct {
+	name    string
+	metrics []vector.Metric
+	search  func(q []float32, metric vector.Metric) (*vector.Result, error)
+	peers   bool // measure them, too
+}
+
+// forms returns the searches of rows of floats, of their int8 and of their bits.
+func forms(tb testing.TB, data []float32) []form {
+	floats, codes, bits := vector.MatrixOf(data, *dim), rounded(tb, data, vector.Int8), rounded(tb, data, vector.Bits)
+	nearest := func(m vector.Matrix, quantize bool) func([]float32, vector.Metric) (*vector.Result, error) {
+		options := vector.Options{Workers: *threads, QuantizeQueries: quantize}
+		return func(q []float32, metric vector.Metric) (*vector.Result, error) {
+			return vector.Nearest(context.Background(), m, q, neighbors, metric, options)
+		}
+	}
+	rescored := func(q []float32, metric vector.Metric) (*vector.Result, error) {
+		return rescore(floats, codes, q, metric)
+	}
+	inner := []vector.Metric{vector.Dot, vector.Cosine}
+	return []form{
+		{"float32", []vector.Metric{vector.Dot, vector.Cosine, vector.SquaredL2}, nearest(floats, false), true},
+		{"int8", inner, nearest(codes, true), true},
+		{"int8-float-queries", inner, nearest(codes, false), false},
+		{"int8-rescored", inner, rescored, false},
+		{"bits", []vector.Metric{vector.Hamming}, nearest(bits, false), true},
+	}
+}
+
+// rounded returns the vectors in another format.
+func rounded(tb testing.TB, data []float32, format vector.Format) vector.Matrix {
+	tb.Helper()
+	var blobs []byte
+	for v := range slices.Chunk(data, *dim) {
+		var err error
+		if blobs, err = vector.Quantize(blobs, format, v); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	m, err := vector.MatrixOfBlobs(blobs, vector.HeaderSize+format.Size(*dim), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+// rescore finds four times as many rows by integers, and the nearest of them by floats.
+func rescore(floats, codes vector.Matrix, q []float32, metric vector.Metric) (*vector.Result, error) {
+	ctx := context.Background()
+	found, err := vector.Nearest(ctx, codes, q, 4*neighbors, metric, vector.Options{Workers: *threads, QuantizeQueries: true})
+	if err != nil {
+		return nil, err
+	}
+	all := &vector.Result{K: neighbors}
+	for i := range len(q) / *dim {
+		positions, _ := found.Query(i)
+		selection := make([]int32, 0, len(positions))
+		for _, p := range positions {
+			selection = append(selection, int32(p))
+		}
+		slices.Sort(selection)
+		r, err := vector.Nearest(ctx, floats, q[i**dim:(i+1)**dim], neighbors, metric, vector.Options{Selection: selection})
+		if err != nil {
+			return nil, err
+		}
+		all.Positions, all.Distances = append(all.Positions, r.Positions...), append(all.Distances, r.Distances...)
+	}
+	return all, nil
+}
+
+// recall returns the share of the positions that another result has, too.
+func recall(r, exact *vector.Result, queries int) float64 {
+	var same int
+	for i := range queries {
+		want, _ := exact.Query(i)
+		positions, _ := r.Query(i)
+		for _, p := range positions {
+			if slices.Contains(want, p) {
+				same++
+			}
+		}
+	}
+	return float64(same) / float64(queries*neighbors)
+}
 
 // floats returns the contents of a file, written first if it is missing: vectors of length 1 in random directions.
 func floats(tb testing.TB, name string, count int) []float32 {
@@ -71,60 +155,87 @@ func floats(tb testing.TB, name string, count int) []float32 {
 }
 
 // answers writes the positions that the peers are compared with.
-func answers(tb testing.TB, m vector.Matrix, q []float32) {
+func answers(tb testing.TB, all []form, q []float32) {
 	tb.Helper()
 	if *dir == "" {
 		return
 	}
-	for _, metric := range metrics {
-		r, err := vector.Nearest(context.Background(), m, q, neighbors, metric, vector.Options{})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		var bytes []byte
-		for _, position := range r.Positions {
-			bytes = binary.LittleEndian.AppendUint64(bytes, uint64(position))
-		}
-		name := filepath.Join(*dir, strings.ReplaceAll(metric.String(), " ", "-")+".i64")
-		if err := os.WriteFile(name, bytes, 0o644); err != nil {
-			tb.Fatal(err)
+	for _, f := range all {
+		for _, metric := range f.metrics {
+			if !f.peers {
+				continue
+			}
+			r, err := f.search(q, metric)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			var bytes []byte
+			for _, position := range r.Positions {
+				bytes = binary.LittleEndian.AppendUint64(bytes, uint64(position))
+			}
+			if err := os.WriteFile(filepath.Join(*dir, f.name+"-"+nameOf(metric)+".i64"), bytes, 0o644); err != nil {
+				tb.Fatal(err)
+			}
 		}
 	}
 }
 
+func nameOf(metric vector.Metric) string { return strings.ReplaceAll(metric.String(), " ", "-") }
+
 func BenchmarkNearest(b *testing.B) {
 	data, all := floats(b, "rows.f32", *rows), floats(b, "queries.f32", maxQueries)
-	m := vector.MatrixOf(data, *dim)
-	answers(b, m, all)
-	bench := func(metric string, n int, impl string, f func() error) {
-		name := fmt.Sprintf("metric=%s/dim=%d/rows=%d/queries=%d/threads=%d/impl=%s", metric, *dim, *rows, n, *threads, impl)
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(4 * len(data)))
-			for b.Loop() {
-				if err := f(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	searches := forms(b, data)
+	answers(b, searches, all)
+	bench := func(format, metric string, n int, impl string, f func(b *testing.B)) {
+		name := fmt.Sprintf("format=%s/metric=%s/dim=%d/rows=%d/queries=%d/threads=%d/impl=%s", format, metric, *dim, *rows, n, *threads, impl)
+		b.Run(name, f)
 	}
-	bench("none", 1, "read", func() error { read(data); return nil })
+	bench("float32", "none", 1, "read", func(b *testing.B) {
+		b.SetBytes(int64(4 * len(data)))
+		for b.Loop() {
+			read(data)
+		}
+	})
 	for _, text := range strings.Split(*queries, ",") {
 		var n int
 		if _, err := fmt.Sscan(text, &n); err != nil || n < 1 || n > maxQueries {
 			b.Fatalf("-queries: %s: want 1 to %d", text, maxQueries)
 		}
 		q := all[:n**dim]
-		for _, metric := range metrics {
-			name := strings.ReplaceAll(metric.String(), " ", "-")
-			bench(name, n, vector.KernelName(), func() error {
-				_, err := vector.Nearest(context.Background(), m, q, neighbors, metric, vector.Options{Workers: *threads})
-				return err
-			})
+		for _, f := range searches {
+			for _, metric := range f.metrics {
+				bench(f.name, nameOf(metric), n, vector.KernelName(), func(b *testing.B) { f.bench(b, q, metric, &searches[0]) })
+			}
+		}
+		for _, metric := range searches[0].metrics {
 			if *loops && n == 1 {
-				bench(name, n, "reference", func() error { reference(data, q, metric); return nil })
+				bench("float32", nameOf(metric), n, "reference", func(b *testing.B) {
+					for b.Loop() {
+						reference(data, q, metric)
+					}
+				})
 			}
 		}
 	}
+}
+
+// bench measures a search, and the recall of rounded rows.
+func (f *form) bench(b *testing.B, q []float32, metric vector.Metric, exact *form) {
+	var r *vector.Result
+	for b.Loop() {
+		var err error
+		if r, err = f.search(q, metric); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if metric == vector.Hamming {
+		metric = vector.Cosine
+	}
+	want, err := exact.search(q, metric)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(recall(r, want, len(q) / *dim), "recall")
 }
 
 var sum atomic.Uint64
