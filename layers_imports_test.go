@@ -150,6 +150,7 @@ var imports = map[string][]string{
 	"tablescan":          {module, module + "/stats", module + "/cql", module + "/column", module + "/expr", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
 	"vector":             {module + "/column", "golang.org/x/sys/cpu"},
 	"search":             {module, module + "/column", module + "/cql", module + "/expr", module + "/tablescan", module + "/vector", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/product"},
+	"search/semcache":    {module, module + "/bulk", module + "/cql", module + "/search", module + "/tablescan", module + "/vector", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/product"},
 	"internal/cassandra": nil, // independent of the driver, so that it can check the driver
 }
 
