@@ -18,9 +18,15 @@ func TestBefore(t *testing.T) {
 		numbers []int
 		before  bool
 	}{
-		{"2026.1.5", []int{2026, 2}, true}, {"2026.2.0", []int{2026, 2}, false}, {"2026.2", []int{2026, 2, 1}, false},
-		{"2025.4.1", []int{2026, 1}, true}, {"2026.10.0", []int{2026, 2}, false}, {"2026.3.0-rc2", []int{2026, 3}, false},
-		{"6.2.0", []int{2026, 1}, true}, {"", []int{2026}, false}, {"dev", []int{2026}, false},
+		{"2026.1.5", []int{2026, 2}, true},
+		{"2026.2.0", []int{2026, 2}, false},
+		{"2026.2", []int{2026, 2, 1}, false},
+		{"2025.4.1", []int{2026, 1}, true},
+		{"2026.10.0", []int{2026, 2}, false},
+		{"2026.3.0-rc2", []int{2026, 3}, false},
+		{"6.2.0", []int{2026, 1}, true},
+		{"", []int{2026}, false},
+		{"dev", []int{2026}, false},
 	} {
 		require.Equal(t, c.before, product.Server{Release: c.release}.Before(c.numbers...), "%s %v", c.release, c.numbers)
 	}
