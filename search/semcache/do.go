@@ -18,7 +18,7 @@ func (c *Cache[V]) Do(ctx context.Context, embedding []float32, produce func(con
 	value, shared, err := c.flights.do(ctx, Key(embedding), func() (V, error) { return c.load(ctx, embedding, produce) })
 	if shared {
 		c.shared.Add(1)
-		value = V(append([]byte{}, value...))
+		value = copyOf(value)
 	}
 	return value, err
 }
@@ -53,13 +53,13 @@ func (c *Cache[V]) hide(err error) error {
 }
 
 // flights are the calls under way, by key.
-type flights[V any] struct {
+type flights[V Value] struct {
 	mu    sync.Mutex
 	calls map[string]*flight[V]
 }
 
 // A flight is a call that others wait for.
-type flight[V any] struct {
+type flight[V Value] struct {
 	done  chan struct{}
 	valid bool // value and err are the outcome for all callers; set before done is closed
 	value V
@@ -110,6 +110,8 @@ func (f *flights[V]) lead(ctx context.Context, key string, call *flight[V], prod
 		close(call.done)
 	}()
 	value, err := produce()
-	call.value, call.err, call.valid = value, err, err == nil || ctx.Err() == nil
+	call.value, call.err, call.valid = copyOf(value), err, err == nil || ctx.Err() == nil
 	return value, err
 }
+
+func copyOf[V Value](value V) V { return V(append([]byte{}, value...)) }

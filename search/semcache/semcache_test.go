@@ -15,6 +15,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/search"
 	"github.com/vecql/vecql/search/semcache"
 	"github.com/vecql/vecql/vector"
 )
@@ -27,7 +28,30 @@ var prompt, near, far = []float32{1, 0, 0}, []float32{0.98, 0.199, 0}, []float32
 
 func newSession(t *testing.T) (*cqltest.Cluster, *vecql.Session) {
 	t.Helper()
-	cluster := cqltest.New(t, cqltest.Config{})
+	return newServer(t, cqltest.Config{})
+}
+
+// newScylla starts a ScyllaDB with a service of vectors.
+func newScylla(t *testing.T, store cqltest.VectorStore) (*cqltest.Cluster, *vecql.Session) {
+	t.Helper()
+	return newServer(t, cqltest.Config{Scylla: &cqltest.Scylla{VectorStore: &store}})
+}
+
+// onServers runs a test on each server.
+func onServers(t *testing.T, test func(t *testing.T, cluster *cqltest.Cluster, session *vecql.Session)) {
+	t.Run("Cassandra", func(t *testing.T) {
+		cluster, session := newSession(t)
+		test(t, cluster, session)
+	})
+	t.Run("ScyllaDB", func(t *testing.T) {
+		cluster, session := newScylla(t, cqltest.VectorStore{})
+		test(t, cluster, session)
+	})
+}
+
+func newServer(t *testing.T, config cqltest.Config) (*cqltest.Cluster, *vecql.Session) {
+	t.Helper()
+	cluster := cqltest.New(t, config)
 	require.NoError(t, cluster.Exec("CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3}"))
 	session, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: cluster.Hosts(), Keyspace: "shop"})
 	require.NoError(t, err)
@@ -54,72 +78,76 @@ func requireHit[V semcache.Value](t *testing.T, cache *semcache.Cache[V], embedd
 }
 
 func TestCache(t *testing.T) {
-	_, session := newSession(t)
-	cache := open[string](t, session, config)
-	requireHit(t, cache, prompt, "")
-	start := time.Now().Truncate(time.Millisecond)
-	require.NoError(t, cache.Put(t.Context(), prompt, "blue"))
+	onServers(t, func(t *testing.T, _ *cqltest.Cluster, session *vecql.Session) {
+		cache := open[string](t, session, config)
+		requireHit(t, cache, prompt, "")
+		start := time.Now().Truncate(time.Millisecond)
+		require.NoError(t, cache.Put(t.Context(), prompt, "blue"))
 
-	equal := requireHit(t, cache, prompt, "blue")
-	require.Equal(t, semcache.Key(prompt), equal.Key)
-	require.Zero(t, equal.Distance)
-	require.False(t, equal.Created.Before(start))
-	require.True(t, equal.Expires.IsZero())
-	close := requireHit(t, cache, near, "blue")
-	require.InDelta(t, 0.02, close.Distance, 1e-3)
-	require.Equal(t, equal.Key, close.Key)
-	requireHit(t, cache, far, "")
-	require.Equal(t, semcache.Stats{Hits: 2, Misses: 2}, cache.Stats())
+		equal := requireHit(t, cache, prompt, "blue")
+		require.Equal(t, semcache.Key(prompt), equal.Key)
+		require.Zero(t, equal.Distance)
+		require.False(t, equal.Created.Before(start))
+		require.True(t, equal.Expires.IsZero())
+		close := requireHit(t, cache, near, "blue")
+		require.InDelta(t, 0.02, close.Distance, 1e-3)
+		require.Equal(t, equal.Key, close.Key)
+		requireHit(t, cache, far, "")
+		require.Equal(t, semcache.Stats{Hits: 2, Misses: 2}, cache.Stats())
 
-	require.NoError(t, cache.Put(t.Context(), far, "red"))
-	requireHit(t, cache, []float32{0.7, 0.7, 0}, "red")
-	require.NoError(t, cache.Put(t.Context(), prompt, "green"))
-	requireHit(t, cache, near, "green")
+		require.NoError(t, cache.Put(t.Context(), far, "red"))
+		requireHit(t, cache, []float32{0.7, 0.7, 0}, "red")
+		require.NoError(t, cache.Put(t.Context(), prompt, "green"))
+		requireHit(t, cache, near, "green")
+	})
 }
 
 // TestBytes stores bytes; a hit belongs to the caller.
 func TestBytes(t *testing.T) {
-	_, session := newSession(t)
-	cache := open[[]byte](t, session, config)
-	require.NoError(t, cache.Put(t.Context(), prompt, []byte{0, 255}))
-	entry := requireHit(t, cache, near, []byte{0, 255})
-	entry.Value[0] = 7
-	requireHit(t, cache, near, []byte{0, 255})
-	require.NoError(t, cache.Put(t.Context(), far, nil))
-	empty, ok, err := cache.Get(t.Context(), far)
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.Empty(t, empty.Value)
+	onServers(t, func(t *testing.T, _ *cqltest.Cluster, session *vecql.Session) {
+		cache := open[[]byte](t, session, config)
+		require.NoError(t, cache.Put(t.Context(), prompt, []byte{0, 255}))
+		entry := requireHit(t, cache, near, []byte{0, 255})
+		entry.Value[0] = 7
+		requireHit(t, cache, near, []byte{0, 255})
+		require.NoError(t, cache.Put(t.Context(), far, nil))
+		empty, ok, err := cache.Get(t.Context(), far)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Empty(t, empty.Value)
+	})
 }
 
 // TestModels keeps the models of one table apart.
 func TestModels(t *testing.T) {
-	_, session := newSession(t)
-	one := open[string](t, session, config)
-	other := config
-	other.Model = "model-2"
-	two := open[string](t, session, other)
-	require.NoError(t, one.Put(t.Context(), prompt, "one"))
-	requireHit(t, two, prompt, "")
-	requireHit(t, two, near, "")
-	require.NoError(t, two.Put(t.Context(), prompt, "two"))
-	requireHit(t, one, near, "one")
-	requireHit(t, two, near, "two")
+	onServers(t, func(t *testing.T, _ *cqltest.Cluster, session *vecql.Session) {
+		one := open[string](t, session, config)
+		other := config
+		other.Model = "model-2"
+		two := open[string](t, session, other)
+		require.NoError(t, one.Put(t.Context(), prompt, "one"))
+		requireHit(t, two, prompt, "")
+		requireHit(t, two, near, "")
+		require.NoError(t, two.Put(t.Context(), prompt, "two"))
+		requireHit(t, one, near, "one")
+		requireHit(t, two, near, "two")
+	})
 }
 
 func TestThreshold(t *testing.T) {
-	_, session := newSession(t)
-	wide := config
-	wide.Threshold = 0.5
-	cache := open[string](t, session, wide)
-	require.NoError(t, cache.Put(t.Context(), prompt, "blue"))
-	requireHit(t, cache, far, "blue")
-	strict := config
-	strict.Threshold = 0.01
-	requireHit(t, open[string](t, session, strict), near, "")
+	onServers(t, func(t *testing.T, _ *cqltest.Cluster, session *vecql.Session) {
+		wide := config
+		wide.Threshold = 0.5
+		cache := open[string](t, session, wide)
+		require.NoError(t, cache.Put(t.Context(), prompt, "blue"))
+		requireHit(t, cache, far, "blue")
+		strict := config
+		strict.Threshold = 0.01
+		requireHit(t, open[string](t, session, strict), near, "")
+	})
 }
 
-// TestTTL lets rows of Cassandra expire.
+// TestTTL lets rows expire. The index has no keys of rows that have expired: they would take the places of others.
 func TestTTL(t *testing.T) {
 	cluster, session := newSession(t)
 	limited := config
@@ -133,6 +161,30 @@ func TestTTL(t *testing.T) {
 	cluster.StepClock(2 * time.Minute)
 	requireHit(t, cache, near, "")
 	requireHit(t, cache, prompt, "")
+
+	for i := range 20 {
+		require.NoError(t, cache.Put(t.Context(), []float32{1, 0, float32(i+1) / 1000}, "old"))
+	}
+	cluster.StepClock(2 * time.Hour)
+	require.NoError(t, open[string](t, session, config).Put(t.Context(), near, "new"))
+	requireHit(t, cache, prompt, "new")
+}
+
+// TestNotReady looks values up by an index that is being built.
+func TestNotReady(t *testing.T) {
+	_, session := newScylla(t, cqltest.VectorStore{Build: time.Hour})
+	tolerant := config
+	var hidden error
+	tolerant.OnError = func(err error) { hidden = err }
+	cache := open[string](t, session, tolerant)
+	var waiting *search.IndexNotReadyError
+	_, _, err := cache.Get(t.Context(), prompt)
+	require.ErrorAs(t, err, &waiting)
+	value, err := cache.Do(t.Context(), prompt, func(context.Context) (string, error) { return "blue", nil })
+	require.NoError(t, err)
+	require.Equal(t, "blue", value)
+	require.ErrorAs(t, hidden, &waiting)
+	requireHit(t, cache, prompt, "blue") // by its key
 }
 
 // TestExpired skips rows that the server has not removed yet, as on ScyllaDB.
@@ -149,35 +201,36 @@ func TestExpired(t *testing.T) {
 }
 
 func TestInvalidate(t *testing.T) {
-	_, session := newSession(t)
-	quorum := cql.Quorum
-	strict := config
-	strict.Consistency = &quorum
-	cache := open[string](t, session, strict)
-	other := config
-	other.Model = "model-2"
-	second := open[string](t, session, other)
-	fill := func() {
-		for i := range 100 {
-			v := []float32{float32(i), 1, 1}
-			require.NoError(t, cache.Put(t.Context(), v, "a"))
-			require.NoError(t, second.Put(t.Context(), v, "b"))
+	onServers(t, func(t *testing.T, _ *cqltest.Cluster, session *vecql.Session) {
+		quorum := cql.Quorum
+		strict := config
+		strict.Consistency = &quorum
+		cache := open[string](t, session, strict)
+		other := config
+		other.Model = "model-2"
+		second := open[string](t, session, other)
+		fill := func() {
+			for i := range 100 {
+				v := []float32{float32(i), 1, 1}
+				require.NoError(t, cache.Put(t.Context(), v, "a"))
+				require.NoError(t, second.Put(t.Context(), v, "b"))
+			}
 		}
-	}
-	fill()
-	v := []float32{50, 1, 1}
-	require.NoError(t, cache.Invalidate(t.Context(), semcache.Key(v)))
-	require.NoError(t, cache.Invalidate(t.Context(), "missing"))
-	require.NotEqual(t, semcache.Key(v), requireHit(t, cache, v, "a").Key)
-	require.Equal(t, semcache.Key(v), requireHit(t, second, v, "b").Key)
+		fill()
+		v := []float32{50, 1, 1}
+		require.NoError(t, cache.Invalidate(t.Context(), semcache.Key(v)))
+		require.NoError(t, cache.Invalidate(t.Context(), "missing"))
+		require.NotEqual(t, semcache.Key(v), requireHit(t, cache, v, "a").Key)
+		require.Equal(t, semcache.Key(v), requireHit(t, second, v, "b").Key)
 
-	require.NoError(t, cache.InvalidateModel(t.Context(), "model-1"))
-	requireHit(t, cache, v, "")
-	requireHit(t, second, v, "b")
-	fill()
-	require.NoError(t, cache.InvalidateAll(t.Context()))
-	requireHit(t, cache, v, "")
-	requireHit(t, second, v, "")
+		require.NoError(t, cache.InvalidateModel(t.Context(), "model-1"))
+		requireHit(t, cache, v, "")
+		requireHit(t, second, v, "b")
+		fill()
+		require.NoError(t, cache.InvalidateAll(t.Context()))
+		requireHit(t, cache, v, "")
+		requireHit(t, second, v, "")
+	})
 }
 
 // TestDo produces a value once for calls with equal embeddings.
