@@ -7,6 +7,7 @@ require (
 	github.com/stretchr/testify v1.12.1
 	github.com/vecql/vecql v0.0.0
 	github.com/vecql/vecql/parquetscan v0.0.0
+	github.com/vecql/vecql/pipe v0.0.0
 )
 
 require (
