@@ -63,7 +63,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	questions, err := pipe.Parquet(data+"/gostdlib-queries.parquet").Limit(2).Batch(ctx)
+	questions, err := pipe.Parquet(data + "/gostdlib-queries.parquet").Limit(2).Batch(ctx)
 	if err != nil {
 		return err
 	}
