@@ -158,6 +158,15 @@ func TestEach(t *testing.T) {
 			require.Equal(t, hit.Row["price"], batch.Column("price").Value(row))
 		}
 	}
+	some, err := products.Columns("price", "id").Batch(t.Context(), queries, 7)
+	require.NoError(t, err)
+	require.Equal(t, []string{"price", "id", "query", "rank", "score", "distance"}, some.Schema().Names())
+	require.Equal(t, batch.Column("id").Values, some.Column("id").Values)
+	typed, err := search.Open[product](t.Context(), session, "products")
+	require.NoError(t, err)
+	first, err := typed.Columns("name").All(t.Context(), queries[0], 1)
+	require.NoError(t, err)
+	require.Equal(t, product{Name: results[0].Hits[0].Row["name"].(string)}, first.Hits[0].Row)
 	none, err := products.Each(t.Context(), nil, 7)
 	require.NoError(t, err)
 	require.Empty(t, none)
@@ -211,6 +220,7 @@ func TestRefused(t *testing.T) {
 		"no similarity":    {products.Metric(vector.Hamming), query, 3, search.ErrMetric, nil},
 		"oversample":       {products.Oversample(0.5), query, 3, search.ErrOption, nil},
 		"serial":           {products.Consistency(cql.Serial), query, 3, search.ErrOption, nil},
+		"column":           {products.Columns("id", "weight"), query, 3, search.ErrRow, nil},
 		"syntax":           {products.Where("price <"), query, 3, nil, nil},
 		"no index":         {products.Where("name = 'a'"), query, 3, nil, &filter},
 		"no column":        {products.Where("prize = 1"), query, 3, nil, &filter},

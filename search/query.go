@@ -5,6 +5,7 @@ package search
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
@@ -79,6 +80,20 @@ func (q *Query[T]) Where(condition string, args ...any) *Query[T] {
 			return errorf("filter: %w", err)
 		}
 		q.filter = append(q.filter, e)
+		return nil
+	})
+}
+
+// Columns limits the columns that are read, to some of those that T reads. Rows of a struct have the zero value in the
+// fields of the others; maps and batches do not have them.
+func (q *Query[T]) Columns(names ...string) *Query[T] {
+	return q.with(func(q *Query[T]) error {
+		for _, name := range names {
+			if !slices.Contains(q.columns, name) {
+				return errorf("%w: rows have no column %s; they have: %s", ErrRow, name, strings.Join(q.columns, ", "))
+			}
+		}
+		q.columns = slices.Clone(names)
 		return nil
 	})
 }
