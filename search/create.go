@@ -155,7 +155,7 @@ type creator struct {
 // create creates the missing indexes, the one of the vectors last.
 func (c *creator) create(ctx context.Context, exists bool) error {
 	t := c.table
-	if !t.server.scylla {
+	if !t.server.Scylla {
 		for _, name := range c.filterColumns() {
 			if slices.ContainsFunc(t.columns, func(i index) bool { return i.column == name }) {
 				continue
@@ -169,7 +169,7 @@ func (c *creator) create(ctx context.Context, exists bool) error {
 	if exists {
 		return nil
 	}
-	if len(t.meta.ClusteringColumns) > 0 && t.server.scylla && c.Warn != nil {
+	if len(t.meta.ClusteringColumns) > 0 && t.server.Scylla && c.Warn != nil {
 		c.Warn(fmt.Sprintf("table %s.%s has clustering columns: ScyllaDB reads the row of each hit by a request of its own", t.keyspace, t.table))
 	}
 	if err := c.exec(ctx, c.statement()); err != nil {
@@ -204,7 +204,7 @@ func (c *creator) statement() string {
 	}
 	class := "StorageAttachedIndex"
 	columns := cqltext.QuoteIdentifier(c.table.column)
-	if c.table.server.scylla {
+	if c.table.server.Scylla {
 		class = "vector_index"
 		if c.Local {
 			columns = "(" + quoteNames(c.table.partitionKey()) + "), " + columns
@@ -239,7 +239,7 @@ func (c *creator) filterColumns() []string {
 	var names []string
 	for _, name := range c.Filter {
 		served := slices.Contains(c.table.partitionKey(), name)
-		if c.table.server.scylla {
+		if c.table.server.Scylla {
 			served = c.table.isKey(name)
 		}
 		if !served && !slices.Contains(names, name) {
@@ -266,7 +266,7 @@ func (c *creator) exists() (bool, error) {
 	}
 	for i := range t.indexes {
 		o := &t.indexes[i]
-		taken := o.name == c.Name || c.Name == "" && c.serves(o) || !t.server.scylla
+		taken := o.name == c.Name || c.Name == "" && c.serves(o) || !t.server.Scylla
 		switch {
 		case !o.isVector() || !taken:
 		case c.IfNotExists && c.serves(o):
@@ -283,7 +283,7 @@ func (c *creator) exists() (bool, error) {
 
 // serves reports whether an index of the column serves the searches that the new one would serve.
 func (c *creator) serves(o *index) bool {
-	if !c.table.server.scylla {
+	if !c.table.server.Scylla {
 		return true // filters have indexes of their own
 	}
 	for _, name := range c.filterColumns() {

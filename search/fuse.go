@@ -197,7 +197,7 @@ func mostRelevant(left []candidate, lambda float64) int {
 // hits.
 func BestOf[T any, K comparable](hits []Hit[T], key func(T) K, k int) []Hit[T] {
 	sorted := slices.Clone(hits)
-	slices.SortStableFunc(sorted, compareHits[T])
+	slices.SortStableFunc(sorted, Hit[T].compare)
 	var best []Hit[T]
 	groups := map[K]bool{}
 	for _, h := range sorted {

@@ -101,14 +101,14 @@ func (c *creator) check() error {
 // checkOption returns an error if the server does not have an option or does not accept its value.
 func (s server) checkOption(o option) error {
 	options := cassandraOptions
-	if s.scylla {
+	if s.Scylla {
 		options = scyllaOptions
 	}
 	b, ok := options[o.name]
 	if !ok {
 		return errorf("%w: %v has no option %s; it has %s", ErrOption, s, o.name, strings.Join(slices.Sorted(maps.Keys(options)), ", "))
 	}
-	if len(b.since) > 0 && s.before(b.since...) {
+	if len(b.since) > 0 && s.Before(b.since...) {
 		return errorf("%w: %v has no option %s: %d.%d is the first release with it", ErrOption, s, o.name, b.since[0], b.since[1])
 	}
 	if !b.accepts(o.value) {
@@ -136,13 +136,13 @@ func (b bound) String() string {
 func (c *creator) checkColumns() error {
 	t := c.table
 	switch {
-	case c.Local && !t.server.scylla:
+	case c.Local && !t.server.Scylla:
 		return errorf("%w: %v has no local indexes", ErrOption, t.server)
-	case !t.server.scylla && t.dim == 1 && c.metric == vector.Cosine:
+	case !t.server.Scylla && t.dim == 1 && c.metric == vector.Cosine:
 		return errorf("%w: %v has no cosine similarity for vectors of one element", ErrOption, t.server)
-	case t.server.scylla && t.dim > maxScyllaDim:
+	case t.server.Scylla && t.dim > maxScyllaDim:
 		return errorf("%w: %s has %d elements: %v indexes at most %d", ErrTarget, t.target, t.dim, t.server, maxScyllaDim)
-	case t.server.scylla && t.meta.Columns[t.column].Kind != cql.ColumnRegular:
+	case t.server.Scylla && t.meta.Columns[t.column].Kind != cql.ColumnRegular:
 		return errorf("%w: %s is %v: %v indexes regular columns", ErrTarget, t.target, t.meta.Columns[t.column].Kind, t.server)
 	}
 	for _, name := range c.Filter {
@@ -162,9 +162,9 @@ func (c *creator) checkFilter(name string) error {
 		return errorf("%w: Filter: table %s.%s has no column %s; it has: %s", ErrOption, t.keyspace, t.table, name, strings.Join(t.meta.OrderedColumns, ", "))
 	case name == t.column:
 		return errorf("%w: Filter: %s is the column of vectors", ErrOption, name)
-	case t.server.scylla && column.Kind == cql.ColumnStatic:
+	case t.server.Scylla && column.Kind == cql.ColumnStatic:
 		return errorf("%w: Filter: %s is static: %v filters by other columns", ErrOption, name, t.server)
-	case t.server.scylla && !isNative(column.Type), column.Type.Type() == cql.TypeDuration:
+	case t.server.Scylla && !isNative(column.Type), column.Type.Type() == cql.TypeDuration:
 		return errorf("%w: Filter: %v does not filter by column %s, which is %v", ErrOption, t.server, name, column.Type)
 	}
 	return nil

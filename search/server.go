@@ -10,7 +10,7 @@ import (
 )
 
 // A server is what the nodes of a session are, as far as searches differ.
-type server = product.Server
+type server struct{ product.Server }
 
 // serverOf finds what the nodes are.
 func serverOf(ctx context.Context, session *vecql.Session) (server, error) {
@@ -18,5 +18,5 @@ func serverOf(ctx context.Context, session *vecql.Session) (server, error) {
 	if err != nil {
 		err = errorf("%w", err)
 	}
-	return s, err
+	return server{s}, err
 }

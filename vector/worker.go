@@ -59,8 +59,8 @@ type worker struct {
 	lengths []float32
 	params  []params
 
-	noting bool       // the part has near
-	near   []Neighbor // of the part
+	noting   bool       // the part has near
+	near     []Neighbor // of the part
 	measures []measures // of each row, if sums are integers
 
 	survivors int // rows that passed a limit of a tile, which tests bound

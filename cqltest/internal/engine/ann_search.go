@@ -4,6 +4,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/bits"
 	"slices"
@@ -68,8 +69,8 @@ func (s *annSearch) slotsOf(f func(slot int)) {
 	}
 }
 
-// spare is the number of rows beyond those asked for whose exact scores are computed, because the kernels' order is
-// that of rounded distances.
+// spare is the number of rows beyond those asked for whose exact scores are computed: the kernels order by rounded
+// distances.
 const spare = 32
 
 // nearest returns the k nearest rows, or all if there are fewer. The result is NaN first if a score is NaN.
@@ -99,7 +100,7 @@ func (s *annSearch) candidates(k int) (found []scored) {
 	matrix := vector.Matrix{Format: vector.Float32Big, Dim: len(s.query), Data: s.vectors}
 	options := vector.Options{Workers: 1, Selection: s.selection}
 	for n := k + spare; ; n *= 2 {
-		r, err := vector.Nearest(matrix, s.query, min(n, s.rows), s.metric(), options)
+		r, err := vector.Nearest(context.Background(), matrix, s.query, min(n, s.rows), s.metric(), options)
 		if err != nil { // no query and no index has this
 			panic("cqltest: search: " + err.Error())
 		}
@@ -151,8 +152,8 @@ func (s *annSearch) score(slot int) float32 {
 	return s.function.of(s.target, row)
 }
 
-// zeroScore returns the score by cosine of two vectors, at least one of them zero: in ScyllaDB's library the distance of
-// zero vectors is 0, and the distance of a zero vector to others 1.
+// zeroScore returns the score by cosine of two vectors, at least one of them zero: in ScyllaDB's library the distance
+// of zero vectors is 0, and the distance of a zero vector to others 1.
 func zeroScore(a, b []byte) float32 {
 	if isZero(a) && isZero(b) {
 		return 1
