@@ -63,9 +63,9 @@ func withTies(r *rand.Rand, rows, dim int) []float32 {
 func TestNearEqualsSlowSearch(t *testing.T) {
 	withKernel(t, func(t *testing.T, kernel *kernel) {
 		r := rand.New(rand.NewPCG(41, 42))
-		const dim, rows, part = 19, 300, 50
+		const dim, rows, part = 19, 120, 40
 		for _, queries := range []int{1, 20} {
-			for _, k := range []int{1, 7, 60, 1000} {
+			for _, k := range []int{1, 7, 50, 1000} {
 				for _, metric := range metrics {
 					values, q := withTies(r, rows, dim), randomFloats(r, queries*dim)
 					a, err := New(q, dim, k, metric)
@@ -91,7 +91,7 @@ func TestNearEqualsSlowSearch(t *testing.T) {
 // parts that are searched at once.
 func TestNearOfManyWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
-	const dim, rows, part, k = 24, 4000, 250, 9
+	const dim, rows, part, k = 24, 2000, 125, 9
 	for _, queries := range []int{3, 17} {
 		values, q := withTies(r, rows, dim), randomFloats(r, queries*dim)
 		copy(q, values[:dim]) // a query with more ties than k
