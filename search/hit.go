@@ -28,7 +28,9 @@ type Result[T any] struct {
 }
 
 // compare orders hits as results do.
-func (h Hit[T]) compare(other Hit[T]) int { return compareScores(h.Score, other.Score, h.key, other.key) }
+func (h Hit[T]) compare(other Hit[T]) int {
+	return compareScores(h.Score, other.Score, h.key, other.key)
+}
 
 // compareScores orders rows by score, NaN last, then by the cells of the primary key.
 func compareScores(a, b float32, keyA, keyB []byte) int {
