@@ -25,16 +25,17 @@ func measuresOf(scale float32, squares int32) measures {
 	return measures{float64(scale), s, math.Sqrt(s)}
 }
 
-// distanceOf returns the distance of a query and a row from the sum of the products of their elements.
+// distanceOf returns the distance of a query and a row from the sum of the products of their elements. The conversion
+// of a product keeps compilers from fusing it with an addition, so that all processors compute the same distance.
 func (m Metric) distanceOf(sum int32, q, x measures) float32 {
-	dot := q.scale * x.scale * float64(sum)
+	dot := float64(q.scale * x.scale * float64(sum))
 	switch m {
 	case Dot:
 		return float32(-dot)
 	case Cosine:
 		return float32(1 - cosineOf(dot, q.length, x.length))
 	}
-	d := max(q.squares+x.squares-2*dot, 0)
+	d := max(q.squares+x.squares-float64(2*dot), 0)
 	if m == L2 {
 		d = math.Sqrt(d)
 	}

@@ -85,7 +85,7 @@ func slowIntegers(t *testing.T, m *Matrix, query []float32, n int, metric Metric
 			qx, qq, xx = qx+x*y, qq+y*y, xx+x*x // exact
 		}
 		s, u := float64(h.Scale), float64(m.Scales[i])
-		distances[i] = float32(integerDistance(metric, s*u*qx, s*s*qq, u*u*xx))
+		distances[i] = float32(integerDistance(metric, float64(s*u*qx), float64(s*s*qq), float64(u*u*xx)))
 		positions[i] = int64(i)
 	}
 	slices.SortStableFunc(positions, func(a, b int64) int { return compareDistances(distances[a], distances[b]) })
