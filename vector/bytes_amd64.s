@@ -120,12 +120,12 @@ add:                     \
 	ADD128;              \
 	STORE(group, few, return)
 
-// func dotCodesAVX2(s *sums)
-TEXT ·dotCodesAVX2(SB), NOSPLIT, $0-8
+// func dotBytesAVX2(s *sums)
+TEXT ·dotBytesAVX2(SB), NOSPLIT, $0-8
 	SUMS(DOT16, DOT1, QUERY16, QUERY1)
 
-// func squaresCodesAVX2(s *sums)
-TEXT ·squaresCodesAVX2(SB), NOSPLIT, $0-8
+// func squaresBytesAVX2(s *sums)
+TEXT ·squaresBytesAVX2(SB), NOSPLIT, $0-8
 	SUMS(SQUARES16, SQUARES1, NONE, NONE)
 
 // MASK sets K1 to the bytes after the last 64.
@@ -140,10 +140,10 @@ TEXT ·squaresCodesAVX2(SB), NOSPLIT, $0-8
 #define VNNI64(x, sum) VMOVDQU64 (x)(BX*1), Z5; VNNI(sum)
 #define VNNILAST(x, sum) VMOVDQU8.Z (x)(BX*1), K1, Z5; VNNI(sum)
 
-// func dotCodesVNNI(s *sums)
+// func dotBytesVNNI(s *sums)
 // VPDPBUSD multiplies unsigned bytes with signed ones. Rows are made unsigned by adding 128 to each element, so that each
 // sum is too great by 128 times the sum of the query. Z6 has the negative of it, Z7 the bytes 128.
-TEXT ·dotCodesVNNI(SB), NOSPLIT, $0-8
+TEXT ·dotBytesVNNI(SB), NOSPLIT, $0-8
 	ARGUMENTS
 	MASK
 	MOVL $0x80808080, BX

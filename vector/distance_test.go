@@ -157,7 +157,7 @@ func TestNames(t *testing.T) {
 	require.Equal(t, "unknown metric", Metric(77).String())
 	require.Equal(t, "bfloat16", BFloat16.String())
 	require.Equal(t, "unknown format", Format(77).String())
-	require.Contains(t, []string{"go", "avx2", "avx512", "neon"}, KernelName())
+	require.Contains(t, []string{"go", "avx2", "avx512", "neon", "dotprod"}, KernelName())
 }
 
 func TestDistanceAllocatesNothing(t *testing.T) {

@@ -97,5 +97,6 @@ func (k *kernel) forDim(dim int) *kernel {
 	return k
 }
 
-// KernelName returns the name of the loops that the processor's features selected: go, avx2, avx512 or neon.
+// KernelName returns the name of the loops that the features of the processor selected: go, avx2, avx512, neon, or
+// dotprod, which is neon with sums of bytes by SDOT.
 func KernelName() string { return best.name }

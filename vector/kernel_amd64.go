@@ -37,11 +37,11 @@ var (
 var (
 	kernelAVX2 = kernel{
 		name: "avx2", sums: sumsAVX2, widen: widenAVX2, hamming: hammingPOPCNT, tile: tileAVX2, rows: 6,
-		integers: dotCodesAVX2, integerSquares: squaresCodesAVX2,
+		integers: dotBytesAVX2, integerSquares: squaresBytesAVX2,
 	}
 	kernelAVX512 = withBytes(kernel{
 		name: "avx512", sums: sumsAVX2, widen: widenAVX2, hamming: hammingPOPCNT, tile: tileAVX512, rows: 12,
-		integers: dotCodesAVX2, integerSquares: squaresCodesAVX2, aliased: &kernelAliased,
+		integers: dotBytesAVX2, integerSquares: squaresBytesAVX2, aliased: &kernelAliased,
 	})
 	kernelAliased = withBytes(kernelAVX2)
 )
@@ -50,7 +50,7 @@ var (
 // computed once for all queries.
 func withBytes(k kernel) kernel {
 	if hasVNNI {
-		k.integers = dotCodesVNNI
+		k.integers = dotBytesVNNI
 	}
 	if hasPOPCNT {
 		k.hamming = hammingAVX512
@@ -133,13 +133,13 @@ func hammingPOPCNT(s *sums)
 func hammingAVX512(s *sums)
 
 //go:noescape
-func dotCodesAVX2(s *sums)
+func dotBytesAVX2(s *sums)
 
 //go:noescape
-func squaresCodesAVX2(s *sums)
+func squaresBytesAVX2(s *sums)
 
 //go:noescape
-func dotCodesVNNI(s *sums)
+func dotBytesVNNI(s *sums)
 
 //go:noescape
 func tileAVX2(t *tile)

@@ -4,9 +4,13 @@
 
 package vector
 
-import "unsafe"
+import (
+	"unsafe"
 
-// Kernels of arm64. Every arm64 processor supports them. Rows of other formats than floats are widened first.
+	"golang.org/x/sys/cpu"
+)
+
+// Kernels of arm64. Every arm64 processor supports them, but the sums of bytes of dotprod.
 
 //go:noescape
 func dotNativeNEON(s *sums)
@@ -26,22 +30,87 @@ func l2BigNEON(s *sums)
 //go:noescape
 func squaresBigNEON(s *sums)
 
+//go:noescape
+func dotHalfNEON(s *sums)
+
+//go:noescape
+func l2HalfNEON(s *sums)
+
+//go:noescape
+func squaresHalfNEON(s *sums)
+
+//go:noescape
+func dotBrainNEON(s *sums)
+
+//go:noescape
+func l2BrainNEON(s *sums)
+
+//go:noescape
+func squaresBrainNEON(s *sums)
+
+//go:noescape
+func dotInt8NEON(s *sums)
+
+//go:noescape
+func l2Int8NEON(s *sums)
+
+//go:noescape
+func squaresInt8NEON(s *sums)
+
+//go:noescape
+func widenBigNEON(dst *float32, src *byte, n uintptr, scale float32)
+
+//go:noescape
+func widenHalfNEON(dst *float32, src *byte, n uintptr, scale float32)
+
+//go:noescape
+func widenBrainNEON(dst *float32, src *byte, n uintptr, scale float32)
+
+//go:noescape
+func widenInt8NEON(dst *float32, src *byte, n uintptr, scale float32)
+
+//go:noescape
+func dotBytesNEON(s *sums)
+
+//go:noescape
+func dotBytesDOTPROD(s *sums)
+
+//go:noescape
+func squaresBytesNEON(s *sums)
+
+//go:noescape
+func hammingNEON(s *sums)
+
 // scoresNEON computes the scores of 6 rows.
 //
 //go:noescape
 func scoresNEON(t *tile)
 
+var kernelNEON = kernel{
+	name: "neon", rows: 6, tile: tileNEON,
+	hamming: hammingNEON, integers: dotBytesNEON, integerSquares: squaresBytesNEON,
+	sums: [formats][ops]func(*sums){
+		Float32:       {dotNativeNEON, l2NativeNEON, squaresNativeNEON},
+		Float32Big:    {dotBigNEON, l2BigNEON, squaresBigNEON},
+		Float32Little: {dotNativeNEON, l2NativeNEON, squaresNativeNEON},
+		Float16:       {dotHalfNEON, l2HalfNEON, squaresHalfNEON},
+		BFloat16:      {dotBrainNEON, l2BrainNEON, squaresBrainNEON},
+		Int8:          {dotInt8NEON, l2Int8NEON, squaresInt8NEON},
+	},
+	widen: [formats]func(*float32, *byte, uintptr, float32){
+		widenNative, widenBigNEON, widenNative, widenHalfNEON, widenBrainNEON, widenInt8NEON, nil,
+	},
+}
+
 // kernels returns all kernels that this machine supports, the fastest last.
 func kernels() []kernel {
-	return []kernel{goKernel, {
-		name: "neon", rows: 6, tile: tileNEON, widen: goKernel.widen,
-		hamming: hammingGo, integers: integersGo, integerSquares: integerSquaresGo,
-		sums: [formats][ops]func(*sums){
-			Float32:       {dotNativeNEON, l2NativeNEON, squaresNativeNEON},
-			Float32Big:    {dotBigNEON, l2BigNEON, squaresBigNEON},
-			Float32Little: {dotNativeNEON, l2NativeNEON, squaresNativeNEON},
-		},
-	}}
+	all := []kernel{goKernel, kernelNEON}
+	if cpu.ARM64.HasASIMDDP {
+		k := kernelNEON
+		k.name, k.integers = "dotprod", dotBytesDOTPROD
+		all = append(all, k)
+	}
+	return all
 }
 
 // direct computes sums of native floats.
