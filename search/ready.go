@@ -124,7 +124,7 @@ func (w *waiter) poll(ctx context.Context) (Progress, error) {
 	switch {
 	case w.serves != nil:
 		return w.pollServes(ctx, t, i)
-	case t.server.scylla:
+	case t.server.Scylla:
 		return w.pollStore(ctx, t, i)
 	}
 	return w.pollNodes(ctx, t, i)
@@ -181,7 +181,7 @@ func (w *waiter) probe(ctx context.Context, t *table, i *index, host cql.UUID) e
 	text := fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s ANN OF ? LIMIT 1", quoteNames(t.partitionKey()), t.inCQL(), where,
 		quoteNames([]string{t.column}))
 	q := w.session.Query(text, append(values, query)...).Idempotent(true).PageSize(1).HostID(host)
-	if !t.server.scylla {
+	if !t.server.Scylla {
 		q.Consistency(cql.One)
 	}
 	return q.Exec(ctx)
