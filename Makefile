@@ -10,7 +10,7 @@ SAMPLE = 25
 SEED = 1
 
 .PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem gocql-suites demo
-.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-clickbench bench-adbc bench-sql
+.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-search bench-clickbench bench-adbc bench-sql
 
 all: test lint
 
@@ -113,6 +113,10 @@ bench-parquet:
 # Exact search by package vector and its peers, which pip installs. The data takes 614 MB.
 bench-vector:
 	bench/vector/run.sh $(BENCHCOUNT)
+
+# Recall and latency of Cassandra's vector index: tables in bench/results. 100,000 rows take half an hour.
+bench-search:
+	cd bench && go run ./search > results/search.md
 
 # The queries of ClickBench by package pipe and its peers: tables and a plot in bench/results. The data takes 2 GB.
 bench-clickbench:

@@ -50,8 +50,10 @@ func findLamps(ctx context.Context) error {
 		search.CreateIndex(ctx, session, "shop.products(embedding)", vector.Cosine, search.IndexOptions{Filter: []string{"price"}}),
 	)
 	for _, p := range []Product{
-		{0, "desk lamp", 19, []float32{0.9, 0.1, 0}}, {1, "floor lamp", 49, []float32{0.8, 0.4, 0}},
-		{2, "chandelier", 480, []float32{0.9, 0.2, 0}}, {3, "armchair", 90, []float32{0, 0.2, 0.9}},
+		{0, "desk lamp", 19, []float32{0.9, 0.1, 0}},
+		{1, "floor lamp", 49, []float32{0.8, 0.4, 0}},
+		{2, "chandelier", 480, []float32{0.9, 0.2, 0}},
+		{3, "armchair", 90, []float32{0, 0.2, 0.9}},
 	} {
 		insert := session.Query(vecql.InsertInto[Product]("shop.products"), p.ID, p.Name, p.Price, p.Embedding)
 		err = errors.Join(err, insert.Exec(ctx))
