@@ -233,7 +233,7 @@ func (a *Accumulator) newPart(m Matrix, first int64, options Options) (*part, er
 		a.rounded.Do(a.quantize)
 	}
 	if p.integers || m.Format == Bits {
-		p.block = min(max(blockBytes/m.Format.Size(m.Dim), 1), maxBlock)
+		p.block = min(max(bytesBlock/m.Format.Size(m.Dim), 4), maxBlock)
 	}
 	p.chunk = p.block * max(1, 512<<10/(p.block*m.stride()))
 	return p, nil

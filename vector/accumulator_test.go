@@ -117,6 +117,20 @@ func TestFewRowsSurviveTiles(t *testing.T) {
 	}
 }
 
+// TestFewRowsSurviveFloors holds the same of sums of integers.
+func TestFewRowsSurviveFloors(t *testing.T) {
+	r := rand.New(rand.NewPCG(59, 60))
+	const dim, rows, queries, k = 64, 10_000, 3, 10
+	m, q := encode(Int8, dim, randomFloats(r, rows*dim), 0), randomFloats(r, queries*dim)
+	for _, metric := range metrics {
+		a, err := New(q, dim, k, metric)
+		require.NoError(t, err)
+		require.NoError(t, a.Add(t.Context(), m, 0, Options{Workers: 1, QuantizeQueries: true}))
+		require.Less(t, float64(a.all[0].survivors), 1.5*k*math.Log(rows/k)*queries, "%v", metric)
+		require.Greater(t, a.all[0].survivors, k*queries, "%v", metric)
+	}
+}
+
 // TestRowsThatShareCacheSets has lengths that are multiples of 4096 bytes.
 func TestRowsThatShareCacheSets(t *testing.T) {
 	withKernel(t, func(t *testing.T, k *kernel) {
@@ -239,11 +253,15 @@ func TestSearchAllocates(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	const dim = 16
 	m := MatrixOf(randomFloats(r, 50_000*dim), dim)
+	rounded := encode(Int8, dim, randomFloats(r, 50_000*dim), 0)
 	for _, queries := range []int{1, 20} {
 		q := randomFloats(r, queries*dim)
 		a, err := New(q, dim, 10, Dot)
 		require.NoError(t, err)
-		require.NoError(t, a.Add(t.Context(), m, 0, Options{Workers: 1}))
-		require.LessOrEqual(t, testing.AllocsPerRun(3, func() { _ = a.Add(t.Context(), m, 0, Options{Workers: 1}) }), 2.0)
+		for _, m := range []Matrix{m, rounded} {
+			add := func() { _ = a.Add(t.Context(), m, 0, Options{Workers: 1, QuantizeQueries: true}) }
+			add()
+			require.LessOrEqual(t, testing.AllocsPerRun(3, add), 2.0)
+		}
 	}
 }

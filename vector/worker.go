@@ -63,7 +63,7 @@ type worker struct {
 	near     []Neighbor // of the part
 	measures []measures // of each row, if sums are integers
 
-	survivors int // rows that passed a limit of a tile, which tests bound
+	survivors int // rows that passed a limit of a tile or a floor, which tests bound
 }
 
 // blockBytes is the size of a block of rows. The rows, the next block and a panel are in the second-level cache.
