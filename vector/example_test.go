@@ -145,6 +145,38 @@ func ExampleMatrix() {
 	// 1.5 <nil>
 }
 
+// A result has the rows of the first query, then the rows of the second query.
+func ExampleResult() {
+	m := vector.MatrixOf([]float32{1, 2, 4, 8}, 1)
+	r, _ := vector.Nearest(context.Background(), m, []float32{3.5, 9}, 3, vector.L2, vector.Options{})
+	fmt.Println(r.K, r.Positions)
+	for i := range 2 {
+		fmt.Println(r.Query(i))
+	}
+	// Output:
+	// 3 [2 1 0 3 2 1]
+	// [2 1 0] [0.5 1.5 2.5]
+	// [3 2 1] [1 5 7]
+}
+
+// Servers return similarities. A greatest distance is a least similarity.
+func ExampleMetric() {
+	score := vector.Cosine.Score(0.2, 768)
+	fmt.Printf("%.2f %.2f\n", score, vector.Cosine.DistanceOf(score, 768))
+	// Output: 0.90 0.20
+}
+
+func ExampleFormat() {
+	for _, f := range []vector.Format{vector.Float32, vector.BFloat16, vector.Int8, vector.Bits} {
+		fmt.Println(f, f.Size(768))
+	}
+	// Output:
+	// float32 3072
+	// bfloat16 1536
+	// int8 768
+	// bits 96
+}
+
 func ExampleQuantize() {
 	blob, err := vector.Quantize(nil, vector.Int8, []float32{0.5, -1, 0.25})
 	if err != nil {
