@@ -59,7 +59,7 @@ var errorPackages = map[string]string{
 	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "expr": "expr",
 	"groupby": "groupby", "parquetscan": "parquetscan", "parquetscan/arrowcolumn": "arrowcolumn", "parquetscan/arrowstream": "arrowstream",
 	"pipe": "pipe", "tablescan": "tablescan", "cqltest": "cqltest", "otelvecql": "otelvecql",
-	"vector": "vector",
+	"search/semcache": "semcache", "vector": "vector",
 }
 
 // prefixes has a pattern for the prefix of each package.
@@ -73,7 +73,7 @@ var prefixes = func() map[string]*regexp.Regexp {
 
 func TestErrors(t *testing.T) {
 	situations := slices.Concat(sessionSituations(), serverSituations(), valueSituations(), columnSituations(), fileSituations(),
-		exprSituations(), pipeSituations(), bulkSituations(), scanSituations(), vectorSituations())
+		exprSituations(), pipeSituations(), bulkSituations(), scanSituations(), vectorSituations(), cacheSituations())
 	golden := map[string]string{}
 	for _, s := range situations {
 		t.Run(s.name+"/"+s.what, func(t *testing.T) {

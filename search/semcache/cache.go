@@ -70,7 +70,7 @@ func Open[V Value](ctx context.Context, session *vecql.Session, config Config) (
 		_, err = ttlOf(&config, server)
 	}
 	if err == nil {
-		err = checkTable(ctx, session, &config)
+		err = checkTable(ctx, session, &config, server)
 	}
 	if err == nil {
 		c.near, err = search.Open[row](ctx, session, config.Table+"(embedding)")

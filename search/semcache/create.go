@@ -5,6 +5,7 @@ package semcache
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
@@ -12,8 +13,9 @@ import (
 	"github.com/vecql/vecql/internal/product"
 )
 
-// The table of a cache. The model is a part of the partition key: both servers filter by it, and the rows of a model
-// are on all nodes.
+// The table of a cache. The model is a part of the primary key, so that both servers filter by it: of the partition key
+// on ScyllaDB, which reads the rows of a search one by one if a table has clustering columns, and a clustering column
+// on Cassandra, which refuses a search with a condition on a part of the partition key, also if it is indexed.
 
 // Create creates the table of a cache and its index of cosine distances, unless they exist. The keyspace must exist; on
 // ScyllaDB it must have tablets.
@@ -27,25 +29,25 @@ func Create(ctx context.Context, session *vecql.Session, config Config) error {
 		return config.failed("create", err)
 	}
 	statements, err := statementsOf(&config, server)
-	for _, statement := range statements {
+	for i, statement := range statements {
 		if err == nil {
 			err = session.Query(statement).Exec(ctx)
 		}
-	}
-	if err == nil {
-		err = checkTable(ctx, session, &config)
+		if err == nil && i == 0 {
+			err = checkTable(ctx, session, &config, server)
+		}
 	}
 	return config.failed("create", err)
 }
 
-// statementsOf returns the statements that create the table and its indexes.
+// statementsOf returns the statement that creates the table, then those that create its indexes.
 func statementsOf(config *Config, server product.Server) ([]string, error) {
 	ttl, err := ttlOf(config, server)
 	if err != nil {
 		return nil, err
 	}
 	table := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (model text, key text, embedding vector<float, %d>, value blob, "+
-		"created timestamp, expires timestamp%s, PRIMARY KEY ((model, key)))", config.Table, config.Dimension, ttl)
+		"created timestamp, expires timestamp%s, PRIMARY KEY (%s))", config.Table, config.Dimension, ttl, primaryKey(server))
 	if server.Scylla {
 		return []string{table, "CREATE CUSTOM INDEX IF NOT EXISTS ON " + config.Table + " (embedding) USING 'vector_index' " +
 			"WITH OPTIONS = {'similarity_function': 'COSINE'}"}, nil
@@ -56,6 +58,13 @@ func statementsOf(config *Config, server product.Server) ([]string, error) {
 		"CREATE CUSTOM INDEX IF NOT EXISTS ON " + config.Table + " (embedding) USING 'StorageAttachedIndex' " +
 			"WITH OPTIONS = {'similarity_function': 'COSINE', 'optimize_for': 'RECALL'}",
 	}, nil
+}
+
+func primaryKey(server product.Server) string {
+	if server.Scylla {
+		return "(model, key)"
+	}
+	return "key, model"
 }
 
 // ttlOf returns what the column expires has after its type: the time to live of rows, where the server has it.
@@ -71,14 +80,20 @@ func ttlOf(config *Config, server product.Server) (string, error) {
 	return "", nil
 }
 
-// columnTypes are the columns of a cache but the embedding.
-var columnTypes = map[string]cql.Type{
-	"model": cql.TypeVarchar, "key": cql.TypeVarchar, "value": cql.TypeBlob,
-	"created": cql.TypeTimestamp, "expires": cql.TypeTimestamp,
+// columns are the columns of a cache but the embedding.
+var columns = []struct {
+	name string
+	cql.Type
+}{
+	{"model", cql.TypeVarchar},
+	{"key", cql.TypeVarchar},
+	{"value", cql.TypeBlob},
+	{"created", cql.TypeTimestamp},
+	{"expires", cql.TypeTimestamp},
 }
 
 // checkTable returns the error of a table that is not the one of a cache.
-func checkTable(ctx context.Context, session *vecql.Session, config *Config) error {
+func checkTable(ctx context.Context, session *vecql.Session, config *Config, server product.Server) error {
 	keyspace, name := session.Query("").GetKeyspace(), ""
 	for _, word := range cqltext.Tokens(config.Table) {
 		if word == "." {
@@ -90,17 +105,32 @@ func checkTable(ctx context.Context, session *vecql.Session, config *Config) err
 	if err != nil {
 		return err
 	}
-	for column, want := range columnTypes {
-		if c := meta.Columns[column]; c == nil || c.Type.Type() != want {
-			return fmt.Errorf("%w: it has no column %s of type %v", ErrSchema, column, want)
+	for _, want := range columns {
+		if c := meta.Columns[want.name]; c == nil || c.Type.Type() != want.Type {
+			return fmt.Errorf("%w: it has no column %s of type %v", ErrSchema, want.name, want.Type)
 		}
 	}
 	want := fmt.Sprintf("vector<float, %d>", config.Dimension)
 	if c := meta.Columns["embedding"]; c == nil || fmt.Sprint(c.Type) != want {
 		return fmt.Errorf("%w: it has no column embedding of type %s", ErrSchema, want)
 	}
-	if len(meta.PartitionKey) != 2 || len(meta.ClusteringColumns) != 0 {
-		return fmt.Errorf("%w: its primary key is not ((model, key))", ErrSchema)
+	return checkKey(meta, server)
+}
+
+func checkKey(meta *cql.TableMetadata, server product.Server) error {
+	var partition []string
+	for _, c := range meta.PartitionKey {
+		partition = append(partition, c.Name)
+	}
+	key := strings.Join(partition, ", ")
+	if server.Scylla {
+		key = "(" + key + ")"
+	}
+	for _, c := range meta.ClusteringColumns {
+		key += ", " + c.Name
+	}
+	if want := primaryKey(server); key != want {
+		return fmt.Errorf("%w: its primary key is (%s), want (%s)", ErrSchema, key, want)
 	}
 	return nil
 }
