@@ -3,14 +3,12 @@
 package tests
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql/search"
 	"github.com/vecql/vecql/search/semcache"
 )
 
@@ -45,12 +43,6 @@ func TestSemanticCacheOnServer(t *testing.T) {
 		prompts = append(prompts, v)
 		require.NoError(t, one.Put(t.Context(), v, semcache.Key(v)))
 	}
-	var waiting *search.IndexNotReadyError
-	require.Eventually(t, func() bool {
-		_, _, err := two.Get(t.Context(), prompts[0])
-		require.True(t, err == nil || errors.As(err, &waiting), "%v", err)
-		return err == nil
-	}, time.Minute, 100*time.Millisecond)
 	for _, v := range prompts {
 		entry, ok, err := one.Get(t.Context(), near(v))
 		require.NoError(t, err)

@@ -73,7 +73,7 @@ func Open[V Value](ctx context.Context, session *vecql.Session, config Config) (
 		err = checkTable(ctx, session, &config, server)
 	}
 	if err == nil {
-		c.near, err = search.Open[row](ctx, session, config.Table+"(embedding)")
+		c.near, err = search.Open[row](ctx, session, config.target())
 	}
 	if err != nil {
 		return nil, config.failed("open", err)

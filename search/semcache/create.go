@@ -11,53 +11,58 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/product"
+	"github.com/vecql/vecql/search"
+	"github.com/vecql/vecql/vector"
 )
 
 // The table of a cache. The model is a part of the primary key, so that both servers filter by it: of the partition key
 // on ScyllaDB, which reads the rows of a search one by one if a table has clustering columns, and a clustering column
 // on Cassandra, which refuses a search with a condition on a part of the partition key, also if it is indexed.
 
-// Create creates the table of a cache and its index of cosine distances, unless they exist. The keyspace must exist; on
-// ScyllaDB it must have tablets.
+// Create creates the table of a cache and its index of cosine distances, unless they exist, and waits until the index
+// serves. The keyspace must exist; on ScyllaDB it must have tablets.
 func Create(ctx context.Context, session *vecql.Session, config Config) error {
 	config, err := config.withDefaults()
-	if err != nil {
-		return config.failed("create", err)
-	}
-	server, err := product.Of(ctx, session)
-	if err != nil {
-		return config.failed("create", err)
-	}
-	statements, err := statementsOf(&config, server)
-	for i, statement := range statements {
-		if err == nil {
-			err = session.Query(statement).Exec(ctx)
-		}
-		if err == nil && i == 0 {
-			err = checkTable(ctx, session, &config, server)
-		}
+	if err == nil {
+		err = create(ctx, session, &config)
 	}
 	return config.failed("create", err)
 }
 
-// statementsOf returns the statement that creates the table, then those that create its indexes.
-func statementsOf(config *Config, server product.Server) ([]string, error) {
-	ttl, err := ttlOf(config, server)
+// create creates the table and checks it before it creates the index: the table may have existed.
+func create(ctx context.Context, session *vecql.Session, config *Config) error {
+	server, err := product.Of(ctx, session)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	table := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (model text, key text, embedding vector<float, %d>, value blob, "+
-		"created timestamp, expires timestamp%s, PRIMARY KEY (%s))", config.Table, config.Dimension, ttl, primaryKey(server))
-	if server.Scylla {
-		return []string{table, "CREATE CUSTOM INDEX IF NOT EXISTS ON " + config.Table + " (embedding) USING 'vector_index' " +
-			"WITH OPTIONS = {'similarity_function': 'COSINE'}"}, nil
+	table, err := tableText(config, server)
+	if err != nil {
+		return err
 	}
-	return []string{
-		table,
-		"CREATE INDEX IF NOT EXISTS ON " + config.Table + " (model) USING 'sai'",
-		"CREATE CUSTOM INDEX IF NOT EXISTS ON " + config.Table + " (embedding) USING 'StorageAttachedIndex' " +
-			"WITH OPTIONS = {'similarity_function': 'COSINE', 'optimize_for': 'RECALL'}",
-	}, nil
+	if err := session.Query(table).Exec(ctx); err != nil {
+		return err
+	}
+	if err := checkTable(ctx, session, config, server); err != nil {
+		return err
+	}
+	options := search.IndexOptions{IfNotExists: true}
+	if !server.Scylla {
+		options.Filter, options.OptimizeFor = []string{"model"}, "recall"
+	}
+	if err := search.CreateIndex(ctx, session, config.target(), vector.Cosine, options); err != nil {
+		return err
+	}
+	return search.WaitReady(ctx, session, config.target(), nil)
+}
+
+// target names the column of embeddings for package search.
+func (c *Config) target() string { return c.Table + "(embedding)" }
+
+// tableText returns the statement that creates the table.
+func tableText(config *Config, server product.Server) (string, error) {
+	ttl, err := ttlOf(config, server)
+	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (model text, key text, embedding vector<float, %d>, value blob, "+
+		"created timestamp, expires timestamp%s, PRIMARY KEY (%s))", config.Table, config.Dimension, ttl, primaryKey(server)), err
 }
 
 func primaryKey(server product.Server) string {

@@ -149,25 +149,37 @@ func TestThreshold(t *testing.T) {
 
 // TestTTL lets rows expire. The index has no keys of rows that have expired: they would take the places of others.
 func TestTTL(t *testing.T) {
-	cluster, session := newSession(t)
-	limited := config
-	limited.TTL = time.Hour
-	cache := open[string](t, session, limited)
-	require.NoError(t, cache.Put(t.Context(), prompt, "blue"))
-	entry := requireHit(t, cache, near, "blue")
-	require.Equal(t, time.Hour, entry.Expires.Sub(entry.Created))
-	cluster.StepClock(59 * time.Minute)
-	requireHit(t, cache, near, "blue")
-	cluster.StepClock(2 * time.Minute)
-	requireHit(t, cache, near, "")
-	requireHit(t, cache, prompt, "")
+	onServers(t, func(t *testing.T, cluster *cqltest.Cluster, session *vecql.Session) {
+		limited := config
+		limited.TTL = time.Hour
+		cache := open[string](t, session, limited)
+		require.NoError(t, cache.Put(t.Context(), prompt, "blue"))
+		entry := requireHit(t, cache, near, "blue")
+		require.Equal(t, time.Hour, entry.Expires.Sub(entry.Created))
+		cluster.StepClock(59 * time.Minute)
+		requireHit(t, cache, near, "blue")
+		cluster.StepClock(2 * time.Minute)
+		requireHit(t, cache, near, "")
+		requireHit(t, cache, prompt, "")
 
-	for i := range 20 {
-		require.NoError(t, cache.Put(t.Context(), []float32{1, 0, float32(i+1) / 1000}, "old"))
-	}
-	cluster.StepClock(2 * time.Hour)
-	require.NoError(t, open[string](t, session, config).Put(t.Context(), near, "new"))
-	requireHit(t, cache, prompt, "new")
+		for i := range 20 {
+			require.NoError(t, cache.Put(t.Context(), []float32{1, 0, float32(i+1) / 1000}, "old"))
+		}
+		cluster.StepClock(2 * time.Hour)
+		require.NoError(t, open[string](t, session, config).Put(t.Context(), near, "new"))
+		requireHit(t, cache, prompt, "new")
+	})
+}
+
+// TestLag finds an entry by an equal embedding before the index has it.
+func TestLag(t *testing.T) {
+	cluster, session := newScylla(t, cqltest.VectorStore{Lag: time.Second})
+	cache := open[string](t, session, config)
+	require.NoError(t, cache.Put(t.Context(), prompt, "blue"))
+	requireHit(t, cache, prompt, "blue")
+	requireHit(t, cache, near, "")
+	cluster.StepClock(2 * time.Second)
+	requireHit(t, cache, near, "blue")
 }
 
 // TestNotReady looks values up by an index that is being built.
@@ -176,9 +188,13 @@ func TestNotReady(t *testing.T) {
 	tolerant := config
 	var hidden error
 	tolerant.OnError = func(err error) { hidden = err }
-	cache := open[string](t, session, tolerant)
+	short, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	require.ErrorIs(t, semcache.Create(short, session, tolerant), context.DeadlineExceeded)
+	cache, err := semcache.Open[string](t.Context(), session, tolerant)
+	require.NoError(t, err)
 	var waiting *search.IndexNotReadyError
-	_, _, err := cache.Get(t.Context(), prompt)
+	_, _, err = cache.Get(t.Context(), prompt)
 	require.ErrorAs(t, err, &waiting)
 	value, err := cache.Do(t.Context(), prompt, func(context.Context) (string, error) { return "blue", nil })
 	require.NoError(t, err)
