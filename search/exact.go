@@ -51,7 +51,7 @@ func (t *table) exact(ctx context.Context, session *vecql.Session, req exactRequ
 		return nil, errorf("exact search of %s: %w", t.target, err)
 	}
 	defer func() { _ = rows.Close() }()
-	read := t.columnsToRead(&req)
+	read := t.columnsToRead(req.columns, req.filter)
 	if err := t.setColumns(seek, &req, rows.Schema(), read); err != nil {
 		return nil, err
 	}
@@ -101,10 +101,10 @@ func (req *exactRequest) setOptions(q *vecql.Query) {
 
 // columnsToRead returns the columns of the result, of the filter, the primary key and the vectors, in the order of the
 // table.
-func (t *table) columnsToRead(req *exactRequest) (names []string) {
+func (t *table) columnsToRead(columns []string, filter []expr.Expr) (names []string) {
 	needed := append(t.keyNames(), t.column)
-	needed = append(needed, req.columns...)
-	for _, e := range req.filter {
+	needed = append(needed, columns...)
+	for _, e := range filter {
 		needed = append(needed, e.Columns()...)
 	}
 	for _, name := range t.meta.OrderedColumns {

@@ -16,14 +16,16 @@ import (
 
 // A Plan is what a search will do, and why. Explain returns it.
 type Plan struct {
-	Exact       bool          // the rows are read and compared on the client
-	Index       string        // the index that the server uses; empty for an exact search
-	Metric      vector.Metric // the similarity of the search
-	CQL         string        // the statement; its bind markers are the query, the values of the filter, the query
-	Limit       int           // rows that are requested from the server
-	Consistency string        // the consistency level
-	Reasons     []string      // one for each choice
-	Err         error         // why the search is not possible; the other fields are then incomplete
+	Exact  bool          // the rows are read and compared on the client
+	Index  string        // the index that the server uses; empty for an exact search
+	Metric vector.Metric // the similarity of the search
+	// CQL is the statement. Its bind markers are the query, the values of the filter, and the query again. An exact search
+	// appends a range of tokens, or the conditions on the partition key.
+	CQL         string
+	Limit       int      // rows that are requested from the server; 0 for an exact search
+	Consistency string   // the consistency level
+	Reasons     []string // one for each choice
+	Err         error    // why the search is not possible; the other fields are then incomplete
 
 	table  *table
 	index  *index
@@ -109,7 +111,8 @@ func (q *Query[T]) planExact(p *Plan) error {
 	if p.Metric == 0 {
 		return errorf("%w: column %s has no index, which would state the similarity: call Metric", ErrMetric, p.table.target)
 	}
-	p.because("exact, because the search asks for it: the rows are read and compared on the client")
+	p.CQL = "SELECT " + quoteNames(p.table.columnsToRead(q.columns, q.filter)) + " FROM " + p.table.inCQL()
+	p.because("exact, because the search asks for it: all rows are read, or those of the partitions that the filter states")
 	p.cl = q.consistency
 	p.Consistency = levelOf(p.cl)
 	return nil
@@ -141,11 +144,8 @@ func levelOf(level *cql.Consistency) string {
 func (q *Query[T]) planText(p *Plan, conditions []condition) {
 	function, _ := functionOf(p.Metric)
 	column := cqltext.QuoteIdentifier(p.table.column)
-	var selected []string
-	for _, name := range slices.Concat(q.columns, p.table.keyNames()) {
-		selected = append(selected, cqltext.QuoteIdentifier(name))
-	}
-	text := fmt.Sprintf("SELECT %s, similarity_%s(%s, ?) FROM %s", strings.Join(selected, ", "), function, column, p.table.inCQL())
+	selected := quoteNames(slices.Concat(q.columns, p.table.keyNames()))
+	text := fmt.Sprintf("SELECT %s, similarity_%s(%s, ?) FROM %s", selected, function, column, p.table.inCQL())
 	for i, c := range conditions {
 		word := " AND "
 		if i == 0 {

@@ -205,11 +205,11 @@ func TestProgressOfParts(t *testing.T) {
 	delete(s.open, 4)
 	s.elapsed = math.MaxInt64 / 2
 	s.resumed = 21
-	require.EqualValues(t, math.MaxInt64/2+1, s.Progress().Left, "the largest float below")
+	require.EqualValues(t, int64(math.MaxInt64/2+1), s.Progress().Left, "the largest float below")
 	s.resumed = 20 // nothing was read since
 	require.Zero(t, s.Progress().Left)
 	s.rows, s.bytes = math.MaxInt64/2, math.MaxInt64/2
-	require.EqualValues(t, math.MaxInt64/2+1, s.Progress().TotalRows, "the largest float below")
+	require.EqualValues(t, int64(math.MaxInt64/2+1), s.Progress().TotalRows, "the largest float below")
 	s.total = 10 // less than what is left
 	require.Zero(t, s.Progress().Done)
 	require.Zero(t, s.Progress().TotalRows)
