@@ -19,6 +19,8 @@ var (
 	ErrNoIndex = errors.New("no vector index")
 	// ErrIndexExists means that the column has a vector index already, or that the name of the new one is taken.
 	ErrIndexExists = errors.New("the index exists already")
+	// ErrDowntime means that an index cannot be replaced without a time in which searches fail.
+	ErrDowntime = errors.New("no replacement without downtime")
 	// ErrMetric means that the index of the column has another similarity than the one requested, or that an exact
 	// search of a column without an index was given none.
 	ErrMetric = errors.New("another similarity")

@@ -130,6 +130,9 @@ func (w *waiter) poll(ctx context.Context) (Progress, error) {
 	return w.pollNodes(ctx, t, i)
 }
 
+// errServes marks an error of the caller's function.
+var errServes = errors.New("Serves failed")
+
 // pollServes calls the function of the caller.
 func (w *waiter) pollServes(ctx context.Context, t *table, i *index) (Progress, error) {
 	name := t.indexName(i)
@@ -137,7 +140,7 @@ func (w *waiter) pollServes(ctx context.Context, t *table, i *index) (Progress, 
 	serves, err := w.serves(ctx, t.keyspace, i.name)
 	switch {
 	case err != nil:
-		return p, errorf("ask whether index %s serves: %w", name, err)
+		return p, errorf("ask whether index %s serves: %w: %w", name, errServes, err)
 	case !serves:
 		return p, &IndexNotReadyError{Index: name, Progress: -1, Err: errors.New("the function Serves reports false")}
 	}
@@ -227,7 +230,7 @@ func passes(err error) bool {
 	}
 	for _, final := range []error{
 		cql.CodeInvalid, cql.CodeSyntax, cql.CodeUnauthorized, cql.CodeConfig, cql.CodeProtocol, cql.CodeCredentials,
-		vecql.ErrSessionClosed, vecql.ErrNoTable, vecql.ErrKeyspaceDoesNotExist, ErrTarget, ErrNoIndex,
+		vecql.ErrSessionClosed, vecql.ErrNoTable, vecql.ErrKeyspaceDoesNotExist, ErrTarget, ErrNoIndex, errServes,
 	} {
 		if errors.Is(err, final) {
 			return false
