@@ -108,7 +108,7 @@ func (t *table) replaced(name string) (*index, error) {
 // checkRebuild returns an error if the index cannot be replaced without downtime.
 func (t *table) checkRebuild(old *index, options RebuildOptions) error {
 	switch {
-	case !t.server.scylla:
+	case !t.server.Scylla:
 		return errorf("%w: %v has one vector index of a column: set Downtime, or build %s again with its options by nodetool rebuild_index %s %s %s, "+
 			"on one node after the other", ErrDowntime, t.server, old.name, t.keyspace, t.table, old.name)
 	case options.Serves == nil:
