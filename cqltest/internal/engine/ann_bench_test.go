@@ -8,8 +8,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/vector"
 )
 
 // randomVector returns a serialized vector of floats.
@@ -35,6 +38,48 @@ func fillVectors(t testing.TB, e *Engine, using string, rows, dim int) *rand.Ran
 		require.NoError(t, err)
 	}
 	return r
+}
+
+// TestSearchReadsOnlyVectors searches 3,000 vectors of 384 floats: the allocations of a search do not grow with the
+// rows, and its time is near the time of the kernel. The limits leave room for a busy machine: reading the rows of
+// the table took 40 times the time of the kernel.
+func TestSearchReadsOnlyVectors(t *testing.T) {
+	const rows, dim = 3000, 384
+	e, _ := newEngine(t)
+	r := fillVectors(t, e, "sai", rows, dim)
+	s, err := e.Prepare("ks", "SELECT k FROM t ORDER BY v ANN OF ? LIMIT 10")
+	require.NoError(t, err)
+	target := randomVector(r, dim)
+	search := func() {
+		res, err := e.Execute(t.Context(), s, &Request{Values: []Value{{Bytes: target}}, Consistency: consistencyOne})
+		if err != nil || len(res.Rows) != 10 {
+			t.Fatal(len(res.Rows), err)
+		}
+	}
+	require.Less(t, testing.AllocsPerRun(10, search), 150.0)
+
+	index := e.schema.Load().keyspaces["ks"].tables.get("t").indexes[0].vector.data
+	query := make([]float32, dim)
+	for i := range query {
+		query[i] = float32(element32(target, i))
+	}
+	kernel := func() {
+		m := vector.Matrix{Format: vector.Float32Big, Dim: dim, Data: index.vectors}
+		_, err := vector.Nearest(m, query, 10, vector.Cosine, vector.Options{Workers: 1})
+		require.NoError(t, err)
+	}
+	require.Less(t, shortest(search), 6*shortest(kernel))
+}
+
+// shortest returns the shortest of 50 times of f.
+func shortest(f func()) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for range 50 {
+		begun := time.Now()
+		f()
+		least = min(least, time.Since(begun))
+	}
+	return least
 }
 
 // BenchmarkSearch searches 3,000 vectors of 384 floats.

@@ -4,14 +4,23 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
 // Searches of Cassandra: the vectors that an index takes, checks, warnings and consistency levels.
 
-// accepts reports whether the index takes a vector: finite numbers, and with cosine not only zeros.
+// maxElement is Cassandra's bound on the elements of indexed vectors.
+const maxElement = 1e17
+
+// accepts reports whether the index takes a vector: numbers within bounds, and with cosine not only zeros.
 func (v *vectorIndex) accepts(b []byte) bool {
-	return isFinite(b) && (v.similarity != cosine || !isZero(b))
+	for i := range len(b) / 4 {
+		if f := element32(b, i); !(math.Abs(f) <= maxElement) {
+			return false
+		}
+	}
+	return v.similarity != cosine || !isZero(b)
 }
 
 // annTarget returns the vector of a search, and Cassandra's warnings: the search has one page, and reads from one

@@ -124,6 +124,21 @@ func checkLocalKey(t *table, columns []string) error {
 	return nil
 }
 
+// maxScyllaDimension is ScyllaDB's bound on the dimension of vectors.
+const maxScyllaDimension = 16000
+
+// longestVector returns the greatest dimension of the vectors in a type.
+func longestVector(t *Type) int {
+	n := 0
+	if t.Kind == KindVector {
+		n = t.Dim
+	}
+	for _, e := range t.Elems {
+		n = max(n, longestVector(e))
+	}
+	return n
+}
+
 // maxVectorKeys is the vector store's bound on the columns of a primary key.
 const maxVectorKeys = 255
 

@@ -69,7 +69,7 @@ func (s *annSearch) slotsOf(f func(slot int)) {
 	}
 }
 
-// spare is the number of rows beyond those asked for whose exact scores are computed: the kernels order by rounded
+// spare is the number of rows beyond those asked for whose exact scores are computed, because the kernels order rounded
 // distances.
 const spare = 32
 

@@ -185,9 +185,6 @@ func (i *index) class(s *cql.CreateIndex) error {
 	}
 	maps.Copy(i.options, given)
 	i.options["class_name"] = using
-	if f, ok := i.options["similarity_function"]; ok {
-		i.options["similarity_function"] = strings.ToLower(f)
-	}
 	return nil
 }
 
@@ -220,12 +217,11 @@ func (i *index) checkOptions(t *Type, custom bool) error {
 			return err
 		}
 	}
-	similarity := i.options["similarity_function"]
 	switch {
 	case t.Kind != KindVector:
 	case t.Elems[0].Kind != KindFloat:
 		return invalid("SAI ANN indexes are only allowed on vector columns with float elements")
-	case t.Dim == 1 && (similarity == "" || similarity == "cosine"):
+	case t.Dim == 1 && similarityOf(i.options["similarity_function"]) == cosine:
 		return invalid("Cosine similarity is not supported for single-dimension vectors")
 	}
 	return nil

@@ -167,6 +167,9 @@ func (c *changer) newColumn(t *table, d *cql.ColumnDef) (*column, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.e.options.Scylla && longestVector(typ) > maxScyllaDimension {
+		return nil, invalid("Vectors must have a dimension less than or equal to %d", maxScyllaDimension)
+	}
 	if typ.Kind == KindUDT && !typ.Frozen {
 		for _, e := range typ.Elems {
 			if e.multiCell() {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,25 +40,25 @@ func (r *raw) UnmarshalCQL(_ cql.TypeInfo, data []byte) error {
 
 // line is a line of a file of statements: words for how to execute the statement, and the statement.
 type line struct {
-	text   string
-	page   int        // "PAGE n": reads all pages of n rows
-	quorum bool       // "QUORUM": has consistency QUORUM instead of ONE
-	bind   ValueState // "NULL", "UNSET": binds every marker to this
-	bytes  []byte     // "HEX bytes": binds every marker to these; "HEX -" to none
+	text  string
+	page  int             // "PAGE n": reads all pages of n rows
+	level cql.Consistency // the name of a level: has this consistency instead of ONE
+	bind  ValueState      // "NULL", "UNSET": binds every marker to this
+	bytes []byte          // "HEX bytes": binds every marker to these; "HEX -" to none
 }
 
 // nextPage separates pages in an answer.
 const nextPage = "next page"
 
 func parseLine(text string) line {
-	l := line{page: 5000}
+	l := line{page: 5000, level: cql.One}
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
 	case "PAGE":
 		word, rest, _ = strings.Cut(rest, " ")
 		l.page, _ = strconv.Atoi(word)
-	case "QUORUM":
-		l.quorum = true
+	case "ONE", "LOCAL_ONE", "QUORUM", "LOCAL_QUORUM", "EACH_QUORUM", "ALL", "SERIAL", "LOCAL_SERIAL":
+		l.level = levelOf(word)
 	case "NULL":
 		l.bind = ValueNull
 	case "UNSET":
@@ -72,16 +73,18 @@ func parseLine(text string) line {
 	return l
 }
 
+// levelOf returns the consistency level of a name.
+func levelOf(name string) cql.Consistency {
+	return cql.Consistency(slices.Index(consistencyNames, name))
+}
+
 // answers executes a line on an engine and returns the answers as text, one for each page, and the last result.
 func answers(t *testing.T, e *Engine, l line) (string, *Result) {
 	s, err := e.Prepare("ks", l.text)
 	if err != nil {
 		return answer(nil, err), nil
 	}
-	r := &Request{PageSize: l.page, Consistency: uint16(cql.One), Values: make([]Value, len(s.Bind))}
-	if l.quorum {
-		r.Consistency = uint16(cql.Quorum)
-	}
+	r := &Request{PageSize: l.page, Consistency: uint16(l.level), Values: make([]Value, len(s.Bind))}
 	for i := range r.Values {
 		r.Values[i] = Value{State: l.bind, Bytes: l.bytes}
 	}
@@ -141,10 +144,7 @@ func ask(s *vecql.Session, l line, like *Result) string {
 			values[i] = raw{l.bytes}
 		}
 	}
-	q := s.Query(l.text, values...).Keyspace("ks").PageSize(l.page).Prefetch(0).Consistency(cql.One)
-	if l.quorum {
-		q = q.Consistency(cql.Quorum)
-	}
+	q := s.Query(l.text, values...).Keyspace("ks").PageSize(l.page).Prefetch(0).Consistency(l.level)
 	var pages []string
 	for {
 		it := q.Iter(context.Background())
