@@ -73,6 +73,6 @@ func (s *SAI) missesOf(v *vectorIndex, target []byte, limit int64, rows int) mis
 }
 
 // missesOf returns the misses of a search of ScyllaDB.
-func (s *VectorStore) missesOf(v *vectorIndex, target []byte) misses {
-	return newMisses((1-s.Recall)/v.oversampling, s.Seed, target)
+func (v *VectorStore) missesOf(i *vectorIndex, target []byte) misses {
+	return newMisses((1-v.Recall)/i.oversampling, v.Seed, target)
 }

@@ -5,6 +5,7 @@ package engine
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -195,6 +196,14 @@ func TestScyllaTablesOfVectors(t *testing.T) {
 		"IF NOT EXISTS finds the name":          {setup: vectors, statement: "CREATE CUSTOM INDEX IF NOT EXISTS i ON t (v) USING 'sai'", want: ""},
 		"several named indexes of a column":     {setup: vectors, statement: "CREATE CUSTOM INDEX j ON t (v) USING 'vector_index'", want: "UPDATED TABLE ks t"},
 		"an unnamed duplicate is refused":       {setup: vectors, statement: "CREATE CUSTOM INDEX ON t (v) USING 'vector_index'", want: "2200 Index t_v_idx is a duplicate of existing index i"},
+		"a filter column is not dropped": {
+			setup:     vectorTable + "; CREATE CUSTOM INDEX i ON t (v, a) USING 'sai'",
+			statement: "ALTER TABLE t DROP a", want: "2200 Cannot drop column a because it has dependent secondary indexes (i)",
+		},
+		"the key of a local index is not renamed": {
+			setup:     vectorTable + "; CREATE CUSTOM INDEX i ON t ((k), v) USING 'sai'",
+			statement: "ALTER TABLE t RENAME k TO l", want: "2200 Can't rename column k because it has dependent secondary indexes (i)",
+		},
 		"DESCRIBE shows the targets": {
 			setup:     vectorTable + "; CREATE CUSTOM INDEX i ON t ((k), v, a) USING 'sai' WITH OPTIONS = {'rescoring': 'true'}",
 			statement: "DESCRIBE INDEX i", want: "CREATE CUSTOM INDEX i ON ks.t ((k), v, a) USING ''vector_index'' WITH OPTIONS = {''rescoring'': ''true''};...",
@@ -455,4 +464,48 @@ func TestScyllaRecall(t *testing.T) {
 		}
 		require.NotEqual(t, found[1], found[2])
 	})
+}
+
+// TestSearchesDuringWrites searches while rows are written and indexes change: each search finds rows of its vector.
+func TestSearchesDuringWrites(t *testing.T) {
+	e, _ := newVectorStore(t, Options{VectorStore: &VectorStore{Recall: 1}})
+	mustRun(t, e, "CREATE TABLE t (k int PRIMARY KEY, v vector<float, 2>)")
+	mustRun(t, e, "CREATE CUSTOM INDEX i ON t (v) USING 'vector_index'")
+	mustRun(t, e, "INSERT INTO t (k, v) VALUES (0, [1, 0])")
+	var writers, searchers sync.WaitGroup
+	done := make(chan struct{})
+	for w := range 2 {
+		writers.Go(func() {
+			for i := range 200 {
+				k := 1 + w*100 + i%100
+				mustRun(t, e, fmt.Sprintf("INSERT INTO t (k, v) VALUES (%d, [%d, 1])", k, i%7))
+				if i%3 == 0 {
+					mustRun(t, e, fmt.Sprintf("DELETE FROM t WHERE k = %d", k))
+				}
+			}
+		})
+	}
+	writers.Go(func() {
+		for range 20 {
+			mustRun(t, e, "CREATE CUSTOM INDEX j ON t (v) USING 'vector_index'")
+			mustRun(t, e, "DROP INDEX j")
+		}
+	})
+	for range 2 {
+		searchers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				res := mustRun(t, e, "SELECT k FROM t ORDER BY v ANN OF [1, 0] LIMIT 5")
+				require.NotEmpty(t, res.Rows)
+				require.Zero(t, readInt(res.Rows[0][0]))
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	searchers.Wait()
 }

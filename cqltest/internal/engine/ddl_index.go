@@ -92,6 +92,12 @@ func (c *changer) putIndex(k *keyspace, old *table, i *index) {
 	c.putTable("UPDATED", k, t)
 }
 
+// uses reports whether the index is of a column, or has it to filter by or as its partition key.
+func (i *index) uses(column string) bool {
+	return i.column == column ||
+		i.vector != nil && (slices.Contains(i.vector.filters, column) || slices.Contains(i.vector.local, column))
+}
+
 // same reports whether two indexes differ at most in their names, the spelling of their class, and their version.
 func (i *index) same(o *index) bool {
 	given := func(options map[string]string) map[string]string {

@@ -300,7 +300,7 @@ func (c *changer) dropColumns(t, old *table, s *cql.AlterTable) error {
 			return invalid("Cannot drop PRIMARY KEY column %s", name)
 		}
 		for _, i := range t.indexes {
-			if i.column == name {
+			if i.uses(name) {
 				return invalid("Cannot drop column %s because it has dependent secondary indexes (%s)", name, i.name)
 			}
 		}
@@ -340,7 +340,7 @@ func renameColumns(t, old *table, s *cql.AlterTable) error {
 				r.From, r.To, t.ks, t.name)
 		}
 		for _, i := range t.indexes {
-			if i.column == r.From {
+			if i.uses(r.From) {
 				return invalid("Can't rename column %s because it has dependent secondary indexes (%s)", r.From, i.name)
 			}
 		}
