@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 )
 
 // Search of rows that arrive in parts.
@@ -145,7 +144,7 @@ func (q *query) prepare(metric Metric, k *kernel) {
 	}
 	var squares float32
 	k.sums[Float32][opSquares](&sums{
-		dst: &squares, src: (*byte)(unsafe.Pointer(&q.vector[0])), rows: 1, query: &q.vector[0], dim: uintptr(len(q.vector)),
+		dst: &squares, src: bytesOf(q.vector), rows: 1, query: bytesOf(q.vector), dim: uintptr(len(q.vector)),
 	})
 	q.squares = float64(squares)
 }

@@ -141,7 +141,7 @@ func (w *worker) hamming(p *part) {
 // sumBytes stores a sum of each row of the block and the bytes of a query in w.values.
 func (w *worker) sumBytes(p *part, run func(*sums), query []byte) {
 	s := &w.sums
-	s.query, s.dim, s.stride = (*float32)(unsafe.Pointer(&query[0])), uintptr(len(query)), uintptr(p.stride())
+	s.query, s.dim, s.stride = &query[0], uintptr(len(query)), uintptr(p.stride())
 	w.each(0, len(w.rows), func(i, j int) {
 		s.src, s.dst, s.rows = p.row(w.rows[i]), &w.values[i], uintptr(j-i)
 		run(s)

@@ -25,7 +25,7 @@ func checkBytes(t *testing.T, k *kernel, m *Matrix, q []byte) {
 	run := func(f func(*sums), dst unsafe.Pointer) {
 		f(&sums{
 			dst: (*float32)(dst), src: m.row(0), stride: uintptr(m.stride()), rows: uintptr(m.Rows()),
-			query: (*float32)(unsafe.Pointer(&q[0])), dim: uintptr(m.Dim),
+			query: &q[0], dim: uintptr(m.Dim),
 		})
 	}
 	run(k.integers, unsafe.Pointer(&products[0]))

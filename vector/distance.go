@@ -5,7 +5,6 @@ package vector
 import (
 	"fmt"
 	"math"
-	"unsafe"
 )
 
 // Distances of one pair of vectors, and the rules for sums that are not finite.
@@ -48,7 +47,7 @@ func Distance(metric Metric, a, b []float32) (float32, error) {
 // sumOf returns the sum of a query and a row. It calls a kernel directly, so that the arguments do not escape.
 func sumOf(o op, q, x []float32) float32 {
 	var sum float32
-	s := sums{dst: &sum, src: (*byte)(unsafe.Pointer(&x[0])), rows: 1, query: &q[0], dim: uintptr(len(x))}
+	s := sums{dst: &sum, src: bytesOf(x), rows: 1, query: bytesOf(q), dim: uintptr(len(x))}
 	direct(o, &s)
 	return sum
 }

@@ -32,7 +32,7 @@ func TestKernelsStayInside(t *testing.T) {
 				size := f.Size(dim)
 				for o := range ops {
 					s := &sums{
-						dst: at(results, 12), src: &rows[page-3*size], stride: uintptr(size), rows: 3, query: at(queries, 4*dim),
+						dst: at(results, 12), src: &rows[page-3*size], stride: uintptr(size), rows: 3, query: &queries[page-4*dim],
 						dim: uintptr(dim), scales: at(queries, 12),
 					}
 					if run := k.sums[f][o]; run != nil {
@@ -43,7 +43,7 @@ func TestKernelsStayInside(t *testing.T) {
 			}
 			for n := 1; n <= 5; n++ {
 				s := &sums{
-					dst: at(results, 4*n), src: &rows[page-n*dim], stride: uintptr(dim), rows: uintptr(n), query: at(queries, dim),
+					dst: at(results, 4*n), src: &rows[page-n*dim], stride: uintptr(dim), rows: uintptr(n), query: &queries[page-dim],
 					dim: uintptr(dim),
 				}
 				k.hamming(s)

@@ -21,7 +21,7 @@ type sums struct {
 	src    *byte    // the first row
 	stride uintptr  // bytes from the start of a row to the next one
 	rows   uintptr
-	query  *float32 // dim elements
+	query  *byte // dim elements, of float32 unless the kernel adds bytes
 	dim    uintptr
 	scales *float32 // of Int8: one for each row
 }

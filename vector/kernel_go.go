@@ -20,6 +20,9 @@ var goKernel = kernel{
 	},
 }
 
+// bytesOf returns the address of the bytes of a vector.
+func bytesOf(v []float32) *byte { return (*byte)(unsafe.Pointer(&v[0])) }
+
 // row returns row i as native floats.
 func (s *sums) row(i uintptr) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(s.src), i*s.stride)), s.dim)
@@ -29,7 +32,7 @@ func (s *sums) results() []float32 { return unsafe.Slice(s.dst, s.rows) }
 
 // dotGo adds in four accumulators, so that an addition need not wait for the one before it.
 func dotGo(s *sums) {
-	q := unsafe.Slice(s.query, s.dim)
+	q := unsafe.Slice((*float32)(unsafe.Pointer(s.query)), s.dim)
 	dst := s.results()
 	for i := range dst {
 		x := s.row(uintptr(i))
@@ -51,7 +54,7 @@ func dotGo(s *sums) {
 
 // l2Go adds like dotGo.
 func l2Go(s *sums) {
-	q := unsafe.Slice(s.query, s.dim)
+	q := unsafe.Slice((*float32)(unsafe.Pointer(s.query)), s.dim)
 	dst := s.results()
 	for i := range dst {
 		x := s.row(uintptr(i))
@@ -80,14 +83,14 @@ func squaresGo(s *sums) {
 		at := uintptr(i)
 		one.dst = &s.results()[i]
 		one.src = (*byte)(unsafe.Add(unsafe.Pointer(s.src), at*s.stride))
-		one.query = (*float32)(unsafe.Pointer(one.src))
+		one.query = one.src
 		dotGo(&one)
 	}
 }
 
 // hammingGo counts a word of 8 bytes at a time.
 func hammingGo(s *sums) {
-	q := unsafe.Slice((*byte)(unsafe.Pointer(s.query)), s.dim)
+	q := unsafe.Slice(s.query, s.dim)
 	dst := s.results()
 	for i := range dst {
 		x := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(s.src), uintptr(i)*s.stride)), s.dim)

@@ -78,7 +78,7 @@ func unaligned(f Format, n int) []byte {
 
 func (m *Matrix) sumsOf(q []float32) *sums {
 	return &sums{
-		src: m.row(0), stride: uintptr(m.stride()), rows: uintptr(m.Rows()), query: &q[0], dim: uintptr(m.Dim), scales: m.scale(0),
+		src: m.row(0), stride: uintptr(m.stride()), rows: uintptr(m.Rows()), query: bytesOf(q), dim: uintptr(m.Dim), scales: m.scale(0),
 	}
 }
 
@@ -316,7 +316,7 @@ func TestHammingEqualReference(t *testing.T) {
 			m := encode(Bits, dim, randomFloats(r, (1+dim%9)*dim), dim%5)
 			b := appendBits(nil, q)
 			s := m.sumsOf(q)
-			s.query, s.dim = (*float32)(unsafe.Pointer(&b[0])), uintptr(len(b))
+			s.query, s.dim = &b[0], uintptr(len(b))
 			got := make([]float32, m.Rows())
 			s.dst = &got[0]
 			k.hamming(s)

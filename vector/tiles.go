@@ -65,7 +65,7 @@ func (w *worker) copyRows(p *part, i, j, from, to int) {
 }
 
 // floats returns the address of the copied rows.
-func (w *worker) floats() *byte { return (*byte)(unsafe.Pointer(&w.wide[0])) }
+func (w *worker) floats() *byte { return bytesOf(w.wide) }
 
 // square adds the squares of a segment to w.squares. Their rounding is within the slack of the limits; a distance of
 // Cosine needs the sum of the whole row.

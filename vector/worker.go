@@ -176,14 +176,14 @@ func (w *worker) widen(p *part, i, from int, dst []float32) {
 // compute stores the sum of each row of the block, from row i to row end, with a query in dst.
 func (w *worker) compute(p *part, o op, i, end int, dst []float32, q *query) {
 	s := &w.sums
-	s.query = &q.vector[0]
+	s.query = bytesOf(q.vector)
 	run := w.kernel.sums[p.Format][o]
 	if run == nil {
 		run = w.kernel.sums[Float32][o]
 		s.stride, s.rows = uintptr(4*w.dim), 1
 		for ; i < end; i++ {
 			w.widen(p, i, 0, w.row)
-			s.src, s.dst = (*byte)(unsafe.Pointer(&w.row[0])), &dst[i]
+			s.src, s.dst = bytesOf(w.row), &dst[i]
 			run(s)
 		}
 		return
