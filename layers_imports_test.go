@@ -44,6 +44,7 @@ var imports = map[string][]string{
 	"internal/conn":                   {module + "/cql", module + "/stats", module + "/internal"},
 	"internal/cqltext":                nil,
 	"cmd/vecql/internal/doctor":       {module, module + "/cql", module + "/stats"},
+	"internal/docstore":               {module, module + "/cql", module + "/expr", module + "/search", module + "/vector", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/vectorcheck"},
 	"internal/doctest":                {"github.com/stretchr/testify"},
 	"internal/fakecql":                {module + "/internal/leak", module + "/internal/memconn", module + "/internal/token", module + "/internal/wire", "github.com/stretchr/testify"},
 	"cmd/vecql/internal/fakehttp":     {module, module + "/cql", module + "/cqltest", "github.com/google/uuid"},
@@ -79,12 +80,13 @@ var imports = map[string][]string{
 		"github.com/BurntSushi/toml", "github.com/jedib0t/go-pretty/v6/table", "github.com/jedib0t/go-pretty/v6/text",
 		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
-	"internal/wire":    nil,
-	"internal/hooks":   {module + "/cql", module + "/internal/wire"},
-	"internal/errtext": nil,
-	"internal/version": nil,
-	"internal/frame":   {module + "/cql", module + "/internal/errtext", module + "/internal/wire", "github.com/klauspost/compress", "github.com/pierrec/lz4/v4"},
-	"stats":            {module + "/cql", module + "/internal/errtext"},
+	"internal/vectorcheck": {module + "/vector"},
+	"internal/wire":        nil,
+	"internal/hooks":       {module + "/cql", module + "/internal/wire"},
+	"internal/errtext":     nil,
+	"internal/version":     nil,
+	"internal/frame":       {module + "/cql", module + "/internal/errtext", module + "/internal/wire", "github.com/klauspost/compress", "github.com/pierrec/lz4/v4"},
+	"stats":                {module + "/cql", module + "/internal/errtext"},
 	"parquetscan": {
 		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/version",
 		"golang.org/x/sync",
@@ -149,8 +151,8 @@ var imports = map[string][]string{
 	"pipe":               {module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/parquetscan"},
 	"tablescan":          {module, module + "/stats", module + "/cql", module + "/column", module + "/expr", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
 	"vector":             {module + "/column", "golang.org/x/sys/cpu"},
-	"search":             {module, module + "/column", module + "/cql", module + "/expr", module + "/tablescan", module + "/vector", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/product"},
-	"search/semcache":    {module, module + "/bulk", module + "/cql", module + "/search", module + "/tablescan", module + "/vector", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/product"},
+	"search":             {module, module + "/column", module + "/cql", module + "/expr", module + "/tablescan", module + "/vector", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/product", module + "/internal/vectorcheck"},
+	"search/semcache":    {module, module + "/bulk", module + "/cql", module + "/search", module + "/tablescan", module + "/vector", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/product", module + "/internal/vectorcheck"},
 	"internal/cassandra": nil, // independent of the driver, so that it can check the driver
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/vectorcheck"
 	"github.com/vecql/vecql/vector"
 )
 
@@ -139,20 +140,7 @@ const searchesInFlight = 16
 
 // check returns the error of a query that servers refuse, or whose answer would have no meaning.
 func (t *table) check(query []float32, metric vector.Metric) error {
-	if len(query) != t.dim {
-		return &vector.DimensionError{What: "query", Got: len(query), Want: t.dim}
-	}
-	zero := true
-	for i, x := range query {
-		if x != x || math.IsInf(float64(x), 0) {
-			return &vector.ElementError{What: "query", Element: i, Value: x}
-		}
-		zero = zero && x == 0
-	}
-	if zero && metric == vector.Cosine {
-		return vector.ErrZero
-	}
-	return nil
+	return vectorcheck.Check("query", query, t.dim, metric)
 }
 
 // ask sends a search to the server, again while its vector store starts.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vecql/vecql/internal/vectorcheck"
 	"github.com/vecql/vecql/vector"
 )
 
@@ -90,13 +91,10 @@ func measure(pairs []Pair) (measured []measurement, r Report, err error) {
 }
 
 func checkPair(p Pair) error {
-	if len(p.A) != len(p.B) {
-		return &vector.DimensionError{What: "B", Got: len(p.B), Want: len(p.A)}
-	}
-	if err := checkElements("A", p.A); err != nil {
+	if err := vectorcheck.Check("A", p.A, len(p.A), vector.Cosine); err != nil {
 		return err
 	}
-	return checkElements("B", p.B)
+	return vectorcheck.Check("B", p.B, len(p.A), vector.Cosine)
 }
 
 // pointsOf returns a point for each distance: the threshold in the middle between this distance and the next one.

@@ -4,11 +4,11 @@ package semcache
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/vectorcheck"
 	"github.com/vecql/vecql/vector"
 )
 
@@ -64,23 +64,5 @@ func (c Config) withDefaults() (Config, error) {
 
 // check returns the error of an embedding that has no cosine distance, or another dimension.
 func (c *Config) check(embedding []float32) error {
-	if len(embedding) != c.Dimension {
-		return &vector.DimensionError{What: "embedding", Got: len(embedding), Want: c.Dimension}
-	}
-	return checkElements("embedding", embedding)
-}
-
-// checkElements returns the error of a vector that has no cosine distance.
-func checkElements(what string, v []float32) error {
-	zero := true
-	for i, x := range v {
-		if x != x || math.IsInf(float64(x), 0) {
-			return &vector.ElementError{What: what, Element: i, Value: x}
-		}
-		zero = zero && x == 0
-	}
-	if zero {
-		return vector.ErrZero
-	}
-	return nil
+	return vectorcheck.Check("embedding", embedding, c.Dimension, vector.Cosine)
 }
