@@ -152,8 +152,8 @@ func insertText(table string, columns []string, namespace bool) string {
 // putsInFlight is the number of documents that Put writes at a time.
 const putsInFlight = 32
 
-// Put stores documents with their embeddings, in place of those of the same id, and returns their ids. After an error
-// some are stored.
+// Put stores documents with their embeddings, in place of documents of the same id, and returns their ids. After an
+// error some are stored.
 func (s *Store) Put(ctx context.Context, docs []Doc, embeddings [][]float32) ([]string, error) {
 	if len(embeddings) != len(docs) {
 		return nil, fmt.Errorf("%w: %d for %d texts", ErrEmbedder, len(embeddings), len(docs))

@@ -65,7 +65,7 @@ func TestSearchReadsOnlyVectors(t *testing.T) {
 	}
 	kernel := func() {
 		m := vector.Matrix{Format: vector.Float32Big, Dim: dim, Data: index.vectors}
-		_, err := vector.Nearest(m, query, 10, vector.Cosine, vector.Options{Workers: 1})
+		_, err := vector.Nearest(t.Context(), m, query, 10, vector.Cosine, vector.Options{Workers: 1})
 		require.NoError(t, err)
 	}
 	require.Less(t, shortest(search), 6*shortest(kernel))
