@@ -100,15 +100,15 @@ func TestRecall(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "shop.products_embedding", report.Index)
 		require.Len(t, report.Rows, 4)
-		for _, row := range report.Rows {
-			switch {
-			case !approximate:
-				require.InDelta(t, 1, row.Recall, 1e-9, report)
-			case row.Oversample > 1:
-				require.Greater(t, row.Recall, 0.96, report)
-			default:
-				require.Less(t, row.Recall, 0.96, report)
+		for i, row := range report.Rows {
+			if approximate {
+				require.Less(t, row.Recall, 1.0, report)
 				require.Greater(t, row.Recall, 0.5, report)
+			} else {
+				require.InDelta(t, 1, row.Recall, 1e-9, report)
+			}
+			if row.Oversample > 1 {
+				require.GreaterOrEqual(t, row.Recall, report.Rows[i-1].Recall, report)
 			}
 			require.LessOrEqual(t, row.Lowest, row.Recall+1e-9)
 			require.Positive(t, row.P50)
