@@ -22,8 +22,9 @@ type IndexOptions struct {
 	// IfNotExists accepts an index that exists already if it has the similarity and the columns of Filter. Its other
 	// options are not compared.
 	IfNotExists bool
-	// Filter are the columns of conditions of Where, beside the columns of the primary key. ScyllaDB has them in the
-	// vector index. Cassandra has a storage-attached index for each column; CreateIndex creates the missing ones.
+	// Filter are the columns of conditions of Where. ScyllaDB has them in the vector index, and serves the columns of the
+	// primary key always. Cassandra has a storage-attached index for each column, and serves the partition key alone;
+	// CreateIndex creates the missing ones.
 	Filter []string
 	// Local makes an index of each partition: searches must state the whole partition key. ScyllaDB only.
 	Local bool

@@ -131,7 +131,7 @@ func TestSearchIndexEmpty(t *testing.T) {
 	require.ErrorIs(t, search.WaitReady(t.Context(), s, target, nil), search.ErrNoIndex)
 }
 
-// TestSearchIndexRebuild replaces an index. The server refuses a second one of the column, and restores what it refuses.
+// TestSearchIndexRebuild replaces an index. The server refuses a second one of the column, and an option.
 func TestSearchIndexRebuild(t *testing.T) {
 	s := open(t, config(t, plainNode))
 	ks := keyspace(t, s, 1)
