@@ -231,8 +231,8 @@ func signBits(vector []byte) []byte {
 	return out
 }
 
-// before orders entries as their table does: by token, key and clustering columns.
-func (e *annEntry) before(o *annEntry, t *table) int {
+// compare orders entries as their table does: by token, key and clustering columns.
+func (e *annEntry) compare(o *annEntry, t *table) int {
 	return cmp.Or(cmp.Compare(e.part.token, o.part.token), bytes.Compare(e.part.key, o.part.key),
 		t.compareClustering(e.row.clustering, o.row.clustering))
 }

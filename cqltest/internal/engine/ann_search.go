@@ -137,7 +137,10 @@ func (s *annSearch) compare(a, b scored) int {
 	if x, y := a.score != a.score, b.score != b.score; x || y {
 		return cmp.Compare(btoi(y), btoi(x))
 	}
-	return cmp.Or(cmp.Compare(b.score, a.score), s.entries[a.slot].before(&s.entries[b.slot], s.t))
+	if a.score != b.score {
+		return cmp.Compare(b.score, a.score)
+	}
+	return s.entries[a.slot].compare(&s.entries[b.slot], s.t)
 }
 
 // score returns the score of a row as the index computes it.
