@@ -207,13 +207,12 @@ func TestNearestOfLongRows(t *testing.T) {
 			m.Validity = bytes.Repeat([]byte{0xff}, rows)
 			m.Validity[r.IntN(6)] = 0x5a
 			valid := func(i int) bool { return m.Validity[i>>3]>>(i&7)&1 != 0 }
-			for _, queries := range []int{4, 17} {
-				q := randomFloats(r, queries*dim)
-				for _, metric := range metrics {
-					got, err := Nearest(t.Context(), m, q, 7, metric, Options{Workers: 2})
-					require.NoError(t, err)
-					requireSame(t, slowly(k, &m, q, 7, metric, valid), got, fmt.Sprintf("dim %d, %d queries, %d rows by %v", dim, queries, rows, metric))
-				}
+			queries := []int{6, 17, 4, 17, 6}[i]
+			q := randomFloats(r, queries*dim)
+			for _, metric := range metrics {
+				got, err := Nearest(t.Context(), m, q, 7, metric, Options{Workers: 2})
+				require.NoError(t, err)
+				requireSame(t, slowly(k, &m, q, 7, metric, valid), got, fmt.Sprintf("dim %d, %d queries, %d rows by %v", dim, queries, rows, metric))
 			}
 		}
 	})
