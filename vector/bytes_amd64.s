@@ -130,10 +130,10 @@ TEXT ·squaresBytesAVX2(SB), NOSPLIT, $0-8
 
 // MASK sets K1 to the bytes after the last 64.
 #define MASK \
-	MOVQ R11, R15;      \
-	ANDQ $63, R15;      \
+	MOVQ R11, R13;      \
+	ANDQ $63, R13;      \
 	MOVQ $-1, BX;       \
-	BZHIQ R15, BX, BX;  \
+	BZHIQ R13, BX, BX;  \
 	KMOVQ BX, K1
 
 #define VNNI(sum) VPXORD Z7, Z5, Z5; VPDPBUSD Z4, Z5, sum
