@@ -38,12 +38,12 @@
 // # Filters
 //
 // Where takes a text of package expr with a ? for each value. Together with an index the server evaluates it: each
-// condition is a comparison of a column with a value by =, <, <=, > or >=, or IN, joined by AND, and each column must
-// be one that the index serves. A condition that the index cannot serve is a *FilterError, not a slow scan. Exact
-// searches and Over evaluate any text of package expr.
+// condition is a comparison of a column with a value by =, <, <=, > or >=, on ScyllaDB also IN, joined by AND, and each
+// column must be one that the index serves. A condition that the index cannot serve is a *FilterError, not a slow scan.
+// Exact searches and Over evaluate any text of package expr.
 //
 // # What is checked before a request is sent
 //
-// The dimension and the elements of a query (finite; not zero for cosine), k, the filter, and that the table has a
-// vector index for the column. The similarity of Metric must be the one of the index.
+// The dimension and the elements of a query (finite; not zero for cosine; within ±1e17 on Cassandra), k, the filter,
+// and that the table has a vector index for the column. The similarity of Metric must be the one of the index.
 package search

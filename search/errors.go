@@ -26,6 +26,8 @@ var (
 	ErrMetric = errors.New("another similarity")
 	// ErrK means that the number of hits is below 1, or above the limit of the server.
 	ErrK = errors.New("unsupported number of hits")
+	// ErrElement means that an element of a query is beyond ±1e17, the range of the indexes of Cassandra.
+	ErrElement = errors.New("unsupported element")
 	// ErrOption means that an option of a search or an index has a value that the server does not accept.
 	ErrOption = errors.New("unsupported option")
 	// ErrNoVector means that the vector of a row is NULL.

@@ -90,7 +90,11 @@ func (q *Query[T]) find(ctx context.Context, queries [][]float32, k int) (Plan, 
 		return p, nil, err
 	}
 	for i, query := range queries {
-		if err := t.check(query, p.Metric); err != nil {
+		err := t.check(query, p.Metric)
+		if err == nil && !p.Exact {
+			err = t.checkIndexed(query)
+		}
+		if err != nil {
 			return p, nil, errorf("query %d: %w", i, err)
 		}
 	}
@@ -141,6 +145,24 @@ const searchesInFlight = 16
 // check returns the error of a query that servers refuse, or whose answer would have no meaning.
 func (t *table) check(query []float32, metric vector.Metric) error {
 	return vectorcheck.Check("query", query, t.dim, metric)
+}
+
+// maxElement is the greatest element that an index of Cassandra takes (OnHeapGraph.validateIndexable).
+const maxElement = 1e17
+
+// checkIndexed returns the error of a query that stops an index of Cassandra: 5.0.9 fails a search for a vector that it
+// does not index, and from then on no search of the index ends until the node restarts. Zero with cosine and NaN do the
+// same.
+func (t *table) checkIndexed(query []float32) error {
+	if t.server.Scylla {
+		return nil
+	}
+	for i, x := range query {
+		if x < -maxElement || x > maxElement {
+			return errorf("%w: element %d is %v: an index of Cassandra takes at most 1e17", ErrElement, i, x)
+		}
+	}
+	return nil
 }
 
 // ask sends a search to the server, again while its vector store starts.

@@ -213,6 +213,7 @@ func TestRefused(t *testing.T) {
 	}{
 		"dimension":        {products, query[:2], 3, nil, &dimension},
 		"NaN":              {products, []float32{1, nan, 3}, 3, nil, &element},
+		"large":            {products, []float32{1, -2e17, 3}, 3, search.ErrElement, nil},
 		"zero with cosine": {products, make([]float32, 3), 3, vector.ErrZero, nil},
 		"no hits":          {products, query, 0, search.ErrK, nil},
 		"too many hits":    {products, query, 1001, search.ErrK, nil},
@@ -225,6 +226,7 @@ func TestRefused(t *testing.T) {
 		"no index":         {products.Where("name = 'a'"), query, 3, nil, &filter},
 		"no column":        {products.Where("prize = 1"), query, 3, nil, &filter},
 		"or":               {products.Where("price < 1 or price > 2"), query, 3, nil, &filter},
+		"in":               {products.Where("price in (1, 2)"), query, 3, nil, &filter},
 		"not equal":        {products.Where("price <> 1"), query, 3, nil, &filter},
 		"null":             {products.Where("price = ?", nil), query, 3, nil, &filter},
 		"type":             {products.Where("price = 'a'"), query, 3, nil, &filter},

@@ -164,7 +164,7 @@ func (r *recall[T]) sample(ctx context.Context) error {
 			for _, cell := range cells[1:] {
 				key = appendCell(key, cell)
 			}
-			if t.check(v, r.plan.Metric) == nil {
+			if t.check(v, r.plan.Metric) == nil && t.checkIndexed(v) == nil {
 				r.queries, r.own = append(r.queries, v), append(r.own, key)
 			}
 		}
