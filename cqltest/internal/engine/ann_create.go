@@ -35,6 +35,9 @@ func (c *changer) createVectorIndex(k *keyspace, old *table, s *cql.CreateIndex)
 	if old.counter {
 		return invalid("Secondary indexes are not supported on counter tables")
 	}
+	if isAttachedClass(s.Using) && !c.e.options.has(attachedNames) {
+		return invalid("Non-supported custom class '%s' provided", s.Using)
+	}
 	v := &vectorIndex{}
 	cols, err := v.targets(old, s.Targets)
 	if err != nil {
@@ -52,7 +55,7 @@ func (c *changer) createVectorIndex(k *keyspace, old *table, s *cql.CreateIndex)
 	if err != nil {
 		return err
 	}
-	if err := checkVectorOptions(given); err != nil {
+	if err := c.e.checkVectorOptions(given); err != nil {
 		return err
 	}
 	i := &index{name: s.Name, column: cols[0].name, kind: "CUSTOM", sai: true, vector: v, options: given}

@@ -41,26 +41,29 @@ func (v *vectorIndex) setOptions(options map[string]string) {
 	}
 }
 
-// scyllaVectorOptions are the options of ScyllaDB's vector indexes, with a check of a value.
-var scyllaVectorOptions = map[string]func(name, value string) error{
-	"similarity_function":      oneOf("cosine", "euclidean", "dot_product"),
-	"maximum_node_connections": atMost(512),
-	"construction_beam_width":  atMost(4096),
-	"search_beam_width":        atMost(4096),
-	"quantization":             oneOf("f32", "f16", "bf16", "i8", "b1"),
-	"oversampling":             factor(1, 100),
-	"rescoring":                oneOf("false", "true"),
-	"source_model":             func(string, string) error { return nil },
+// scyllaVectorOptions are the options of ScyllaDB's vector indexes: the check of a value, and the first release.
+var scyllaVectorOptions = map[string]struct {
+	check func(name, value string) error
+	since release
+}{
+	"similarity_function":      {oneOf("cosine", "euclidean", "dot_product"), release{}},
+	"maximum_node_connections": {atMost(512), release{}},
+	"construction_beam_width":  {atMost(4096), release{}},
+	"search_beam_width":        {atMost(4096), release{}},
+	"quantization":             {oneOf("f32", "f16", "bf16", "i8", "b1"), quantizations},
+	"oversampling":             {factor(1, 100), quantizations},
+	"rescoring":                {oneOf("false", "true"), quantizations},
+	"source_model":             {func(string, string) error { return nil }, attachedNames},
 }
 
 // checkVectorOptions checks the options of a vector index of ScyllaDB.
-func checkVectorOptions(options map[string]string) error {
+func (e *Engine) checkVectorOptions(options map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		check := scyllaVectorOptions[name]
-		if check == nil {
+		o, ok := scyllaVectorOptions[name]
+		if !ok || !e.options.has(o.since) {
 			return invalid("Unsupported option %s for vector index", name)
 		}
-		if err := check(name, options[name]); err != nil {
+		if err := o.check(name, options[name]); err != nil {
 			return err
 		}
 	}

@@ -4,8 +4,6 @@ package engine
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
@@ -67,7 +65,7 @@ func (c *compiler) checkANN(p *selectPlan) error {
 
 // filterOfSearch checks the WHERE clause of a search of ScyllaDB. Old releases ignore relations of regular columns.
 func (c *compiler) filterOfSearch(w *where) error {
-	if !filtersColumns(c.e.options.Release) {
+	if !c.e.options.has(filteredSearches) {
 		w.all = slices.DeleteFunc(w.all, func(r *restriction) bool { return !r.cols[0].isKey() })
 		w.regular, w.statics = false, false
 	}
@@ -81,25 +79,4 @@ func (c *compiler) filterOfSearch(w *where) error {
 		}
 	}
 	return nil
-}
-
-// filteredRelease is the first release of ScyllaDB whose searches filter by regular columns (pull request 29437).
-var filteredRelease = []int{2026, 1, 2}
-
-// filtersColumns reports whether the searches of a release of ScyllaDB filter by regular columns.
-func filtersColumns(release string) bool {
-	if release == "" {
-		return true
-	}
-	parts := strings.FieldsFunc(release, func(r rune) bool { return r == '.' || r == '-' })
-	for i, want := range filteredRelease {
-		if i >= len(parts) {
-			return false
-		}
-		n, err := strconv.Atoi(parts[i])
-		if err != nil || n != want {
-			return err == nil && n > want
-		}
-	}
-	return true
 }
