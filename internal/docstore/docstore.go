@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -69,6 +70,7 @@ type Store struct {
 	near      *search.Query[row]
 	dim       int
 	columns   []string // further columns, but the namespace
+	integers  []bool   // by further column
 	namespace bool     // there is a column namespace
 	insert    string
 }
@@ -131,10 +133,19 @@ func (s *Store) read(meta *cql.TableMetadata) error {
 	for _, name := range meta.OrderedColumns {
 		if !slices.Contains(own, name) {
 			s.columns = append(s.columns, name)
+			s.integers = append(s.integers, isInteger(meta.Columns[name].Type.Type()))
 		}
 	}
 	s.insert = insertText(s.table, slices.Concat(own[:4], s.columns), s.namespace)
 	return nil
+}
+
+func isInteger(t cql.Type) bool {
+	switch t {
+	case cql.TypeInt, cql.TypeBigInt, cql.TypeSmallInt, cql.TypeTinyInt, cql.TypeVarint:
+		return true
+	}
+	return false
 }
 
 func insertText(table string, columns []string, namespace bool) string {
@@ -202,8 +213,12 @@ func (s *Store) valuesOf(doc Doc, embedding []float32) (id string, values []any,
 		id = hex.EncodeToString(sum[:16])
 	}
 	values = []any{id, doc.Content, string(metadata), embedding}
-	for _, name := range s.columns {
-		values = append(values, doc.Metadata[name])
+	for i, name := range s.columns {
+		value := doc.Metadata[name]
+		if f, ok := value.(float64); ok && s.integers[i] && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			value = int64(f) // of JSON, as in a document that was found
+		}
+		values = append(values, value)
 	}
 	if s.namespace {
 		var namespace any

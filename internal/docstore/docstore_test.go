@@ -83,6 +83,11 @@ func TestSearch(t *testing.T) {
 	require.InDelta(t, 1, found[0].Score, 1e-6)
 	require.InDelta(t, -1, found[3].Score, 1e-6)
 	require.Nil(t, found[3].Metadata)
+	_, err = store.Put(t.Context(), found[:1], embeddings[:1]) // pages is a float64 now
+	require.NoError(t, err)
+	found[0].Metadata["pages"] = 3.5
+	_, err = store.Put(t.Context(), found[:1], embeddings[:1])
+	require.ErrorIs(t, err, cql.ErrConversion)
 
 	require.NoError(t, store.Delete(t.Context(), "a", "missing"))
 	found, err = store.Search(t.Context(), query, docstore.Search{K: 1})
