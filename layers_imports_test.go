@@ -29,7 +29,7 @@ var imports = map[string][]string{
 	"compat/api":              {module, module + "/internal/hooks", module + "/internal/wire", module + "/compat", module + "/cql", module + "/internal/background"},
 	"cql":                     nil,
 	// only the public packages
-	"examples":                        {module, module + "/cql", module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan"},
+	"examples":                        {module, module + "/cql", module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan", module + "/vector"},
 	"expr":                            {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/lex", module + "/internal/textform"},
 	"groupby":                         {module + "/column", module + "/internal/bitmap"},
 	"parquetscan/arrowstream":         {"github.com/apache/arrow-go/v18"},

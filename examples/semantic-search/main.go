@@ -9,17 +9,16 @@
 //	parse a date from text
 //	  0.79  time.Parse: Parse parses a formatted string and returns the time va
 //	  0.77  net/mail.ParseDate: ParseDate parses an RFC 5322 date string.
-//	  0.77  time.ParseError: ParseError describes a problem parsing a time string.
 //	compress a stream of bytes
 //	  0.78  compress/gzip.Writer: A Writer is an io.WriteCloser.
 //	  0.78  compress/bzip2.NewReader: NewReader returns an io.Reader which decompresses bzip2
-//	  0.78  compress/lzw.Order: Order specifies the bit ordering in an LZW data stream.
 //
 // In production, the model that made the embeddings of the texts embeds a question when it is asked.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -29,6 +28,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/pipe"
 	"github.com/vecql/vecql/search"
+	"github.com/vecql/vecql/vector"
 )
 
 // A Doc is a row of the table. A search reads the columns that have a field.
@@ -70,7 +70,7 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 	for i := range questions.Rows {
 		fmt.Fprintln(out, questions.Column("query").Value(i))
 		question := questions.Column("embedding").Value(i).([]float32)
-		for hit, err := range docs.Nearest(ctx, question, 3) {
+		for hit, err := range docs.Nearest(ctx, question, 2) {
 			if err != nil {
 				return err
 			}
@@ -80,23 +80,20 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 	return nil
 }
 
-// load creates the table with its index, and writes the rows of the file.
+// load creates the table, writes the rows of the file, and creates the index.
 func load(ctx context.Context, session *vecql.Session) error {
-	for _, ddl := range []string{
-		"CREATE KEYSPACE IF NOT EXISTS examples WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}",
-		`CREATE TABLE IF NOT EXISTS examples.docs (package text, symbol text, kind text, synopsis text,
-			embedding vector<float, 384>, PRIMARY KEY ((package, symbol)))`,
-		`CREATE CUSTOM INDEX IF NOT EXISTS docs_embedding ON examples.docs (embedding)
-			USING 'StorageAttachedIndex' WITH OPTIONS = {'similarity_function': 'cosine'}`,
-	} {
-		if err := session.Query(ddl).Exec(ctx); err != nil {
-			return err
-		}
-	}
 	docs, err := pipe.Parquet(data + "/gostdlib.parquet").Batch(ctx)
 	if err != nil {
 		return err
 	}
 	insert := session.Query("INSERT INTO examples.docs (package, symbol, kind, synopsis, embedding) VALUES (?, ?, ?, ?, ?)")
-	return insert.Idempotent(true).ExecRows(ctx, docs)
+	return errors.Join(
+		session.Query("CREATE KEYSPACE IF NOT EXISTS examples WITH replication = "+
+			"{'class': 'NetworkTopologyStrategy', 'replication_factor': 1}").Exec(ctx),
+		session.Query("CREATE TABLE IF NOT EXISTS examples.docs (package text, symbol text, kind text, synopsis text, "+
+			"embedding vector<float, 384>, PRIMARY KEY ((package, symbol)))").Exec(ctx),
+		insert.Idempotent(true).ExecRows(ctx, docs),
+		search.CreateIndex(ctx, session, "examples.docs(embedding)", vector.Cosine, search.IndexOptions{IfNotExists: true}),
+		search.WaitReady(ctx, session, "examples.docs(embedding)", nil),
+	)
 }

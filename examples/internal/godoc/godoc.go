@@ -6,12 +6,15 @@ package godoc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/pipe"
+	"github.com/vecql/vecql/search"
+	"github.com/vecql/vecql/vector"
 )
 
 // A Library is a session with the table examples.docs: 2,911 rows with package, symbol, kind, synopsis and embedding.
@@ -74,25 +77,26 @@ func (l *Library) connect(ctx context.Context, hosts []string) (err error) {
 	return err
 }
 
-// load creates the table with its index, and writes the rows.
+// load creates the table, writes the rows, and creates the index.
 func (l *Library) load(ctx context.Context) error {
-	for _, ddl := range []string{
-		"CREATE KEYSPACE IF NOT EXISTS examples WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}",
-		`CREATE TABLE IF NOT EXISTS examples.docs (package text, symbol text, kind text, synopsis text,
-			embedding vector<float, 384>, PRIMARY KEY ((package, symbol)))`,
-		`CREATE CUSTOM INDEX IF NOT EXISTS docs_embedding ON examples.docs (embedding)
-			USING 'StorageAttachedIndex' WITH OPTIONS = {'similarity_function': 'cosine'}`,
-	} {
-		if err := l.Session.Query(ddl).Exec(ctx); err != nil {
-			return err
-		}
+	if err := errors.Join(
+		l.Session.Query("CREATE KEYSPACE IF NOT EXISTS examples WITH replication = "+
+			"{'class': 'NetworkTopologyStrategy', 'replication_factor': 1}").Exec(ctx),
+		l.Session.Query("CREATE TABLE IF NOT EXISTS examples.docs (package text, symbol text, kind text, synopsis text, "+
+			"embedding vector<float, 384>, PRIMARY KEY ((package, symbol)))").Exec(ctx),
+	); err != nil {
+		return err
 	}
 	docs, err := pipe.Parquet(data + "/gostdlib.parquet").Batch(ctx)
 	if err != nil {
 		return err
 	}
-	const insert = "INSERT INTO examples.docs (package, symbol, kind, synopsis, embedding) VALUES (?, ?, ?, ?, ?)"
-	return l.Session.Query(insert).Idempotent(true).ExecRows(ctx, docs)
+	insert := l.Session.Query("INSERT INTO examples.docs (package, symbol, kind, synopsis, embedding) VALUES (?, ?, ?, ?, ?)")
+	return errors.Join(
+		insert.Idempotent(true).ExecRows(ctx, docs),
+		search.CreateIndex(ctx, l.Session, "examples.docs(embedding)", vector.Cosine, search.IndexOptions{IfNotExists: true}),
+		search.WaitReady(ctx, l.Session, "examples.docs(embedding)", nil),
+	)
 }
 
 func (l *Library) readQuestions(ctx context.Context) error {
