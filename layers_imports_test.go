@@ -75,8 +75,9 @@ var imports = map[string][]string{
 	"cmd/vecql/internal/sql":          {module + "/column", module + "/expr", module + "/groupby", module + "/internal/lex", module + "/pipe"},
 	// the command, above all other packages
 	"cmd/vecql/internal/tool": {
-		module, module + "/stats", module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan",
-		module + "/pipe", module + "/tablescan", module + "/internal", module + "/cmd/vecql/internal",
+		module, module + "/stats", module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/expr", module + "/groupby",
+		module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan", module + "/vector", module + "/internal",
+		module + "/cmd/vecql/internal",
 		"github.com/BurntSushi/toml", "github.com/jedib0t/go-pretty/v6/table", "github.com/jedib0t/go-pretty/v6/text",
 		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},

@@ -216,5 +216,5 @@ func explain(err error) string {
 		cause := server.Code.Error() + ": " + server.Message
 		text = strings.ReplaceAll(text, failure.Error(), cause)
 	}
-	return strings.ReplaceAll(text, "vecql: ", "")
+	return strings.TrimPrefix(strings.ReplaceAll(text, "vecql: ", ""), "search: ")
 }

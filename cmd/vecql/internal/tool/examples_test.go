@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The examples of count, copy, verify, doctor and fake, and the failures that they have in common.
+// The examples of count, copy, verify, doctor, fake and search, and the failures that they have in common.
 
 // operations are the verbs whose examples need more tables, files and clusters than TestExamples has.
-var operations = []string{"copy", "count", "doctor", "fake", "verify"}
+var operations = []string{"copy", "count", "doctor", "fake", "search", "verify"}
 
 func init() {
 	for _, c := range newRoot(newEnv(nil, io.Discard, io.Discard)).Commands() {
@@ -34,12 +34,14 @@ func init() {
 func TestOperationExamples(t *testing.T) {
 	x, other := newTester(t, shop, backup), newTester(t, shop, "TRUNCATE shop.items")
 	require.NoError(t, x.Exec(`CREATE TABLE shop.cheap (id int PRIMARY KEY, name text, price double, tags set<text>, v vector<float, 3>);
-		CREATE TABLE shop.events (tenant text, day int, id int, PRIMARY KEY ((tenant, day), id))`))
+		CREATE TABLE shop.events (tenant text, day int, id int, PRIMARY KEY ((tenant, day), id));
+		CREATE CUSTOM INDEX ON shop.items (v) USING 'sai'; CREATE CUSTOM INDEX ON shop.items (price) USING 'sai'`))
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("config.toml", fmt.Appendf(nil, "[new]\nhosts = [%q]\n[production]\nhosts = [%[1]q]\n",
 		other.Hosts()[0]), 0o600))
 	x.env["VECQL_CONFIG"] = "config.toml"
 	x.requireRun("unload", "shop.items", "items-1.parquet", "--summary", "json")
+	x.requireRun("unload", "--statement", "SELECT v FROM shop.items WHERE id = 1", "questions.parquet", "--summary", "json")
 	hosts := strings.NewReplacer("10.1.0.1,10.1.0.2", other.Hosts()[0], "10.1.0.1", other.Hosts()[0], "10.0.0.1", x.Hosts()[0])
 	for _, c := range newRoot(newEnv(nil, io.Discard, io.Discard)).Commands() {
 		for line := range strings.Lines(c.Example) {
@@ -84,6 +86,7 @@ func TestOperationsFullDisk(t *testing.T) {
 		{"copy", "shop.items", "backup.items"},
 		{"verify", "shop.items", "backup.items"},
 		{"doctor"},
+		{"search", "shop.items", "--vector", "[1, 2, 3]", "--exact", "--metric", "dot"},
 	} {
 		var text strings.Builder
 		e := newEnv(strings.NewReader(""), full, &text)

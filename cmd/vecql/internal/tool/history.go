@@ -73,8 +73,8 @@ func (h *history) Len() int { return len(h.entries) }
 // At implements term.History: 0 is the newest entry.
 func (h *history) At(i int) string { return h.entries[len(h.entries)-1-i] }
 
-// A search finds the entries of a history with a text, one after the other.
-type search struct {
+// A historySearch finds the entries of a history with a text, one after the other.
+type historySearch struct {
 	text  string
 	found string // the last result
 	at    int    // its position
@@ -82,7 +82,7 @@ type search struct {
 
 // next returns the newest entry that contains the line. If the line is the last result, it returns an earlier entry
 // with the same text. Without one it returns the line.
-func (s *search) next(h *history, line string) string {
+func (s *historySearch) next(h *history, line string) string {
 	if line != s.found || line == "" {
 		s.text, s.at = line, -1
 	}

@@ -3,139 +3,261 @@
 package tool
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
+	"sync/atomic"
 
-	"github.com/vecql/vecql/cql"
+	"github.com/spf13/cobra"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/search"
 )
 
-// The vector index of the demo, and exact search, the reference for its recall.
+// The verb search: the rows of a table that are nearest to a vector.
 
-// hit is a row of the result and its similarity.
-type hit struct {
-	row        int
-	similarity float64 // cosine, because the vectors have unit length
+// A vectorSearch is one run of search, with its flags.
+type vectorSearch struct {
+	*env
+	searchFlags
+	vector, like, queries string
+	k                     int
+	minScore, maxDistance float32
+	oversample            float64
+	explain               bool
+	columns               []string
+	isSet                 func(flag string) bool
+
+	table clustertable.Table
+	query *search.Query[map[string]any]
 }
 
-// exact returns the k rows most similar to query, the most similar first.
-func exact(rows []symbol, query []float32, k int) []hit {
-	hits := make([]hit, len(rows))
-	for i, r := range rows {
-		hits[i] = hit{row: i, similarity: dot(r.Embedding, query)}
+// A result is the hits of one query, as maps of columns.
+type result = search.Result[map[string]any]
+
+// newSearchCommand returns the verb search.
+func newSearchCommand(e *env) *cobra.Command {
+	x := &vectorSearch{env: e}
+	c := &cobra.Command{
+		Use:   "search TABLE[(COLUMN)]",
+		Short: "Find the rows whose vectors are nearest to a query",
+		Long: `Search prints the rows nearest to a vector, to the vector of a row, or to each
+vector of a file, the nearest first, by the vector index of the column. With
+--exact it reads all rows and compares them here, which needs no index.
+
+rank is the place of a row, from 1. score is what the similarity function of the
+server returns, greater is nearer; distance is the cosine distance, the Euclidean
+distance or the negative inner product, smaller is nearer. With --queries the
+column query is the number of the query, from 0.
+
+--where is an expression as in vecql sql. By an index each condition compares a
+column with a value by =, <, <=, >, >= or IN, joined by AND.`,
+		Example: `  vecql search shop.items --vector "[0.5, 1, -2]" --k 3
+  vecql search shop.items --like 1 --where "price < 100" --columns id,name
+  vecql search "shop.items(v)" --queries questions.parquet:v --output json
+  vecql search shop.items --vector "[0.5, 1, -2]" --oversample 4 --min-score 0.8
+  vecql search shop.items --vector "[0.5, 1, -2]" --exact --metric euclidean
+  vecql search shop.items --where "price < 100" --explain
+  echo "[0.5, 1, -2]" | vecql search shop.items --vector -`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: e.completeTables,
+		RunE: func(c *cobra.Command, args []string) error {
+			x.isSet = c.Flags().Changed
+			return x.run(c.Context(), args[0])
+		},
 	}
-	slices.SortFunc(hits, func(a, b hit) int {
-		switch {
-		case a.similarity > b.similarity:
-			return -1
-		case a.similarity < b.similarity:
-			return 1
-		}
-		return a.row - b.row
-	})
-	return hits[:min(k, len(hits))]
+	e.addClusterFlags(c)
+	e.addOutputFlag(c)
+	e.addProgressFlag(c)
+	x.addFlags(c)
+	return c
 }
 
-func dot(a, b []float32) (sum float64) {
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum
+// addFlags defines the flags of search.
+func (x *vectorSearch) addFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&x.vector, "vector", "", "`vector` of the query, such as \"[0.5, 1]\"; - reads it from standard input")
+	f.StringVar(&x.like, "like", "", "query by the vector of the row with this primary `key`, its values separated by commas")
+	f.StringVar(&x.queries, "queries", "", "query by each vector of a `file[:column]` of rows")
+	f.IntVar(&x.k, "k", 10, "most `rows` of a query")
+	f.Float32Var(&x.minScore, "min-score", 0, "leave out rows with a smaller `score`")
+	f.Float32Var(&x.maxDistance, "max-distance", 0, "leave out rows with a greater `distance`")
+	f.Float64Var(&x.oversample, "oversample", 1, "request `factor` times as many rows from the index, and print the nearest")
+	f.BoolVar(&x.exact, "exact", false, "read all rows and compare them, without an index")
+	f.StringSliceVar(&x.columns, "columns", nil, "`columns` to print; default all without vectors")
+	f.BoolVar(&x.explain, "explain", false, "print the statement, the index and the reasons, and do not search")
+	x.searchFlags.add(c)
+	c.MarkFlagsMutuallyExclusive("vector", "like", "queries")
+	must(c.MarkFlagFilename("queries"))
 }
 
-// index builds the vector index after the rows are written. From data on disk the server builds a better graph in one
-// pass than row by row in memory, where LIMIT 3 finds only nine in ten of the true neighbors.
-func (d *demo) index(ctx context.Context) error {
-	fmt.Fprintln(d.out, "Building the vector index ...")
-	began := time.Now()
-	if err := d.session.Query(fmt.Sprintf("CREATE CUSTOM INDEX IF NOT EXISTS symbols_embedding ON %s (embedding) USING 'StorageAttachedIndex' "+
-		"WITH OPTIONS = {'similarity_function': 'cosine'}", d.table())).Exec(ctx); err != nil {
-		return fmt.Errorf("CREATE CUSTOM INDEX: %w", err)
-	}
-	for {
-		_, err := d.ask(ctx, d.questions[0].Embedding)
-		if err == nil {
-			fmt.Fprintf(d.out, "Built the index in %.1f s.\n", time.Since(began).Seconds())
-			return nil
-		}
-		// a read failure means that the index is not built yet
-		if !errors.Is(err, cql.CodeReadFailure) || time.Since(began) > 5*time.Minute {
-			return fmt.Errorf("wait for the index: %w", err)
-		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// answer is a row that the server's index returned.
-type answer struct {
-	id         int64
-	name       string
-	similarity float64
-}
-
-// search runs the queries and compares the rows of the index with the rows of an exact search.
-func (d *demo) search(ctx context.Context, stored []symbol) error {
-	t := newTable("question", "by index (ANN)", ">cosine", "exact")
-	var latencies []time.Duration
-	found := 0
-	for _, q := range d.questions {
-		began := time.Now()
-		answers, err := d.ask(ctx, q.Embedding)
-		if err != nil {
-			return fmt.Errorf("search %q: %w", q.Text, err)
-		}
-		latencies = append(latencies, time.Since(began))
-		hits := exact(stored, q.Embedding, neighbors)
-		title := q.Text
-		for i := range neighbors {
-			row := []string{title, "-", "", "same"}
-			if title = ""; i < len(answers) {
-				row[1], row[2] = answers[i].name, fmt.Sprintf("%.3f", answers[i].similarity)
-			}
-			r := &stored[hits[i].row]
-			if slices.ContainsFunc(answers, func(a answer) bool { return a.id == r.ID }) {
-				found++
-			}
-			if i >= len(answers) || answers[i].id != r.ID {
-				row[3] = r.Package + "." + r.Symbol
-			}
-			t.add(row...)
-		}
-	}
-	fmt.Fprintln(d.out)
-	if err := t.write(d.out, cmp.Or(d.width, demoWidth)); err != nil {
+// run executes the verb.
+func (x *vectorSearch) run(ctx context.Context, target string) error {
+	if err := x.check(); err != nil {
 		return err
 	}
-	slices.Sort(latencies)
-	want := neighbors * len(d.questions)
-	recall := float64(found) / float64(want)
-	fmt.Fprintf(d.out, "\nRecall of the %d answers by index against the exact ones: %.3f.\nMedian time of a query: %.1f ms.\n",
-		want, recall, float64(latencies[len(latencies)/2].Microseconds())/1000)
-	if recall < minimalRecall {
-		return fmt.Errorf("recall of the index is %.3f, want at least %.1f", recall, minimalRecall)
+	queries, err := x.readQueries(ctx)
+	if err != nil {
+		return err
+	}
+	session, err := x.connectSearch(ctx, &x.searchFlags)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	if err := x.open(ctx, session, target); err != nil {
+		return x.failed(err, target)
+	}
+	if x.explain {
+		plan := x.query.Explain(x.k)
+		if plan.Err == nil {
+			_, err = fmt.Fprint(x.text, plan)
+			return err
+		}
+		return x.failed(plan.Err, target)
+	}
+	found, err := x.find(ctx, queries)
+	if err != nil {
+		return x.failed(err, target)
+	}
+	x.warn(found)
+	b, err := x.batchOf(found)
+	return x.writeResult(func(yield func(*column.Batch, error) bool) { yield(b, err) })
+}
+
+// check returns a usage error for flags that contradict each other.
+func (x *vectorSearch) check() error {
+	return checkFlags([]flagFault{
+		{x.vector+x.like+x.queries == "" && !x.explain, "want a query: --vector, --like or --queries"},
+		{x.k < 1, fmt.Sprintf("--k is %d, want at least 1", x.k)},
+		{x.exact && x.isSet("oversample"), "--oversample is for a search by an index: --exact finds the nearest rows"},
+		{x.isSet("columns") && len(x.columns) == 0, "--columns is empty, want names of columns"},
+	})
+}
+
+// readQueries returns the vectors of --vector or --queries, nil for --like.
+func (x *vectorSearch) readQueries(ctx context.Context) ([][]float32, error) {
+	switch {
+	case x.vector != "":
+		v, err := x.parseVector(x.vector)
+		return [][]float32{v}, err
+	case x.queries != "":
+		return x.readVectors(ctx, x.queries)
+	}
+	return nil, nil
+}
+
+// open sets the table and the query.
+func (x *vectorSearch) open(ctx context.Context, session *vecql.Session, target string) (err error) {
+	if x.table, x.query, err = x.openSearch(ctx, session, target); err != nil {
+		return err
+	}
+	if x.columns == nil {
+		x.columns = withoutVectors(x.table.Metadata)
+	}
+	for _, name := range x.columns {
+		if x.table.Metadata.Columns[name] == nil {
+			return fmt.Errorf("--columns: table %s has no column %q; it has: %s", x.table.Name(), name,
+				strings.Join(x.table.Metadata.OrderedColumns, ", "))
+		}
+	}
+	x.query = x.query.Columns(x.columns...).Oversample(x.oversample)
+	if x.exact {
+		x.query = x.query.Exact()
+	}
+	if x.isSet("min-score") {
+		x.query = x.query.MinScore(x.minScore)
+	}
+	if x.isSet("max-distance") {
+		x.query = x.query.MaxDistance(x.maxDistance)
 	}
 	return nil
 }
 
-// ask returns the rows that the server's index finds nearest to query.
-func (d *demo) ask(ctx context.Context, query []float32) ([]answer, error) {
-	it := d.session.Query(fmt.Sprintf("SELECT id, package, symbol, similarity_cosine(embedding, ?) FROM %s ORDER BY embedding ANN OF ? LIMIT %d",
-		d.table(), neighbors), query, query).Consistency(cql.One).Idempotent(true).Iter(ctx)
-	var answers []answer
-	var a answer
-	var pkg, name string
-	var similarity float32
-	for it.Scan(&a.id, &pkg, &name, &similarity) {
-		a.name = pkg + "." + name
-		a.similarity = 2*float64(similarity) - 1 // servers map the cosine to the range 0 to 1
-		answers = append(answers, a)
+// find returns a result for each query, and shows the progress of an exact search.
+func (x *vectorSearch) find(ctx context.Context, queries [][]float32) ([]result, error) {
+	query, stop, err := x.showScan(x.query)
+	if err != nil {
+		return nil, err
 	}
-	return answers, it.Close()
+	defer stop()
+	if x.like == "" {
+		return query.Each(ctx, queries, x.k)
+	}
+	key, err := parseKey(ctx, x.table, x.like)
+	if err != nil {
+		return nil, err
+	}
+	found, err := query.Like(ctx, x.k, key...)
+	return []result{found}, err
+}
+
+// showScan shows the progress of an exact search until stop is called.
+func (e *env) showScan(q *search.Query[map[string]any]) (_ *search.Query[map[string]any], stop func(), err error) {
+	var rows atomic.Int64
+	stop, err = e.startProgress(func() state {
+		n := rows.Load()
+		return state{fraction: -1, text: counted(n, "row") + " read", counts: counts{rows: uint64(n)}}
+	})
+	return q.Progress(rows.Store), stop, err
+}
+
+// batchOf returns the hits of all queries as rows: the columns of the search, then the columns of the table.
+func (x *vectorSearch) batchOf(results []result) (*column.Batch, error) {
+	infos := infosOf(x.table.Metadata, x.columns)
+	var cells []byte
+	var queries, ranks []int32
+	var scores, distances []float32
+	for i, result := range results {
+		for j, hit := range result.Hits {
+			queries, ranks = append(queries, int32(i)), append(ranks, int32(j+1))
+			scores, distances = append(scores, hit.Score), append(distances, hit.Distance)
+			for _, info := range infos {
+				cell, err := vecql.Marshal(info.TypeInfo, hit.Row[info.Name])
+				if err == nil {
+					cells, err = wire.AppendBytes(cells, cell)
+				}
+				if err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	rows := new(column.Batch)
+	if err := codec.NewColumnPlan(infos).Decode(cells, len(ranks), rows); err != nil {
+		return nil, err
+	}
+	var added []column.Column
+	if x.queries != "" {
+		added = append(added, column.Of(x.columnName(search.QueryColumn), queries))
+	}
+	added = append(added, column.Of(x.columnName(search.RankColumn), ranks),
+		column.Of(x.columnName(search.ScoreColumn), scores), column.Of(x.columnName(search.DistanceColumn), distances))
+	return &column.Batch{Columns: append(added, rows.Columns...), Rows: len(ranks)}, nil
+}
+
+// columnName returns the name of a column of the search, with a prefix if the table has such a column.
+func (x *vectorSearch) columnName(name string) string {
+	if slices.Contains(x.columns, name) {
+		return "search_" + name
+	}
+	return name
+}
+
+// warn prints the warnings of the server, each once.
+func (e *env) warn(results []result) {
+	var printed []string
+	for _, r := range results {
+		for _, warning := range r.Warnings {
+			if !slices.Contains(printed, warning) {
+				fmt.Fprintln(e.err, "warning:", oneLine(warning))
+				printed = append(printed, warning)
+			}
+		}
+	}
 }

@@ -40,7 +40,7 @@ type shell struct {
 	history  *history
 
 	names   schemaNames // of the last completion
-	search  search
+	search  historySearch
 	pending string // lines of an incomplete statement
 }
 
