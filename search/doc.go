@@ -39,7 +39,9 @@
 //
 // Where takes a text of package expr with a ? for each value. Together with an index the server evaluates it: each
 // condition is a comparison of a column with a value by =, <, <=, > or >=, on ScyllaDB also IN, joined by AND, and each
-// column must be one that the index serves. A condition that the index cannot serve is a *FilterError, not a slow scan.
+// column must be one that the index serves. ScyllaDB serves the primary key and the filter columns of the index.
+// Cassandra serves a partition whose whole key is stated by =, and columns that have a storage-attached index: text,
+// boolean and uuid by = alone. A condition that the index cannot serve is a *FilterError, not a slow scan.
 // Exact searches and Over evaluate any text of package expr.
 //
 // # What is checked before a request is sent

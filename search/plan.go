@@ -184,13 +184,8 @@ func (t *table) choose(conditions []condition) (*index, error) {
 	if t.server.Scylla {
 		return t.chooseScylla(conditions)
 	}
-	for _, c := range conditions {
-		switch {
-		case c.op == expr.OpIn: // refused; with ALLOW FILTERING 5.0.9 returns no rows
-			return nil, &FilterError{Condition: c.column + " in", Reason: "Cassandra has no IN in a search by an index: search for each value,"}
-		case !t.isKey(c.column) && !slices.ContainsFunc(t.columns, func(i index) bool { return i.column == c.column }):
-			return nil, t.refuse(c, first, "Cassandra requires a storage-attached index of the column "+c.column)
-		}
+	if err := t.checkServed(first, conditions); err != nil {
+		return nil, err
 	}
 	return first, nil
 }
