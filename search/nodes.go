@@ -88,18 +88,27 @@ func (w *waiter) attached(ctx context.Context, t *table, host cql.UUID) error {
 		switch {
 		case errors.Is(err, cql.CodeInvalid), errors.Is(err, cql.CodeUnauthorized):
 			return nil
-		case err != nil:
+		case err == nil:
+			err = t.checkAttached(a)
+		}
+		if err != nil {
 			return err
-		case a.Table != t.table || a.Queryable || t.isOtherVector(a.Name):
-		case a.Building:
-			return &IndexNotReadyError{Index: t.keyspace + "." + a.Name, Progress: -1, Err: errors.New("the node builds it")}
-		default:
-			reason := fmt.Errorf("the node does not build it; if that stays so, its log states why: nodetool rebuild_index %s %s %s builds it again",
-				t.keyspace, t.table, a.Name)
-			return &IndexNotReadyError{Index: t.keyspace + "." + a.Name, Progress: -1, Err: reason}
 		}
 	}
 	return nil
+}
+
+// checkAttached returns an *IndexNotReadyError if an index of the table does not serve on the node that reported it.
+func (t *table) checkAttached(a attachedIndex) error {
+	if a.Table != t.table || a.Queryable || t.isOtherVector(a.Name) {
+		return nil
+	}
+	reason := errors.New("the node builds it")
+	if !a.Building {
+		reason = fmt.Errorf("the node does not build it; if that stays so, its log states why: nodetool rebuild_index %s %s %s builds it again",
+			t.keyspace, t.table, a.Name)
+	}
+	return &IndexNotReadyError{Index: t.keyspace + "." + a.Name, Progress: -1, Err: reason}
 }
 
 // isOtherVector reports whether a name is an index of vectors of another column.
@@ -120,19 +129,30 @@ func (t *table) typeOf(column string) cql.TypeInfo {
 	return nil
 }
 
-// tasks returns the part of the running builds of indexes of the table that a node has done, -1 if there are none.
+// A task is a row of system_views.sstable_tasks.
+type task struct {
+	Kind            string
+	Progress, Total int64 // bytes
+}
+
+// tasks returns the part of the running builds of indexes of the table that a node has done, -1 if it does not say.
 func (w *waiter) tasks(ctx context.Context, t *table, host cql.UUID) float64 {
-	type task struct {
-		Kind            string
-		Progress, Total int64
-	}
 	q := w.session.Query("SELECT kind, progress, total FROM system_views.sstable_tasks WHERE keyspace_name = ? AND table_name = ?",
 		t.keyspace, t.table).Idempotent(true).HostID(host)
-	var done, total int64
+	var tasks []task
 	for k, err := range vecql.Rows[task](ctx, q) {
 		if err != nil {
 			return -1
 		}
+		tasks = append(tasks, k)
+	}
+	return partOf(tasks)
+}
+
+// partOf returns the part of the builds of indexes that is done, -1 if there are none.
+func partOf(tasks []task) float64 {
+	var done, total int64
+	for _, k := range tasks {
 		if k.Kind == "secondary index build" {
 			done, total = done+k.Progress, total+k.Total
 		}
