@@ -29,7 +29,7 @@ func (b *builder) searchRows(target []byte, limit int64) error {
 	if b.x.e.options.Scylla {
 		rows, err = b.scyllaRows(s, int(limit))
 	} else {
-		rows = b.cassandraRows(s, int(limit))
+		rows, err = b.cassandraRows(s, int(limit))
 	}
 	if err != nil {
 		return err
@@ -86,10 +86,13 @@ func (e *annEntry) current(t *table, sec int64) (rowView, bool) {
 }
 
 // cassandraRows returns the rows that a search of Cassandra finds: as many as LIMIT, if there are.
-func (b *builder) cassandraRows(s *annSearch, limit int) (rows []rowView) {
+func (b *builder) cassandraRows(s *annSearch, limit int) (rows []rowView, err error) {
 	missed := b.x.e.options.SAI.missesOf(b.index.vector, s.target, int64(limit), s.rows)
 	for k := limit; ; k *= 4 {
-		found := s.nearest(k)
+		found, err := s.nearest(k)
+		if err != nil {
+			return nil, err
+		}
 		rows = rows[:0]
 		for _, f := range found {
 			e := &s.entries[f.slot]
@@ -98,11 +101,11 @@ func (b *builder) cassandraRows(s *annSearch, limit int) (rows []rowView) {
 				continue
 			}
 			if rows = append(rows, v); len(rows) == limit {
-				return rows
+				return rows, nil
 			}
 		}
 		if len(found) == s.rows {
-			return rows
+			return rows, nil
 		}
 	}
 }
@@ -133,7 +136,10 @@ func (b *builder) scyllaRows(s *annSearch, limit int) ([]rowView, error) {
 func (b *builder) storeKeys(s *annSearch, n int) (keys []*annEntry, err error) {
 	missed := b.x.e.options.VectorStore.missesOf(b.index.vector, s.target)
 	for k := n; ; k *= 2 {
-		found := s.nearest(k)
+		found, err := s.nearest(k)
+		if err != nil {
+			return nil, err
+		}
 		if len(found) > 0 && found[0].score != found[0].score {
 			return nil, notADistance(b.index.vector.similarity)
 		}

@@ -2,6 +2,8 @@
 
 package engine
 
+import "math"
+
 // Searches of ScyllaDB: checks and warnings.
 
 const annPagingWarning = "Paging is not supported for Vector Search queries. The entire result set has been returned."
@@ -9,7 +11,10 @@ const annPagingWarning = "Paging is not supported for Vector Search queries. The
 // scyllaTarget returns the vector of a search, the index that serves it, and the warnings. limit comes from the
 // statement, -1 means that a marker is not set.
 func (p *selectPlan) scyllaTarget(x *env, r *Request, limit int64) ([]byte, *index, []string, error) {
-	if limit > maxANNLimit || limit < 0 {
+	if limit < 0 {
+		limit = math.MaxInt32
+	}
+	if limit > maxANNLimit {
 		return nil, nil, nil, invalid("Use of ANN OF in an ORDER BY clause requires a LIMIT that is not greater than %d. "+
 			"LIMIT was %d", maxANNLimit, limit)
 	}

@@ -73,23 +73,26 @@ func (s *annSearch) slotsOf(f func(slot int)) {
 // distances.
 const spare = 32
 
-// nearest returns the k nearest rows, or all if there are fewer. The result is NaN first if a score is NaN.
-func (s *annSearch) nearest(k int) []scored {
+// nearest returns the k nearest rows, or all if there are fewer. If a score is NaN, its row is the first.
+func (s *annSearch) nearest(k int) ([]scored, error) {
 	if k = min(k, s.rows); k == 0 {
-		return nil
+		return nil, nil
 	}
 	var found []scored
 	if s.hamming || s.special {
 		s.slotsOf(func(i int) { found = append(found, scored{i, s.score(i)}) })
 	} else {
-		found = s.candidates(k)
+		var err error
+		if found, err = s.candidates(k); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(found, s.compare)
-	return found[:min(k, len(found))]
+	return found[:min(k, len(found))], nil
 }
 
 // candidates returns rows that contain the k nearest ones, with their exact scores.
-func (s *annSearch) candidates(k int) (found []scored) {
+func (s *annSearch) candidates(k int) (found []scored, err error) {
 	if s.specials > 0 { // the kernels give them no distance
 		s.slotsOf(func(i int) {
 			if s.entries[i].special {
@@ -101,8 +104,8 @@ func (s *annSearch) candidates(k int) (found []scored) {
 	options := vector.Options{Workers: 1, Selection: s.selection}
 	for n := k + spare; ; n *= 2 {
 		r, err := vector.Nearest(context.Background(), matrix, s.query, min(n, s.rows), s.metric(), options)
-		if err != nil { // no query and no index has this
-			panic("cqltest: search: " + err.Error())
+		if err != nil { // the query has the dimension of the index, and is neither zero nor NaN
+			return nil, &Error{Code: CodeServer, Message: err.Error()}
 		}
 		positions, distances := r.Query(0)
 		if n < s.rows && !farther(distances[len(distances)-1], distances[k-1]) {
@@ -113,7 +116,7 @@ func (s *annSearch) candidates(k int) (found []scored) {
 				found = append(found, scored{slot, s.score(slot)})
 			}
 		}
-		return found
+		return found, nil
 	}
 }
 
