@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The examples of count, copy, verify, doctor, fake and search, and the failures that they have in common.
+// The examples of count, copy, verify, doctor, fake, recall and search, and the failures that they have in common.
 
 // operations are the verbs whose examples need more tables, files and clusters than TestExamples has.
-var operations = []string{"copy", "count", "doctor", "fake", "search", "verify"}
+var operations = []string{"copy", "count", "doctor", "fake", "recall", "search", "verify"}
 
 func init() {
 	for _, c := range newRoot(newEnv(nil, io.Discard, io.Discard)).Commands() {
