@@ -131,7 +131,7 @@ func (w *waiter) poll(ctx context.Context) (Progress, error) {
 }
 
 // errServes marks an error of the caller's function.
-var errServes = errors.New("Serves failed")
+var errServes = errors.New("the function Serves failed")
 
 // pollServes calls the function of the caller.
 func (w *waiter) pollServes(ctx context.Context, t *table, i *index) (Progress, error) {
