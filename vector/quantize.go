@@ -95,7 +95,7 @@ func Quantize(dst []byte, format Format, v []float32) ([]byte, error) {
 	return appendElements(dst, format, v, scale), nil
 }
 
-// scaleOf returns the scale of Int8: no element exceeds 127 times the scale.
+// scaleOf returns the scale of Int8: no element exceeds 127 times the scale, which is finite.
 func scaleOf(v []float32) float32 {
 	var most float32
 	for _, f := range v {
@@ -104,6 +104,9 @@ func scaleOf(v []float32) float32 {
 	scale := float32(float64(most) / 127)
 	if float64(scale)*127.5 < float64(most) { // a denormal scale
 		scale = math.Nextafter32(scale, infinity)
+	}
+	if 127*scale > math.MaxFloat32 {
+		scale = math.Nextafter32(scale, 0)
 	}
 	return scale
 }

@@ -98,6 +98,9 @@ func TestQuantizeHasStatedError(t *testing.T) {
 		if f != Float16 {
 			checkQuantized(t, f, []float32{1e30, -3e38, 65520})
 		}
+		if f == Int8 || f == Bits {
+			checkQuantized(t, f, []float32{math.MaxFloat32, -1e38, 0})
+		}
 	}
 }
 
