@@ -9,7 +9,7 @@ ROWS = 1000000
 SAMPLE = 25
 SEED = 1
 
-.PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem gocql-suites demo
+.PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc frameworks beam beam-flink ecosystem gocql-suites demo
 .PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-search bench-clickbench bench-adbc bench-sql
 
 all: test lint
@@ -18,7 +18,7 @@ all: test lint
 test:
 	go vet work
 	go test -count=1 work
-	.ci/run beam compat peers
+	.ci/run frameworks beam compat peers
 
 # The tests of the workspace with the race detector. The other codec of tests/interop has data races.
 race:
@@ -163,6 +163,10 @@ wheel: adbc
 # VECQL_PYTHON is the interpreter.
 test-adbc: adbc
 	cd adbcvecql && ADBC_VECQL_LIBRARY=$(CURDIR)/$(ADBC_LIBRARY) go test -count=1 -v -run '^TestPython$$' .
+
+# The adapters of frameworks for language models.
+frameworks:
+	.ci/run frameworks
 
 # The transforms for Apache Beam, on Prism, the runner of Beam's Go SDK.
 beam:

@@ -150,6 +150,9 @@ var imports = map[string][]string{
 		"github.com/stretchr/testify",
 	},
 	// expressions, groups and scans as one chain
+	"langchainvecql":     {module, module + "/internal/docstore", "github.com/tmc/langchaingo"},
+	"einovecql":          {module, module + "/internal/docstore", "github.com/cloudwego/eino"},
+	"genkitvecql":        {module, module + "/internal/docstore", "github.com/firebase/genkit/go"},
 	"pipe":               {module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/parquetscan"},
 	"tablescan":          {module, module + "/stats", module + "/cql", module + "/column", module + "/expr", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
 	"vector":             {module + "/column", "golang.org/x/sys/cpu"},

@@ -24,9 +24,10 @@
 //	WithSubIndex, WithSubIndexes                   one sub-index; needs a column namespace
 //	WithFilter                                     a condition of package expr
 //
-// WithIndex, WithDSLInfo, several sub-indexes and sparse vectors are ErrOption. The score of a document is the cosine if
-// the index is of cosine, the dot product of an index of dot products, and 1/(1+d²) of an index of euclidean distances.
-// A search returns at most search.MaxHits documents. The index of ScyllaDB has a document about one second after Store.
+// WithIndex, WithDSLInfo, several sub-indexes and sparse vectors are ErrOption. The score of a document is the cosine
+// if the index is of cosine, the dot product of an index of dot products, and 1/(1+d²) of an index of euclidean
+// distances. A search returns at most search.MaxHits documents. The index of ScyllaDB has a document about one second
+// after Store.
 package einovecql
 
 import (
@@ -225,7 +226,7 @@ func WithFilter(where string, args ...any) retriever.Option {
 // options are the options of this package.
 type options struct{ filter any }
 
-// Retrieve returns the documents nearest to a query, the nearest first, with their scores. The error wraps those of
+// Retrieve returns the documents nearest to a query, the nearest first, with their scores. The error wraps errors of
 // package search, such as *search.IndexNotReadyError and *search.FilterError.
 func (r *Retriever) Retrieve(ctx context.Context, query string, opts ...retriever.Option) ([]*schema.Document, error) {
 	found, err := r.retrieve(ctx, query, opts)
@@ -239,6 +240,7 @@ func (r *Retriever) Retrieve(ctx context.Context, query string, opts ...retrieve
 	return docs, nil
 }
 
+// retrieve checks the options, and embeds the query.
 func (r *Retriever) retrieve(ctx context.Context, query string, opts []retriever.Option) ([]docstore.Doc, error) {
 	base := retriever.Options{TopK: &r.config.TopK, ScoreThreshold: r.config.ScoreThreshold, Embedding: r.config.Embedding}
 	o := retriever.GetCommonOptions(&base, opts...)

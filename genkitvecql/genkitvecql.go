@@ -123,6 +123,7 @@ func (s *DocStore) IndexNamespace(ctx context.Context, namespace string, docs []
 	return ids, nil
 }
 
+// index takes the ids from the metadata of documents, and embeds their texts.
 func (s *DocStore) index(ctx context.Context, namespace string, docs []*ai.Document) ([]string, error) {
 	if len(docs) == 0 {
 		return nil, nil

@@ -89,6 +89,7 @@ func (s *Store) AddDocuments(
 	return ids, nil
 }
 
+// add checks the options, and embeds the documents that are not left out.
 func (s *Store) add(ctx context.Context, docs []schema.Document, o vectorstores.Options) ([]string, error) {
 	switch {
 	case o.ScoreThreshold != 0:
@@ -117,7 +118,7 @@ func (s *Store) add(ctx context.Context, docs []schema.Document, o vectorstores.
 	return s.docs.Put(ctx, stored, vectors)
 }
 
-// SimilaritySearch returns the documents nearest to a query, the nearest first. The error wraps those of package
+// SimilaritySearch returns the documents nearest to a query, the nearest first. The error wraps errors of package
 // search, such as *search.IndexNotReadyError and *search.FilterError.
 func (s *Store) SimilaritySearch(
 	ctx context.Context, query string, numDocuments int, options ...vectorstores.Option,
@@ -133,6 +134,7 @@ func (s *Store) SimilaritySearch(
 	return docs, nil
 }
 
+// search checks the options, and embeds the query.
 func (s *Store) search(ctx context.Context, text string, k int, o vectorstores.Options) ([]docstore.Doc, error) {
 	switch {
 	case o.Deduplicater != nil:
