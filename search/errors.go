@@ -44,7 +44,7 @@ type FilterError struct {
 }
 
 func (e *FilterError) Error() string {
-	index := ""
+	index := ","
 	if e.Index != "" {
 		index = " (index " + e.Index + "): create an index that serves it,"
 	}
