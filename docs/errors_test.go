@@ -60,7 +60,7 @@ var errorPackages = map[string]string{
 	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "expr": "expr",
 	"groupby": "groupby", "parquetscan": "parquetscan", "parquetscan/arrowcolumn": "arrowcolumn", "parquetscan/arrowstream": "arrowstream",
 	"pipe": "pipe", "tablescan": "tablescan", "cqltest": "cqltest", "otelvecql": "otelvecql",
-	"search/semcache": "semcache", "vector": "vector",
+	"search": "search", "search/semcache": "semcache", "vector": "vector",
 }
 
 // prefixes has a pattern for the prefix of each package.
@@ -74,7 +74,7 @@ var prefixes = func() map[string]*regexp.Regexp {
 
 func TestErrors(t *testing.T) {
 	situations := slices.Concat(sessionSituations(), serverSituations(), valueSituations(), columnSituations(), fileSituations(),
-		exprSituations(), pipeSituations(), bulkSituations(), scanSituations(), vectorSituations(), cacheSituations())
+		exprSituations(), pipeSituations(), bulkSituations(), scanSituations(), vectorSituations(), cacheSituations(), searchSituations())
 	golden := map[string]string{}
 	for _, s := range situations {
 		t.Run(s.name+"/"+s.what, func(t *testing.T) {
