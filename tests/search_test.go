@@ -137,7 +137,7 @@ func idsOf(hits []search.Hit[item]) []int32 {
 func testNearest(t *testing.T, s *vecql.Session, ks string) {
 	items := createItems(t, s, ks, 300)
 	for _, m := range []vector.Metric{vector.Cosine, vector.L2, vector.Dot} {
-		q := indexItems(t, s, ks, m, search.IndexOptions{})
+		q := indexItems(t, s, ks, m, search.IndexOptions{Name: fmt.Sprintf("by_%d", m)})
 		r := rand.New(rand.NewPCG(3, 4))
 		found, oversampled := 0, 0
 		const queries, k = 20, 10
