@@ -28,15 +28,15 @@ func (t *table) checkServed(first *index, conditions []condition) error {
 		reason := ""
 		switch {
 		case c.op == expr.OpIn && len(c.values) > 1: // refused; with ALLOW FILTERING 5.0.9 returns no rows
-			reason = "Cassandra has no IN in a search by an index: search for each value,"
+			reason = "Cassandra has no IN in a search by an index: search for each value"
 		case inPartition && (stated < len(partition) || !isEqual(c)):
-			reason = "Cassandra takes all columns of the partition key, by =, or none: state all,"
+			reason = "Cassandra takes all columns of the partition key, by =, or none: state all"
 		case inPartition, stated == len(partition) && t.isSlice(conditions, c):
 			continue
 		case !isIndexed:
 			return t.refuse(c, first, "Cassandra requires a storage-attached index of the column "+c.column)
 		case !isEqual(c) && isUnordered(info):
-			reason = fmt.Sprintf("a storage-attached index of %v has no order: compare by =,", info)
+			reason = fmt.Sprintf("a storage-attached index of %v has no order: compare by =", info)
 		default:
 			continue
 		}
