@@ -143,11 +143,10 @@ func (d *demo) run(ctx context.Context) (err error) {
 	if err := d.index(ctx); err != nil {
 		return err
 	}
-	stored, err := d.verify(ctx)
-	if err != nil {
+	if err := d.verify(ctx); err != nil {
 		return err
 	}
-	return d.search(ctx, stored)
+	return d.search(ctx)
 }
 
 // start returns the configuration of a session. stop ends the servers that start started.
@@ -281,50 +280,49 @@ func (d *demo) load(ctx context.Context) error {
 	return nil
 }
 
-// verify reads all rows back as columns and compares them bit for bit. It returns the rows as stored.
-func (d *demo) verify(ctx context.Context) ([]symbol, error) {
+// verify reads all rows back as columns and compares them bit for bit.
+func (d *demo) verify(ctx context.Context) error {
 	byID := make(map[int64]int, len(d.symbols))
 	for i, r := range d.symbols {
 		byID[r.ID] = i
 	}
 	began := time.Now()
-	stored := make([]symbol, 0, len(d.symbols))
-	var bytes, nulls int
+	var read, bytes, nulls int
 	q := d.session.Query("SELECT id, package, symbol, kind, synopsis, signature, lines, embedding FROM " +
 		d.table()).PageSize(1000)
 	for batch, err := range q.Batches(ctx) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		rows, err := readBatch(batch)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i := range rows {
 			got := &rows[i]
 			at, ok := byID[got.ID]
 			if !ok {
-				return nil, fmt.Errorf("verify: row %d was read twice or never written", got.ID)
+				return fmt.Errorf("verify: row %d was read twice or never written", got.ID)
 			}
 			delete(byID, got.ID)
 			if diff := difference(&d.symbols[at], got); diff != "" {
-				return nil, fmt.Errorf("verify: row %d: %s differs from what was written", got.ID, diff)
+				return fmt.Errorf("verify: row %d: %s differs from what was written", got.ID, diff)
 			}
 			if got.Signature == nil {
 				nulls++
 			}
 			bytes += 4 * len(got.Embedding)
 		}
-		stored = append(stored, rows...)
+		read += len(rows)
 	}
 	if len(byID) > 0 {
-		return nil, fmt.Errorf("verify: %d rows are missing", len(byID))
+		return fmt.Errorf("verify: %d rows are missing", len(byID))
 	}
 	seconds := time.Since(began).Seconds()
-	fmt.Fprintf(d.out, "Read %d rows in %.2f s: %.0f rows/s, %.0f MB/s of vectors.\n", len(stored), seconds,
-		float64(len(stored))/seconds, float64(bytes)/1e6/seconds)
-	fmt.Fprintf(d.out, "%d rows verified bit for bit, %d NULLs among them.\n", len(stored), nulls)
-	return stored, nil
+	fmt.Fprintf(d.out, "Read %d rows in %.2f s: %.0f rows/s, %.0f MB/s of vectors.\n", read, seconds,
+		float64(read)/seconds, float64(bytes)/1e6/seconds)
+	fmt.Fprintf(d.out, "%d rows verified bit for bit, %d NULLs among them.\n", read, nulls)
+	return nil
 }
 
 // readBatch converts columns to rows.

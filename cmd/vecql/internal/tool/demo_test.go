@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/soak"
+	"github.com/vecql/vecql/vector"
 )
 
 // TestDemo runs the demo on cqltest. Exit code 0 means that all rows were verified and recall was high enough.
@@ -79,40 +80,21 @@ func TestReadSymbols(t *testing.T) {
 		}
 		require.NotEmpty(t, r.Package)
 		require.Len(t, r.Embedding, dimension)
-		require.InDelta(t, 1, math.Sqrt(dot(r.Embedding, r.Embedding)), 1e-3, "%s.%s is of unit length", r.Package, r.Symbol)
+		length := vector.Reference(vector.L2, r.Embedding, make([]float32, dimension))
+		require.InDelta(t, 1, length, 1e-3, "%s.%s is of unit length", r.Package, r.Symbol)
 	}
 	require.Len(t, ids, len(rows), "ids are unique")
 	require.Equal(t, 970, nulls)
 }
 
-func TestExactSearch(t *testing.T) {
-	ctx := context.Background()
-	rows, err := readSymbols(ctx)
-	require.NoError(t, err)
-	questions, err := readQuestions(ctx)
+func TestReadQuestions(t *testing.T) {
+	questions, err := readQuestions(context.Background())
 	require.NoError(t, err)
 	require.Len(t, questions, 20)
 	for _, q := range questions {
-		hits := exact(rows, q.Embedding, neighbors)
-		require.Len(t, hits, neighbors)
-		last := math.Inf(1)
-		for _, h := range hits {
-			require.LessOrEqual(t, h.similarity, last, q.Text)
-			last = h.similarity
-		}
-		better := 0
-		for _, r := range rows {
-			if dot(r.Embedding, q.Embedding) > hits[neighbors-1].similarity {
-				better++
-			}
-		}
-		require.Less(t, better, neighbors, q.Text)
+		require.NotEmpty(t, q.Text)
+		require.Len(t, q.Embedding, dimension)
 	}
-	for i := 0; i < len(rows); i += 100 {
-		hit := exact(rows, rows[i].Embedding, 1)[0]
-		require.InDelta(t, 1, hit.similarity, 1e-3, "a row is nearest to itself")
-	}
-	require.Empty(t, exact(nil, questions[0].Embedding, 3))
 }
 
 func TestDifference(t *testing.T) {
