@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -53,9 +54,29 @@ func TestOnServer(t *testing.T) {
 	x.requireRun("query")
 	x.requireRoundTrip(keyspace, copied, statements)
 	x.requireWholeTables(keyspace)
+	x.requireSearches(keyspace)
 	x.requireDemo("200 rows verified bit for bit", "--rows", "200")
 	_, out, _ := x.run("doctor", "--probes", "3")
 	require.Contains(t, out, "protocol v5")
+}
+
+// requireSearches searches by an index and exactly, and measures the recall of the index.
+func (x *tester) requireSearches(keyspace string) {
+	t, table := x.t, keyspace+".products"
+	x.in = strings.ReplaceAll(products, "CREATE KEYSPACE shop", "CREATE KEYSPACE IF NOT EXISTS shop")
+	x.in = strings.ReplaceAll(x.in, "shop", keyspace)
+	code, _, text := x.run("query") // with a warning about vector indexes
+	require.Zero(t, code, text)
+	args := []string{"search", table, "--vector", "[0, 0]", "--where", "price < 140", "--output", "csv"}
+	const want = "search_rank,score,distance,id,name,price,rank\n1,1,0,1,chair,49.5,10\n2,0.5,1,3,lamp,20,\n3,0.03846154,5,2,table,120,\n"
+	require.Equal(t, want, x.requireRun(append(args, "--exact")...))
+	var out string
+	require.Eventually(t, func() bool { // until the index is built
+		code, out, text = x.run(args...)
+		return code == 0
+	}, time.Minute, 100*time.Millisecond, text)
+	require.Equal(t, want, out)
+	require.Equal(t, []string{"2,1,3,1,1,0"}, x.recallOf(table, "--k", "2", "--oversample", "1", "--sample", "5"))
 }
 
 // requireWholeTables counts, loads, copies and verifies tables with times.
