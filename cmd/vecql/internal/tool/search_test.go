@@ -81,6 +81,14 @@ func TestSearchLike(t *testing.T) {
    1      0         2  x,y  2
 1 row
 `, x.requireRun("search", "shop.plain", "--like", `"x,y",1`, "--exact", "--metric", "cosine"))
+	const id, day = "7a28ff5c-64a5-4c27-9d8e-3f0e3b8f6f1a", "2026-05-01"
+	require.NoError(t, x.Exec(`CREATE TABLE shop.keys (a uuid, b date, c timestamp, d blob, e decimal, f inet, v vector<float, 2>,
+			tags map<text, frozen<list<int>>>, PRIMARY KEY ((a, b), c, d, e, f));
+		INSERT INTO shop.keys (a, b, c, d, e, f, v, tags) VALUES (`+id+`, '`+day+`', '2026-05-01T10:00:00Z', 0x01ff, 1.50, '10.0.0.1', [1, 0], {'a': [1, 2]});
+		INSERT INTO shop.keys (a, b, c, d, e, f, v, tags) VALUES (`+id+`, '`+day+`', '2026-05-02T10:00:00Z', 0x, 2, '::1', [0, 1], {'b': []});`))
+	like := id + "," + day + ",2026-05-02T10:00:00Z,0x,2,::1"
+	require.Equal(t, `{"rank":1,"score":0.5,"distance":1,"a":"`+id+`","b":"2026-05-01","c":"2026-05-01T10:00:00Z","d":"0x01ff","e":1.50,"f":"10.0.0.1",`+
+		`"tags":{"a":[1,2]}}`+"\n", x.requireRun("search", "shop.keys", "--like", like, "--exact", "--metric", "cosine", "--output", "json"))
 }
 
 // TestSearchQueries searches by the vectors of files, all at once.
