@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
@@ -165,4 +166,27 @@ func (e *env) completeTables(c *cobra.Command, _ []string, word string) ([]strin
 		list = append(list, keyspace+"."+identifier(table))
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeColumns completes the last of the columns of a flag, of the table that is the argument.
+func (e *env) completeColumns(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), completeTimeout)
+	defer cancel()
+	session, err := e.connect(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer session.Close()
+	table, err := clustertable.Find(ctx, session, tableOf(args[0]))
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var list []string
+	for _, name := range table.Metadata.OrderedColumns {
+		list = append(list, word[:strings.LastIndexByte(word, ',')+1]+name)
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -7,15 +7,19 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/search"
 )
 
@@ -51,6 +55,33 @@ k  oversample  limit  recall  lowest  short +p50_ms +p95_ms +p99_ms
 1           1      1       1       1      0 .*
 1 row
 $`, text)
+}
+
+// TestRecallApproximate measures an index that misses rows: with more rows requested it misses fewer.
+func TestRecallApproximate(t *testing.T) {
+	x := newTesterOf(t, cqltest.Config{Nodes: 1, SAI: cqltest.SAI{Approximate: true}}, products)
+	t.Chdir(t.TempDir())
+	random := rand.New(rand.NewPCG(1, 2))
+	var rows strings.Builder
+	for id := range 400 {
+		fmt.Fprintf(&rows, "{\"id\":%d,\"v\":[%g,%g]}\n", id+10, random.Float32(), random.Float32())
+	}
+	x.in = rows.String()
+	x.requireRun("load", "shop.products", "-", "--format", "json", "--map", "name=", "--map", "price=", "--map", "rank=")
+	var recalls []float64
+	for _, line := range x.recallOf("shop.products", "--k", "20", "--oversample", "1,2,10", "--svg", "recall.svg") {
+		fields := strings.Split(line, ",")
+		recall, err := strconv.ParseFloat(fields[3], 64)
+		require.NoError(t, err)
+		lowest, err := strconv.ParseFloat(fields[4], 64)
+		require.NoError(t, err)
+		require.LessOrEqual(t, lowest, recall)
+		recalls = append(recalls, recall)
+	}
+	require.Len(t, recalls, 3)
+	require.Less(t, recalls[0], 1.0)
+	require.Less(t, recalls[0], recalls[1])
+	require.Less(t, recalls[1], recalls[2])
 }
 
 // dataset is the tables from which TestRecallDataset makes the files of VectorDBBench. The third neighbor of query 8 is

@@ -94,6 +94,7 @@ func (x *vectorSearch) addFlags(c *cobra.Command) {
 	x.searchFlags.add(c)
 	c.MarkFlagsMutuallyExclusive("vector", "like", "queries")
 	must(c.MarkFlagFilename("queries"))
+	must(c.RegisterFlagCompletionFunc("columns", x.completeColumns))
 }
 
 // run executes the verb.

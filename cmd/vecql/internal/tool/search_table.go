@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,9 @@ func (f *searchFlags) add(c *cobra.Command) {
 func (e *env) connectSearch(ctx context.Context, f *searchFlags) (*vecql.Session, error) {
 	if f.metric != "" && metrics[f.metric] == 0 {
 		return nil, usagef("--metric is %q, want cosine, euclidean or dot", f.metric)
+	}
+	if _, err := strconv.Atoi(e.flags.keyspace); err == nil {
+		return nil, usagef("--keyspace is %s, and -k is short for it: the number of rows is --k", e.flags.keyspace)
 	}
 	if e.flags.set.Changed("consistency") {
 		f.consistency = &e.flags.consistency.level

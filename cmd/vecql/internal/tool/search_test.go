@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -91,6 +92,19 @@ func TestSearchLike(t *testing.T) {
 		`"tags":{"a":[1,2]}}`+"\n", x.requireRun("search", "shop.keys", "--like", like, "--exact", "--metric", "cosine", "--output", "json"))
 }
 
+// TestSearchCompletes completes tables, columns and similarities.
+func TestSearchCompletes(t *testing.T) {
+	x := newTester(t, products)
+	_, out, _ := x.run("__complete", "search", "shop.")
+	require.Equal(t, "shop.plain\nshop.products\n:4\n", out)
+	_, out, _ = x.run("__complete", "search", "shop.plain(w)", "--columns", "w,")
+	require.Equal(t, "w,a\nw,b\nw,w\n:6\n", out)
+	_, out, _ = x.run("__complete", "search", "--columns", "")
+	require.Equal(t, ":4\n", out)
+	_, out, _ = x.run("__complete", "recall", "shop.plain", "--metric", "")
+	require.Equal(t, "cosine\neuclidean\ndot\n:4\n", out)
+}
+
 // TestSearchQueries searches by the vectors of files, all at once.
 func TestSearchQueries(t *testing.T) {
 	x := newTester(t, products)
@@ -163,6 +177,7 @@ func TestSearchRefused(t *testing.T) {
 		{[]string{"shop.products", "--vector", "[0, null]"}, "2 --vector: element 1 is null, want a number" + help},
 		{[]string{"shop.products", "--vector", "[0, 1e39]"}, `2 --vector is "[0, 1e39]", want numbers such as [0.5, 1]: json: cannot unmarshal number 1e39 into Go value of type float32` + help},
 		{[]string{"shop.products", "--vector", "[0, 0, 0]"}, "1 query 0: vector: query of dimension 3, want 2"},
+		{[]string{"shop.products", "--vector", "[0, 0]", "-k", "3"}, "2 --keyspace is 3, and -k is short for it: the number of rows is --k" + help},
 		{[]string{"shop.products", "--vector", "[0, 0]", "--k", "0"}, "2 --k is 0, want at least 1" + help},
 		{[]string{"shop.products", "--vector", "[0, 0]", "--k", "1001"}, "1 unsupported number of hits: 1001: an index returns at most 1000, search exactly; --exact searches without an index"},
 		{[]string{"shop.products", "--vector", "[0, 0]", "--exact", "--oversample", "2"}, "2 --oversample is for a search by an index: --exact finds the nearest rows" + help},
@@ -191,14 +206,26 @@ func TestSearchRefused(t *testing.T) {
 	}
 }
 
+// TestSearchScylla searches by a vector index of ScyllaDB that has a column for filters, at the level of the session.
+func TestSearchScylla(t *testing.T) {
+	x := newTesterOf(t, cqltest.Config{Scylla: &cqltest.Scylla{VectorStore: &cqltest.VectorStore{}}}, shop,
+		"CREATE CUSTOM INDEX items_v ON shop.items (v, price) USING 'vector_index' WITH OPTIONS = {'quantization': 'i8'}",
+		"INSERT INTO shop.items (id, price, v) VALUES (3, 20, [0.5, 1, -1])")
+	x.env["VECQL_CONSISTENCY"] = "QUORUM"
+	require.Equal(t, "rank,score,distance,id\n1,1,0,1\n", x.requireRun("search", "shop.items", "--vector", "[0.5, 1, -2]",
+		"--where", "price > 30", "--columns", "id", "--output", "csv"))
+	require.Contains(t, x.requireRun("search", "shop.items", "--where", "price > 30", "--explain"), " LIMIT 10 ALLOW FILTERING\n")
+	require.Equal(t, "vecql search: filter name =: ScyllaDB requires the column name to be a filter column of the index (index items_v): "+
+		"create an index that serves it, or search exactly; --exact searches without an index",
+		x.requireFailure(exitFailed, "search", "shop.items", "--like", "1", "--where", "name = 'lamp'"))
+}
+
 // TestSearchNotReady requires what to do while the index is built.
 func TestSearchNotReady(t *testing.T) {
-	x := newTester(t, products)
-	x.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "ANN OF", Error: &cqltest.Error{Code: 0x2200, Message: "Vector Store error: " +
-		"HTTP status 503 Service Unavailable, message: Index shop.products_v is not available yet as it is still being constructed, progress: 12.345%"}})
-	line := x.requireFailure(exitFailed, "search", "shop.products", "--vector", "[0, 0]")
-	require.Contains(t, line, "vecql search: index shop.products_v does not serve yet, 12.3 % are built: ")
-	require.True(t, strings.HasSuffix(line, "; repeat the command when the index is built"), line)
+	x := newTesterOf(t, cqltest.Config{Scylla: &cqltest.Scylla{VectorStore: &cqltest.VectorStore{Build: time.Hour}}}, shop,
+		"CREATE CUSTOM INDEX ON shop.items (v) USING 'vector_index'")
+	line := x.requireFailure(exitFailed, "search", "shop.items", "--vector", "[0, 0, 1]")
+	require.Regexp(t, `^vecql search: index shop\.items_v_idx does not serve yet, 0\.\d % are built: .*; repeat the command when the index is built$`, line)
 }
 
 // TestSearchInterrupted ends an exact search whose scan no node answers, after its progress was shown.
