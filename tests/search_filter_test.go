@@ -38,7 +38,7 @@ func TestSearchFilters(t *testing.T) {
 				"a = 1 and b = 1 and c = 1 and d >= 1": true, "a = 1 and b = 1 and c = 1 and d = 1 and e > 'x'": true,
 				"a = 1 and b = 1 and e = 'x'": true, "a = 1 and b = 1 and c = 1 and n = 1": true, "c = 1 and n = 1": false,
 			} {
-				err := s.Query(fmt.Sprintf("SELECT a FROM %s.t WHERE %s ORDER BY v ANN OF [1, 2] LIMIT 1", ks, where)).Exec(t.Context())
+				err := s.Query("SELECT a FROM " + ks + ".t WHERE " + where + " ORDER BY v ANN OF [1, 2] LIMIT 1").Exec(t.Context())
 				_, ours := rows.Where(where).All(t.Context(), []float32{1, 2}, 1)
 				if served {
 					require.NoError(t, err, where)
