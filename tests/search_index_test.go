@@ -109,6 +109,27 @@ func requireProgress(t *testing.T, s *vecql.Session, table string) {
 	require.Equal(t, search.Progress{Index: states[0].Index, Built: 1, Nodes: 1, Ready: 1}, states[len(states)-1])
 }
 
+// TestSearchIndexThreeNodes waits until each of three nodes has built its index. Searches succeed before: as soon as one
+// replica of each row serves.
+func TestSearchIndexThreeNodes(t *testing.T) {
+	soak.Only(t)
+	const dim = 384
+	s := open(t, config(t, threeNodes))
+	ks := keyspace(t, s, 3)
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v vector<float, %d>)", ks, dim))
+	insertVectors(t, s, ks+".t", 500, dim)
+	require.NoError(t, search.CreateIndex(t.Context(), s, ks+".t", vector.Cosine, search.IndexOptions{}))
+	var last search.Progress
+	require.NoError(t, search.WaitReady(t.Context(), s, ks+".t", func(p search.Progress) { last = p }))
+	require.Equal(t, search.Progress{Index: ks + ".t_v_idx", Built: 1, Nodes: 3, Ready: 3}, last)
+	for _, host := range s.GetHosts() {
+		var serves bool
+		views := s.Query("SELECT is_queryable FROM system_views.sai_column_indexes WHERE keyspace_name = ?", ks).HostID(host.ID)
+		require.NoError(t, views.Scan(t.Context(), &serves))
+		require.True(t, serves, host.Address)
+	}
+}
+
 // TestSearchIndexEmpty waits for the index of an empty table, and filters by the columns of its options.
 func TestSearchIndexEmpty(t *testing.T) {
 	s := open(t, config(t, plainNode))
