@@ -76,8 +76,9 @@ const (
 	lastPoll  = time.Second
 )
 
-// maxUnindexed bounds the answers that the column has no index although the schema has it: a node may be late.
-const maxUnindexed = 10
+// maxUnindexed bounds the answers that the column has no index although the schema has it: a node may be late to create
+// it, and the event that a large index is dropped may be late.
+const maxUnindexed = 8
 
 // wait polls until the index serves.
 func (w *waiter) wait(ctx context.Context) error {
@@ -93,7 +94,9 @@ func (w *waiter) wait(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case !passes(err) && !(isUnindexed(err) && unindexed < maxUnindexed):
+		case unindexed == maxUnindexed:
+			return errorf("%w: index %s of %s: %w", ErrNoIndex, w.index, w.schema.table().target, err)
+		case !passes(err) && !isUnindexed(err):
 			return err
 		case !background.Sleep(ctx, background.Exponential(firstPoll, lastPoll, retry)):
 			return errorf("wait for index %s of %s: %w; the last answer: %w", w.index, w.schema.table().target,

@@ -182,6 +182,25 @@ func TestWaitReadyDropped(t *testing.T) {
 	}
 }
 
+// TestWaitReadyUnindexed waits for a node that has not created the index yet, but not for long.
+func TestWaitReadyUnindexed(t *testing.T) {
+	cluster := newCluster(t, cqltest.Config{}, indexedTable)
+	session := connect(t, cluster, 0)
+	require.NoError(t, search.CreateIndex(t.Context(), session, "products", vector.Cosine, search.IndexOptions{}))
+	requireConnected(t, session)
+	fault := cqltest.Fault{
+		Node: cluster.Node(1), Statement: "ANN OF", Times: 3,
+		Error: &cqltest.Error{Code: int32(cql.CodeInvalid), Message: "ANN ordering by vector requires the column to be indexed"},
+	}
+	cluster.Inject(fault)
+	require.NoError(t, search.WaitReady(t.Context(), session, "products", nil))
+	fault.Times = 0
+	cluster.Inject(fault)
+	err := search.WaitReady(t.Context(), session, "products", nil)
+	require.ErrorIs(t, err, search.ErrNoIndex)
+	require.ErrorIs(t, err, cql.CodeInvalid)
+}
+
 // TestWaitReadyErrors ignores errors that pass, and returns the others.
 func TestWaitReadyErrors(t *testing.T) {
 	cluster := newCluster(t, scylla("", cqltest.VectorStore{}), indexedTable)
