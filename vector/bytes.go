@@ -146,5 +146,4 @@ func (w *worker) sumBytes(p *part, run func(*sums), query []byte) {
 		s.src, s.dst, s.rows = p.row(w.rows[i]), &w.values[i], uintptr(j-i)
 		run(s)
 	})
-	s.dim = uintptr(w.dim)
 }

@@ -139,6 +139,31 @@ func TestQuantizedQueriesEqualSlowSearch(t *testing.T) {
 	})
 }
 
+// TestQuantizedQueriesOfEqualRows has rows in one direction, and in a close one: the last bits of distances, and of the
+// floor, decide.
+func TestQuantizedQueriesOfEqualRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(61, 62))
+	const dim, rows = 20, 500
+	row := randomFloats(r, dim)
+	m := encode(Int8, dim, slices.Repeat(row, rows), 0)
+	for i := range m.Scales {
+		m.Scales[i] *= 1 + float32(r.IntN(4))*0x1p-23
+		m.Data[i*dim] += byte(r.IntN(2))
+	}
+	for _, metric := range metrics {
+		for _, factor := range []float32{1, 3, 1e-20} {
+			q := slices.Clone(row)
+			for i := range q {
+				q[i] *= factor
+			}
+			positions, distances := slowIntegers(t, &m, q, 12, metric)
+			got, err := Nearest(t.Context(), m, q, 12, metric, Options{QuantizeQueries: true})
+			require.NoError(t, err)
+			requireSame(t, &Result{12, positions, distances}, got, metric.String())
+		}
+	}
+}
+
 // TestQuantizedQueriesOfSelectedRows has runs of rows, and all rows at the end of a sorted result.
 func TestQuantizedQueriesOfSelectedRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(53, 54))

@@ -45,10 +45,10 @@ func (w *worker) tiles(p *part) {
 	}
 }
 
-// native returns a segment as native floats. Rows of another format, rows that are not consecutive, and segments of
-// rows that share cache sets are copied.
+// native returns a segment as native floats, which are little-endian on machines with tiles. Rows of another format,
+// rows that are not consecutive, and segments of rows that share cache sets are copied.
 func (w *worker) native(p *part, from, to int) segment {
-	plain := p.Format == Float32 || p.Format == Float32Little && w.kernel.sums[Float32Little][opDot] != nil
+	plain := p.Format == Float32 || p.Format == Float32Little
 	if plain && w.consecutive() && (w.segment == w.dim || p.stride()%4096 != 0) {
 		return segment{from, to, (*byte)(unsafe.Add(unsafe.Pointer(p.row(w.rows[0])), 4*from)), uintptr(p.stride())}
 	}
@@ -114,10 +114,11 @@ func (w *worker) multiply(p *part, g *segment, panel, r int) {
 
 // scoresOf returns the memory of the scores of a tile. Only the scores of segments are kept.
 func (w *worker) scoresOf(panel, r int) *float32 {
-	if w.segment == w.dim {
-		return &w.scores[0]
+	at := 0
+	if w.segment < w.dim {
+		at = (panel*w.block + r) * lanes
 	}
-	return &w.scores[(panel*w.block+r)*lanes]
+	return &w.scores[at : at+w.kernel.rows*lanes][0]
 }
 
 // run calls the kernel. The first panel prefetches the memory that follows the block, which has as many bytes as the

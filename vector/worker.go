@@ -180,7 +180,7 @@ func (w *worker) compute(p *part, o op, i, end int, dst []float32, q *query) {
 	run := w.kernel.sums[p.Format][o]
 	if run == nil {
 		run = w.kernel.sums[Float32][o]
-		s.stride, s.rows = uintptr(4*w.dim), 1
+		s.rows = 1
 		for ; i < end; i++ {
 			w.widen(p, i, 0, w.row)
 			s.src, s.dst = bytesOf(w.row), &dst[i]
