@@ -159,7 +159,7 @@ adbc:
 wheel: adbc
 	python3 -m pip wheel --no-deps --wheel-dir adbcvecql/python/dist ./adbcvecql/python
 
-# The Python tests of the library. They need pip's adbc_driver_manager, pyarrow and pytest, and for the examples polars and numpy.
+# The Python tests of the library. They need pip's adbc_driver_manager, pyarrow, numpy and pytest, and for the examples polars and langchain-core.
 # VECQL_PYTHON is the interpreter.
 test-adbc: adbc
 	cd adbcvecql && ADBC_VECQL_LIBRARY=$(CURDIR)/$(ADBC_LIBRARY) go test -count=1 -v -run '^TestPython$$' .

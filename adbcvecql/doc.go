@@ -76,6 +76,17 @@
 // vecql.ingest.primary_key, or the metadata cassandra.kind (partition_key, clustering) and cassandra.position of the
 // fields, as GetTableSchema returns them. There is no default, because rows with equal keys replace each other.
 //
+// A statement with the option vecql.search searches a table with package search: each bound row is a query, a column of
+// vectors of float. The result has the columns of the table, and query, rank, score and distance.
+//
+//	vecql.search                the table, or the table and its column: shop.items(embedding)
+//	vecql.search.k              rows for each query; default 10
+//	vecql.search.filter         a condition of package expr, such as price < 20 and in_stock
+//	vecql.search.columns        names separated by commas; default all columns
+//	vecql.search.min_score      leaves out rows with a lower score
+//	vecql.search.metric         cosine, l2 or dot; default the one of the index
+//	vecql.search.exact          true reads the table in place of the index; default false
+//
 // A partition of ExecutePartitions is JSON: a set of token ranges. Any process can read it. The partitions of a
 // statement contain every row of a table once.
 //

@@ -15,9 +15,12 @@ import (
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/expr"
 	"github.com/vecql/vecql/parquetscan/arrowcolumn"
+	"github.com/vecql/vecql/search"
 	"github.com/vecql/vecql/stats"
 	"github.com/vecql/vecql/tablescan"
+	"github.com/vecql/vecql/vector"
 )
 
 // Errors with the status codes of ADBC.
@@ -76,6 +79,14 @@ var statuses = []struct {
 	{tablescan.ErrCheckpoint, adbc.StatusInvalidArgument},
 	{tablescan.ErrPartitioner, adbc.StatusNotImplemented},
 	{vecql.ErrNoHosts, adbc.StatusInvalidArgument},
+	{search.ErrTarget, adbc.StatusNotFound},
+	{search.ErrNoIndex, adbc.StatusInvalidState},
+	{search.ErrMetric, adbc.StatusInvalidArgument},
+	{search.ErrK, adbc.StatusInvalidArgument},
+	{search.ErrOption, adbc.StatusInvalidArgument},
+	{search.ErrRow, adbc.StatusInvalidArgument},
+	{vector.ErrZero, adbc.StatusInvalidArgument},
+	{vector.ErrNonFinite, adbc.StatusInvalidArgument},
 }
 
 // statusOf returns the status of an error of the driver.
@@ -88,7 +99,15 @@ func statusOf(err error) adbc.Status {
 	var bound *cql.MarshalError
 	var read *cql.UnmarshalError
 	var scan *tablescan.StatementError
+	var filter *search.FilterError
+	var syntax *expr.SyntaxError
+	var dimension *vector.DimensionError
+	var waiting *search.IndexNotReadyError
 	switch {
+	case errors.As(err, &waiting):
+		return adbc.StatusInvalidState
+	case errors.As(err, &filter), errors.As(err, &syntax), errors.As(err, &dimension):
+		return adbc.StatusInvalidArgument
 	case errors.As(err, &bound), errors.As(err, &scan):
 		return adbc.StatusInvalidArgument
 	case errors.As(err, &read):

@@ -33,6 +33,9 @@ func (st *statement) ExecuteQuery(ctx context.Context) (array.RecordReader, int6
 	if err := st.ready(); err != nil {
 		return nil, -1, err
 	}
+	if st.get(optionSearch) != "" {
+		return st.search(ctx)
+	}
 	if st.query == "" {
 		n, err := st.ingest(ctx)
 		if err != nil {
@@ -91,14 +94,10 @@ func (st *statement) executeOther(ctx context.Context) (array.RecordReader, int6
 		stop()
 		return st.records(ctx, arrow.NewSchema(nil, nil), noBatches), -1, nil
 	}
-	fields := first.Schema()
-	for i := range fields {
-		fields[i] = st.shape().field(fields[i])
-	}
-	schema, err := arrowcolumn.Schema(fields)
+	schema, err := st.shape().schemaOf(first)
 	if err != nil {
 		stop()
-		return nil, -1, wrapped("the schema of the result", err)
+		return nil, -1, err
 	}
 	return st.records(ctx, schema, func(yield func(*column.Batch, error) bool) {
 		defer stop()
@@ -117,6 +116,8 @@ func (st *statement) ExecuteUpdate(ctx context.Context) (int64, error) {
 		return -1, err
 	}
 	switch {
+	case st.get(optionSearch) != "":
+		return -1, failed(adbc.StatusInvalidState, "a search returns rows: execute it as a query")
 	case st.query == "":
 		return st.ingest(ctx)
 	case st.isBound():

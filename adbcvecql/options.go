@@ -30,6 +30,13 @@ const (
 	optionVarint        = "vecql.varint"
 	optionDuration      = "vecql.duration"
 	optionPrimaryKey    = "vecql.ingest.primary_key"
+	optionSearch        = "vecql.search"
+	optionSearchK       = "vecql.search.k"
+	optionSearchFilter  = "vecql.search.filter"
+	optionSearchColumns = "vecql.search.columns"
+	optionSearchScore   = "vecql.search.min_score"
+	optionSearchMetric  = "vecql.search.metric"
+	optionSearchExact   = "vecql.search.exact"
 )
 
 // A scope is a set of the objects that have an option.
@@ -71,6 +78,14 @@ var options = withCluster(map[string]option{
 	optionDuration:   {ofAll, "interval", clusteruri.OneOf("interval", "string")},
 	optionPrimaryKey: {ofAll, "", nil},
 
+	optionSearch:        {ofStatement, "", nil},
+	optionSearchK:       {ofStatement, "10", isCount},
+	optionSearchFilter:  {ofStatement, "", nil},
+	optionSearchColumns: {ofStatement, "", nil},
+	optionSearchScore:   {ofStatement, "", isScore},
+	optionSearchMetric:  {ofStatement, "", clusteruri.OneOf("", "cosine", "l2", "dot")},
+	optionSearchExact:   {ofStatement, "false", clusteruri.OneOf("true", "false")},
+
 	adbc.OptionKeyIngestTargetTable: {ofStatement, "", nil},
 	adbc.OptionKeyIngestMode: {ofStatement, adbc.OptionValueIngestModeCreate, clusteruri.OneOf(
 		adbc.OptionValueIngestModeCreate, adbc.OptionValueIngestModeAppend, adbc.OptionValueIngestModeReplace,
@@ -100,6 +115,13 @@ func isAutocommit(value string) error {
 func isCount(value string) error {
 	if n, err := strconv.Atoi(value); err != nil || n < 1 {
 		return fmt.Errorf("want a number of at least 1")
+	}
+	return nil
+}
+
+func isScore(value string) error {
+	if f, err := strconv.ParseFloat(value, 32); value != "" && (err != nil || f != f) {
+		return fmt.Errorf("want a number, or nothing for no bound")
 	}
 	return nil
 }

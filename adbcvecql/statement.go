@@ -19,8 +19,8 @@ import (
 
 // Statements: their state, and the verbs of ADBC.
 
-// A statement implements adbc.Statement, adbc.StatementExecuteSchema and adbc.GetSetOptions. It has a query or a target
-// of ingest, and bound rows: a record, or a stream that one execution consumes.
+// A statement implements adbc.Statement, adbc.StatementExecuteSchema and adbc.GetSetOptions. It has a query, or a
+// target of ingest or search, and bound rows: a record, or a stream that one execution consumes.
 type statement struct {
 	optionSet
 	conn     *connection
@@ -31,13 +31,18 @@ type statement struct {
 	closed   bool
 }
 
-// SetOption implements adbc.PostInitOptions. A target of ingest replaces the query.
+// SetOption implements adbc.PostInitOptions. A target of ingest or search replaces the query and the other target.
 func (st *statement) SetOption(key, value string) error {
 	if err := st.optionSet.SetOption(key, value); err != nil {
 		return err
 	}
-	if key == adbc.OptionKeyIngestTargetTable {
+	switch key {
+	case adbc.OptionKeyIngestTargetTable:
 		st.query, st.prepared = "", nil
+		delete(st.values, optionSearch)
+	case optionSearch:
+		st.query, st.prepared = "", nil
+		delete(st.values, adbc.OptionKeyIngestTargetTable)
 	}
 	return nil
 }
@@ -46,6 +51,7 @@ func (st *statement) SetOption(key, value string) error {
 func (st *statement) SetSqlQuery(query string) error {
 	st.query, st.prepared = query, nil
 	delete(st.values, adbc.OptionKeyIngestTargetTable)
+	delete(st.values, optionSearch)
 	return nil
 }
 
@@ -121,6 +127,10 @@ func (st *statement) ready() error {
 	switch {
 	case st.closed || st.conn.closed:
 		return failed(adbc.StatusInvalidState, "the statement or its connection is closed")
+	case st.get(optionSearch) != "" && !st.isBound():
+		return failed(adbc.StatusInvalidState, "no queries are bound for a search of %s", st.get(optionSearch))
+	case st.get(optionSearch) != "":
+		return nil
 	case st.query == "" && st.get(adbc.OptionKeyIngestTargetTable) == "":
 		return failed(adbc.StatusInvalidState, "the statement has no query and no target of ingest")
 	case st.query == "" && !st.isBound():
@@ -152,7 +162,7 @@ func (st *statement) Prepare(ctx context.Context) error {
 		return err
 	}
 	if st.query == "" {
-		return failed(adbc.StatusInvalidState, "ingest needs no Prepare")
+		return failed(adbc.StatusInvalidState, "a target needs no Prepare")
 	}
 	m, err := st.metadata(ctx)
 	st.prepared = m

@@ -48,6 +48,16 @@ func (s shape) schema(columns []cql.ColumnInfo) (*arrow.Schema, error) {
 	return out, wrapped("the schema of the result", err)
 }
 
+// schemaOf returns the Arrow schema of a batch.
+func (s shape) schemaOf(b *column.Batch) (*arrow.Schema, error) {
+	fields := b.Schema()
+	for i := range fields {
+		fields[i] = s.field(fields[i])
+	}
+	out, err := arrowcolumn.Schema(fields)
+	return out, wrapped("the schema of the result", err)
+}
+
 // field returns the field of a column that convert returns for a column of f.
 func (s shape) field(f column.Field) column.Field {
 	switch t := s.target(f.Type); {
