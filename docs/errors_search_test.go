@@ -74,14 +74,20 @@ func searchSituations() []situation {
 			func(ctx context.Context, s *vecql.Session) error {
 				return search.CreateIndex(ctx, s, "lamps.lamps", vector.Cosine, search.IndexOptions{})
 			})},
-		{"search.ErrMetric", "search for another similarity than the one of the index", is(search.ErrMetric),
-			findLamps("lamps.lamps", query, 3, func(q *search.Query[int32]) *search.Query[int32] { return q.Metric(vector.L2) })},
-		{"search.ErrMetric", "search exactly without an index and a metric", is(search.ErrMetric),
-			findLamps("lamps.plain", query, 3, (*search.Query[int32]).Exact)},
+		{
+			"search.ErrMetric", "search for another similarity than the one of the index", is(search.ErrMetric),
+			findLamps("lamps.lamps", query, 3, func(q *search.Query[int32]) *search.Query[int32] { return q.Metric(vector.L2) }),
+		},
+		{
+			"search.ErrMetric", "search exactly without an index and a metric", is(search.ErrMetric),
+			findLamps("lamps.plain", query, 3, (*search.Query[int32]).Exact),
+		},
 		{"search.ErrK", "search for 2000 rows by an index", is(search.ErrK), findLamps("lamps.lamps", query, 2000, same)},
 		{"search.ErrElement", "search for 1e20", is(search.ErrElement), findLamps("lamps.lamps", []float32{1, 1e20}, 3, same)},
-		{"search.ErrOption", "search at a serial consistency level", is(search.ErrOption),
-			findLamps("lamps.lamps", query, 3, func(q *search.Query[int32]) *search.Query[int32] { return q.Consistency(cql.Serial) })},
+		{
+			"search.ErrOption", "search at a serial consistency level", is(search.ErrOption),
+			findLamps("lamps.lamps", query, 3, func(q *search.Query[int32]) *search.Query[int32] { return q.Consistency(cql.Serial) }),
+		},
 		{"search.ErrOption", "quantize an index of Cassandra", is(search.ErrOption), inLamps(cqltest.Config{}, "",
 			func(ctx context.Context, s *vecql.Session) error {
 				return search.CreateIndex(ctx, s, "lamps.lamps", vector.Cosine, search.IndexOptions{Quantization: "i8"})
@@ -111,10 +117,14 @@ func searchSituations() []situation {
 			_, err := search.Over(batches, "v").Nearest(t.Context(), query, 1)
 			return err
 		}},
-		{"search.FilterError", "filter by a column without an index", as[*search.FilterError](),
-			findLamps("lamps.lamps", query, 3, func(q *search.Query[int32]) *search.Query[int32] { return q.Where("price < ?", 20) })},
-		{"search.FilterError", "filter by one of two conditions", as[*search.FilterError](),
-			findLamps("lamps.lamps", query, 3, func(q *search.Query[int32]) *search.Query[int32] { return q.Where("id = 1 or id = 2") })},
+		{
+			"search.FilterError", "filter by a column without an index", as[*search.FilterError](),
+			findLamps("lamps.lamps", query, 3, func(q *search.Query[int32]) *search.Query[int32] { return q.Where("price < ?", 20) }),
+		},
+		{
+			"search.FilterError", "filter by one of two conditions", as[*search.FilterError](),
+			findLamps("lamps.lamps", query, 3, func(q *search.Query[int32]) *search.Query[int32] { return q.Where("id = 1 or id = 2") }),
+		},
 		{"search.IndexNotReadyError", "search while ScyllaDB builds the index", as[*search.IndexNotReadyError](), inLamps(store("", cqltest.VectorStore{Build: 1000 * time.Hour}), onScylla,
 			func(ctx context.Context, s *vecql.Session) error {
 				lamps, err := search.Open[int32](ctx, s, "lamps.lamps")
