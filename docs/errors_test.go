@@ -52,8 +52,10 @@ var notProvoked = map[string]string{
 }
 
 // modulePackages are packages in modules of their own, by folder. Their tests provoke their errors.
-var modulePackages = map[string]string{"adbcvecql": "adbcvecql", "beamvecql": "beamvecql", "sqlvecql": "sqlvecql",
-	"langchainvecql": "langchainvecql", "einovecql": "einovecql", "genkitvecql": "genkitvecql"}
+var modulePackages = map[string]string{
+	"adbcvecql": "adbcvecql", "beamvecql": "beamvecql", "sqlvecql": "sqlvecql",
+	"langchainvecql": "langchainvecql", "einovecql": "einovecql", "genkitvecql": "genkitvecql",
+}
 
 // errorPackages are the other packages that programs import, by folder.
 var errorPackages = map[string]string{
