@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -249,6 +250,19 @@ func TestInvalidate(t *testing.T) {
 	})
 }
 
+// watched is a context that counts itself as seen when a call first waits for its end.
+type watched struct {
+	context.Context //nolint:containedctx // it is a context
+
+	once sync.Once
+	seen *atomic.Int64
+}
+
+func (w *watched) Done() <-chan struct{} {
+	w.once.Do(func() { w.seen.Add(1) })
+	return w.Context.Done()
+}
+
 // TestDo produces a value once for calls with equal embeddings.
 func TestDo(t *testing.T) {
 	_, session := newSession(t)
@@ -256,11 +270,13 @@ func TestDo(t *testing.T) {
 	const callers = 20
 	entered, finish := make(chan struct{}), make(chan struct{})
 	produced := 0
+	var waiting atomic.Int64
 	values := make([][]byte, callers)
 	var wait sync.WaitGroup
 	for i := range callers {
 		wait.Go(func() {
-			value, err := cache.Do(t.Context(), prompt, func(context.Context) ([]byte, error) {
+			ctx := &watched{Context: t.Context(), seen: &waiting}
+			value, err := cache.Do(ctx, prompt, func(context.Context) ([]byte, error) {
 				produced++
 				close(entered)
 				<-finish
@@ -273,16 +289,14 @@ func TestDo(t *testing.T) {
 		})
 	}
 	<-entered
-	time.Sleep(50 * time.Millisecond)
+	require.Eventually(t, func() bool { return waiting.Load() == callers }, time.Minute, time.Millisecond)
 	close(finish)
 	wait.Wait()
 	require.Equal(t, 1, produced)
 	for i, value := range values {
 		require.Equal(t, append([]byte{byte(i)}, "lue"...), value)
 	}
-	require.EqualValues(t, 1, cache.Stats().Misses)
-	require.EqualValues(t, callers, cache.Stats().Misses+cache.Stats().Hits+cache.Stats().Shared)
-	require.NotZero(t, cache.Stats().Shared)
+	require.Equal(t, semcache.Stats{Misses: 1, Shared: callers - 1}, cache.Stats())
 
 	value, err := cache.Do(t.Context(), near, func(context.Context) ([]byte, error) { panic("not called") })
 	require.NoError(t, err)
