@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/cqltext"
@@ -107,10 +108,19 @@ func DropIndex(ctx context.Context, session *vecql.Session, index string) error 
 	case ks.Indexes[named.table] == nil:
 		return errorf("drop index %s: %w of that name", index, ErrNoIndex)
 	}
-	if err := session.Query("DROP INDEX " + named.inCQL()).Exec(ctx); err != nil {
+	if err := changeOf(session, "DROP INDEX "+named.inCQL()).Exec(ctx); err != nil {
 		return errorf("drop index %s: %w", index, err)
 	}
 	return nil
+}
+
+// changeTimeout bounds a change of the schema. Cassandra 5.0.9 answers the drop of an index when it has written the
+// rows of the table to disk, with the index that is dropped: a minute or more for 50,000 rows.
+const changeTimeout = 10 * time.Minute
+
+// changeOf returns the request of a change of the schema.
+func changeOf(session *vecql.Session, statement string) *vecql.Query {
+	return session.Query(statement).RequestTimeout(changeTimeout)
 }
 
 // tableNamed returns the table of a target.
@@ -181,7 +191,7 @@ func (c *creator) create(ctx context.Context, exists bool) error {
 
 // exec executes a statement and reports each of its warnings once.
 func (c *creator) exec(ctx context.Context, statement string) error {
-	info, err := c.session.Query(statement).ExecInfo(ctx)
+	info, err := changeOf(c.session, statement).ExecInfo(ctx)
 	if err != nil || c.Warn == nil {
 		return err
 	}
