@@ -137,18 +137,19 @@ func TestRecallRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("q.csv", []byte("emb\n\"[0,0]\"\n"), 0o600))
 	const help = "; see vecql recall --help"
-	for args, want := range map[string]string{
-		"":                               "2 accepts 1 arg(s), received 0" + help,
-		"shop.products --sample 0":       "2 --sample is 0, want at least 1" + help,
-		"shop.products --k 0":            "2 --k needs numbers of at least 1" + help,
-		"shop.products --k 2000":         "1 unsupported number of hits: 2000: an index returns at most 1000, search exactly",
-		"shop.products --oversample 0.5": "2 --oversample needs factors of at least 1" + help,
-		"shop.products --truth q.csv":    "2 --truth needs its queries: --queries or --dataset" + help,
-		"shop.products --queries q.csv --sample 3":             "2 if any flags in the group [sample queries dataset] are set none of the others can be; [queries sample] were all set" + help,
-		"shop.products --queries q.csv --svg q.csv --k 1":      "2 --svg is q.csv, which is read: want another file" + help,
-		"shop.products --queries q.csv --svg none/a.svg --k 1": "1 open none/",
-		"shop.plain --k 1": "1 shop.plain: no vector index",
+	for _, m := range [][2]string{
+		{"", "2 accepts 1 arg(s), received 0" + help},
+		{"shop.products --sample 0", "2 --sample is 0, want at least 1" + help},
+		{"shop.products --k 0", "2 --k needs numbers of at least 1" + help},
+		{"shop.products --k 2000", "1 unsupported number of hits: 2000: an index returns at most 1000, search exactly"},
+		{"shop.products --oversample 0.5", "2 --oversample needs factors of at least 1" + help},
+		{"shop.products --truth q.csv", "2 --truth needs its queries: --queries or --dataset" + help},
+		{"shop.products --queries q.csv --sample 3", "2 if any flags in the group [sample queries dataset] are set none of the others can be; [queries sample] were all set" + help},
+		{"shop.products --queries q.csv --svg q.csv --k 1", "2 --svg is q.csv, which is read: want another file" + help},
+		{"shop.products --queries q.csv --svg none/a.svg --k 1", "1 open none/"},
+		{"shop.plain --k 1", "1 shop.plain: no vector index"},
 	} {
+		args, want := m[0], m[1]
 		code, _, text := x.run(append([]string{"recall"}, strings.Fields(args)...)...)
 		require.Equal(t, int(want[0]-'0'), code, text)
 		require.True(t, strings.HasPrefix(text, "vecql recall:"+want[1:]), text)
