@@ -102,6 +102,7 @@ func TestTableSink(t *testing.T) {
 
 // TestProgress requires the line on a terminal, plain lines, and silence in a pipe.
 func TestProgress(t *testing.T) {
+	fraction := func(of time.Duration) float64 { return float64(of) / float64(time.Minute) }
 	show := func(mode string, width int, of time.Duration) string {
 		var out string
 		synctest.Test(t, func(t *testing.T) {
@@ -109,7 +110,7 @@ func TestProgress(t *testing.T) {
 			e := &env{err: &w, errWidth: width, now: time.Now, progress: mode}
 			began := time.Now()
 			stop, err := e.startProgress(func() state {
-				return state{float64(time.Since(began)) / float64(time.Minute), "rows", counts{}}
+				return state{fraction(time.Since(began)), "rows", counts{}}
 			})
 			require.NoError(t, err)
 			time.Sleep(of)
@@ -125,6 +126,8 @@ func TestProgress(t *testing.T) {
 	require.Empty(t, show(progressAuto, 0, time.Minute))
 	require.Empty(t, show(progressNone, 80, time.Minute))
 	require.Equal(t, " 17%  rows, 50s left\n 33%  rows, 40s left\n", show(progressPlain, 0, 25*time.Second))
+	fraction = func(time.Duration) float64 { return -1 } // unknown: nothing draws after the end
+	require.Regexp(t, `[-\\|/] +\[0s\] rows .*\x1b\[2K\r$`, show(progressAuto, 80, 900*time.Millisecond))
 	require.Equal(t, "5 rows", state{-1, "5 rows", counts{}}.line(time.Second))
 	require.Equal(t, "100%  all", state{1.5, "all", counts{}}.line(time.Second))
 	_, err := (&env{progress: "loud"}).startProgress(nil)

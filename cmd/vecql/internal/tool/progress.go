@@ -113,7 +113,8 @@ const (
 	barRest  = 50 // characters of a line besides the text
 )
 
-// newBar returns a progress bar, or a spinner if the fraction of the work that is done is unknown.
+// newBar returns a progress bar, or a spinner if the fraction of the work that is done is unknown. Each state turns the
+// spinner: the package would start a goroutine for that, which draws until the process ends and reads without a lock.
 func (e *env) newBar(known bool) *progressbar.ProgressBar {
 	steps := barSteps
 	if !known {
@@ -121,7 +122,7 @@ func (e *env) newBar(known bool) *progressbar.ProgressBar {
 	}
 	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(e.terminal()), progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionUseANSICodes(true), progressbar.OptionShowDescriptionAtLineEnd(),
-		progressbar.OptionSetTheme(progressbar.ThemeASCII))
+		progressbar.OptionSetTheme(progressbar.ThemeASCII), progressbar.OptionSetSpinnerChangeInterval(0))
 }
 
 // terminal returns standard error for the bar, which moves the cursor.
