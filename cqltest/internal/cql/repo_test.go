@@ -38,13 +38,15 @@ var notCQL = map[string]bool{
 	"CREATE TABLE ks.storm (k int PRIMARY KEY, x1)": true,
 	"INSERT INTO \"examples\"":                      true,
 	"INSERT INTO \"shop\".\"items\"":                true,
+	"INSERT INTO examples":                          true,
+	"INSERT INTO other":                             true,
+	"UPDATE %s SET %s WHERE %s":                     true,
+	"UPDATE %s%s SET %s = %s WHERE %s":              true,
+
 	"CREATE CUSTOM INDEX ON %s.t (%s) USING 'StorageAttachedIndex' WITH OPTIONS = {%s}": true,
-	"INSERT INTO examples":                                         true,
-	"INSERT INTO other":                                            true,
+
 	"SELECT id FROM x1 ORDER BY v ANN OF ? LIMIT 5x1":              true,
 	"SELECT a FROM x1.t WHERE x1 ORDER BY v ANN OF [1, 2] LIMIT 1": true,
-	"UPDATE %s SET %s WHERE %s":                                    true,
-	"UPDATE %s%s SET %s = %s WHERE %s":                             true,
 }
 
 // scriptEnd separates the statements of a script.
