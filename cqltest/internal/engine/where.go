@@ -278,7 +278,7 @@ func (w *where) checkSelect(filtering, statics, ann bool) error {
 		return invalid(filteringMessage)
 	case w.indexed && slices.ContainsFunc(w.pk, func(r *restriction) bool { return r != nil && r.op == cql.In }):
 		return invalid("Select on indexed columns and with IN clause for the PRIMARY KEY are not supported")
-	case ann && w.unindexed(others):
+	case ann && (partly || w.unindexed(others)):
 		return invalid("ANN ordering by vector requires all restricted column(s) to be indexed")
 	}
 	return nil
