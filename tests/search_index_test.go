@@ -109,8 +109,8 @@ func requireProgress(t *testing.T, s *vecql.Session, table string) {
 	require.Equal(t, search.Progress{Index: states[0].Index, Built: 1, Nodes: 1, Ready: 1}, states[len(states)-1])
 }
 
-// TestSearchIndexThreeNodes waits until each of three nodes has built its index. Searches succeed before: as soon as one
-// replica of each row serves.
+// TestSearchIndexThreeNodes waits until each of three nodes has built its index. Searches succeed before: as soon as
+// one replica of each row serves.
 func TestSearchIndexThreeNodes(t *testing.T) {
 	soak.Only(t)
 	const dim = 384
