@@ -10,8 +10,8 @@
 //
 //	wait for a group of goroutines to finish
 //	  sync.WaitGroup [5 1]
-//	  testing/synctest.Wait [4 9]
-//	  runtime.RaceAcquire [6 12]
+//	  testing/synctest.Wait [4 3]
+//	  runtime.Gosched [8 5]
 //	walk a directory tree
 //	  io/fs.WalkDir [1 3]
 //	  path/filepath.Walk [3 1]

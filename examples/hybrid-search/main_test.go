@@ -15,9 +15,7 @@ import (
 func TestRun(t *testing.T) {
 	want := doctest.Prints(t)
 	t.Chdir("../..")
-	for _, hosts := range [][]string{nil, cqltest.New(t, cqltest.Config{}).Hosts()} {
-		var out strings.Builder
-		require.NoError(t, run(t.Context(), hosts, &out))
-		require.Equal(t, want, out.String())
-	}
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), cqltest.New(t, cqltest.Config{}).Hosts(), &out))
+	require.Equal(t, want, out.String())
 }

@@ -20,7 +20,7 @@ import (
 
 // wordsOf returns the words of a text.
 func wordsOf(text string) []string {
-	return regexp.MustCompile(`[a-z0-9]{3,}`).FindAllString(strings.ToLower(text), -1)
+	return regexp.MustCompile(`[a-z0-9]{4,}`).FindAllString(strings.ToLower(text), -1)
 }
 
 // indexWords writes a row for each word of each doc comment.
