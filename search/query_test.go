@@ -99,6 +99,7 @@ func TestRecall(t *testing.T) {
 		report, err := products.Recall(t.Context(), search.RecallConfig{Sample: 20, K: []int{3, 10}, Oversample: []float64{1, 8}})
 		require.NoError(t, err)
 		require.Equal(t, "shop.products_embedding", report.Index)
+		require.Equal(t, 20, report.Queries, "the ring has no end")
 		require.Len(t, report.Rows, 4)
 		for i, row := range report.Rows {
 			if approximate {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -22,8 +23,8 @@ type RecallConfig struct {
 	// Queries are the queries. nil means the vectors of Sample rows of the table, each of which does not count as its own
 	// neighbor.
 	Queries [][]float32
-	// Sample is the number of rows whose vectors are the queries. Default 100. They are the rows that follow random
-	// tokens; Seed determines the tokens.
+	// Sample is the number of rows whose vectors are the queries. Default 100. They are the first rows of the
+	// partitions that follow random tokens; Seed determines the tokens.
 	Sample int
 	Seed   uint64
 	// Truth is the exact answer of each of Queries, if it is known: the values of the primary key, which is one integer,
@@ -139,7 +140,8 @@ func (r *recall[T]) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// sample reads the rows that follow random tokens. A row without a vector, or without a direction, is left out.
+// sample reads the first rows of the partitions that follow random tokens. A row without a vector, or without a
+// direction, is left out.
 func (r *recall[T]) sample(ctx context.Context) error {
 	t := r.plan.table
 	var keys, partition []string
@@ -153,26 +155,36 @@ func (r *recall[T]) sample(ctx context.Context) error {
 		t.inCQL(), strings.Join(partition, ", "))
 	random := rand.New(rand.NewPCG(r.cfg.Seed, 1))
 	for range r.cfg.Sample {
-		it := r.query.session.Query(text, int64(random.Uint64())).Iter(ctx)
-		cells := make([][]byte, len(it.Columns()))
-		for it.NextRaw(cells) {
-			var v []float32
-			if err := vecql.Unmarshal(it.Columns()[0].TypeInfo, cells[0], &v); err != nil {
-				return err
-			}
-			var key []byte
-			for _, cell := range cells[1:] {
-				key = appendCell(key, cell)
-			}
-			if t.check(v, r.plan.Metric) == nil && t.checkIndexed(v) == nil {
-				r.queries, r.own = append(r.queries, v), append(r.own, key)
-			}
+		found, err := r.sampleFrom(ctx, text, int64(random.Uint64()))
+		if err == nil && !found { // no partition has a greater token: the ring begins again
+			_, err = r.sampleFrom(ctx, text, math.MinInt64)
 		}
-		if err := it.Close(); err != nil {
+		if err != nil {
 			return errorf("sample rows of %s: %w", t.target, err)
 		}
 	}
 	return nil
+}
+
+// sampleFrom reads the first row of the first partition from a token on, and reports whether there is one.
+func (r *recall[T]) sampleFrom(ctx context.Context, text string, token int64) (found bool, err error) {
+	it := r.query.session.Query(text, token).Iter(ctx)
+	cells := make([][]byte, len(it.Columns()))
+	for it.NextRaw(cells) {
+		found = true
+		var v []float32
+		if err := vecql.Unmarshal(it.Columns()[0].TypeInfo, cells[0], &v); err != nil {
+			return found, errors.Join(err, it.Close())
+		}
+		var key []byte
+		for _, cell := range cells[1:] {
+			key = appendCell(key, cell)
+		}
+		if t := r.plan.table; t.check(v, r.plan.Metric) == nil && t.checkIndexed(v) == nil {
+			r.queries, r.own = append(r.queries, v), append(r.own, key)
+		}
+	}
+	return found, it.Close()
 }
 
 // findTruth finds the exact answers.
