@@ -35,7 +35,7 @@ func (q *Query[T]) Nearest(ctx context.Context, query []float32, k int) iter.Seq
 // All returns the k rows nearest to a query. Each hit has memory of its own. The errors, before a request is sent, are
 // *vector.DimensionError, *vector.ElementError and vector.ErrZero for the query, ErrK, ErrNoIndex and ErrMetric, and
 // *FilterError; afterwards *IndexNotReadyError, or a *vecql.RequestFailure. A search that fails because ScyllaDB's
-// vector store starts is repeated until it succeeds or the context ends.
+// vector store starts is repeated for up to 13 s, or until the context ends.
 func (q *Query[T]) All(ctx context.Context, query []float32, k int) (Result[T], error) {
 	results, err := q.Each(ctx, [][]float32{query}, k)
 	if err != nil {
