@@ -27,12 +27,24 @@
 //	if err := insert.Exec(ctx, &Item{id, "lamp", embedding}); err != nil {
 //		return err
 //	}
-//	nearest := session.Query("SELECT id, name, embedding FROM items ORDER BY embedding ANN OF ? LIMIT 10", question)
-//	for item, err := range vecql.Rows[Item](ctx, nearest) {
+//	for item, err := range vecql.Rows[Item](ctx, session.Query("SELECT id, name, embedding FROM items")) {
 //		if err != nil {
 //			return err
 //		}
 //		fmt.Println(item.Name)
+//	}
+//
+// Package search finds the rows that are nearest to a vector, by an index or exactly:
+//
+//	items, err := search.Open[Item](ctx, session, "items")
+//	if err != nil {
+//		return err
+//	}
+//	for hit, err := range items.Nearest(ctx, question, 10) {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(hit.Row.Name, hit.Score)
 //	}
 //
 // # Verbs
