@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/pooled"
 	"github.com/vecql/vecql/vector"
 )
 
@@ -68,7 +69,11 @@ func TestSearchReadsOnlyVectors(t *testing.T) {
 		_, err := vector.Nearest(t.Context(), m, query, 10, vector.Cosine, vector.Options{Workers: 1})
 		require.NoError(t, err)
 	}
-	require.Less(t, shortest(search), 6*shortest(kernel))
+	limit := 6 * shortest(kernel)
+	if pooled.Poisoned { // the race detector slows down Go code, and not the kernel
+		limit *= 4
+	}
+	require.Less(t, shortest(search), limit)
 }
 
 // shortest returns the shortest of 50 times of f.
