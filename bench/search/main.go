@@ -31,6 +31,7 @@ var (
 	rows    = flag.Int("rows", 100_000, "rows of the table")
 	dim     = flag.Int("dim", 384, "elements of a vector")
 	queries = flag.Int("queries", 200, "queries of a measurement")
+	only    = flag.String("only", "", "part of the name of the tables that are measured; default all")
 	heap    = flag.String("heap", "4g", "memory of the node that is started")
 )
 
@@ -70,7 +71,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name, optimize string
 		before         bool
 	}{
@@ -78,26 +79,25 @@ func run(ctx context.Context) error {
 		{"index created afterwards", "latency", false},
 		{"index created afterwards, optimize_for RECALL", "recall", false},
 	} {
+		if !strings.Contains(c.name, *only) {
+			continue
+		}
 		fmt.Printf("\n## %s\n\n", strings.ToUpper(c.name[:1])+c.name[1:])
-		if err := measure(ctx, session, c.optimize, c.before); err != nil {
+		if err := measure(ctx, session, fmt.Sprint("bench.items", i), c.optimize, c.before); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measure writes a table and measures its index.
-func measure(ctx context.Context, session *vecql.Session, optimize string, before bool) error {
-	for _, ddl := range []string{
-		"DROP TABLE IF EXISTS bench.items",
-		fmt.Sprintf("CREATE TABLE bench.items (id bigint PRIMARY KEY, bucket int, v vector<float, %d>)", *dim),
-	} {
-		if err := session.Query(ddl).Exec(ctx); err != nil {
-			return err
-		}
+// measure writes a new table and measures its index.
+func measure(ctx context.Context, session *vecql.Session, table, optimize string, before bool) error {
+	ddl := fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, bucket int, v vector<float, %d>)", table, *dim)
+	if err := session.Query(ddl).Exec(ctx); err != nil {
+		return err
 	}
 	create := func() error {
-		return search.CreateIndex(ctx, session, "bench.items(v)", vector.Cosine, search.IndexOptions{
+		return search.CreateIndex(ctx, session, table+"(v)", vector.Cosine, search.IndexOptions{
 			OptimizeFor: optimize, Filter: []string{"bucket"},
 		})
 	}
@@ -107,7 +107,7 @@ func measure(ctx context.Context, session *vecql.Session, optimize string, befor
 			return err
 		}
 	}
-	if err := write(ctx, session); err != nil {
+	if err := write(ctx, session, table); err != nil {
 		return err
 	}
 	fmt.Printf("Rows written in %v.", time.Since(began).Round(time.Second))
@@ -118,21 +118,21 @@ func measure(ctx context.Context, session *vecql.Session, optimize string, befor
 		}
 	}
 	states := 0
-	if err := search.WaitReady(ctx, session, "bench.items(v)", func(search.Progress) { states++ }); err != nil {
+	if err := search.WaitReady(ctx, session, table+"(v)", func(search.Progress) { states++ }); err != nil {
 		return err
 	}
 	fmt.Printf(" The index served after %v, in %d states that WaitReady reported.\n", time.Since(began).Round(time.Second/10), states)
-	return report(ctx, session)
+	return report(ctx, session, table)
 }
 
 // write writes the rows: normalized vectors around random centers, and buckets from 0 to 99.
-func write(ctx context.Context, session *vecql.Session) error {
+func write(ctx context.Context, session *vecql.Session, table string) error {
 	r := rand.New(rand.NewPCG(1, 1))
 	centers := make([]float32, clusters**dim)
 	for i := range centers {
 		centers[i] = float32(r.NormFloat64())
 	}
-	insert := session.Query("INSERT INTO bench.items (id, bucket, v) VALUES (?, ?, ?)").Idempotent(true)
+	insert := session.Query("INSERT INTO " + table + " (id, bucket, v) VALUES (?, ?, ?)").Idempotent(true)
 	for first := 0; first < *rows; first += part {
 		n := min(part, *rows-first)
 		ids, buckets, vectors := make([]int64, n), make([]int32, n), make([]float32, 0, n**dim)
@@ -165,8 +165,8 @@ func near(r *rand.Rand, center []float32) []float32 {
 }
 
 // report prints the recall without and with filters.
-func report(ctx context.Context, session *vecql.Session) error {
-	items, err := search.Open[int64](ctx, session, "bench.items")
+func report(ctx context.Context, session *vecql.Session, table string) error {
+	items, err := search.Open[int64](ctx, session, table)
 	if err != nil {
 		return err
 	}
