@@ -44,7 +44,7 @@ var imports = map[string][]string{
 	"internal/conn":                   {module + "/cql", module + "/stats", module + "/internal"},
 	"internal/cqltext":                nil,
 	"cmd/vecql/internal/doctor":       {module, module + "/cql", module + "/stats"},
-	"internal/docstore":               {module, module + "/cql", module + "/expr", module + "/search", module + "/vector", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/vectorcheck"},
+	"internal/docstore":               {module, module + "/cql", module + "/expr", module + "/search", module + "/vector", module + "/internal/background", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/vectorcheck"},
 	"internal/doctest":                {"github.com/stretchr/testify"},
 	"internal/fakecql":                {module + "/internal/leak", module + "/internal/memconn", module + "/internal/token", module + "/internal/wire", "github.com/stretchr/testify"},
 	"cmd/vecql/internal/fakehttp":     {module, module + "/cql", module + "/cqltest", "github.com/google/uuid"},

@@ -136,7 +136,7 @@ func (m *rowMapping) set(plan *resultPlan, t reflect.Type, rest int) error {
 			}
 			f.goType, f.offset = sf.Type, offsetOf(t, sf.Index)
 		}
-		f.nullable = isNullable(f.goType)
+		f.nullable = codec.IsNullable(f.goType)
 		f.decode = codec.PlanDecode(col.TypeInfo, f.goType)
 		f.emptyIsNull = codec.EmptyIsNull(col.TypeInfo)
 		m.fields = append(m.fields, f)
@@ -173,16 +173,6 @@ func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 		}
 	}
 	return true
-}
-
-// isNullable reports whether t can hold NULL as distinct from every value.
-func isNullable(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-		return true
-	}
-	return codec.IsNull(t) || t.PkgPath() == "database/sql" ||
-		reflect.PointerTo(t).Implements(reflect.TypeFor[cql.Unmarshaler]())
 }
 
 // A Page holds the rows of one page of a result.

@@ -41,7 +41,7 @@ type IndexOptions struct {
 	// SearchBeamWidth is the number of candidates of a search, 1 to 4096. Default 64. ScyllaDB only.
 	SearchBeamWidth int
 	// Quantization is how the index stores elements: "f32", the default, "f16", "bf16", "i8" or "b1". With b1 the index
-	// compares the signs of elements, whatever the similarity is: rescore. ScyllaDB only, since 2026.1.
+	// compares the signs of elements, with every similarity: rescore. ScyllaDB only, since 2026.1.
 	Quantization string
 	// Oversampling is how many times more rows than requested a search reads from the index, 1 to 100. Default 1.
 	// ScyllaDB only, since 2026.1.

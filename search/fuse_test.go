@@ -208,7 +208,7 @@ func TestDiverseRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "search: diverse hits: hit 1: ")
 }
 
-// TestBestOfEqualsSlowChoice keeps the hits of which no other one of the group is better.
+// TestBestOfEqualsSlowChoice keeps a hit if no other hit of its group is better.
 func TestBestOfEqualsSlowChoice(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	for range 300 {

@@ -103,7 +103,7 @@ func (q *Query[T]) find(ctx context.Context, queries [][]float32, k int) (Plan, 
 		return p, answers, err
 	}
 	out := make([]answer, len(queries))
-	err = parallel(ctx, len(queries), searchesInFlight, func(ctx context.Context, i int) error {
+	err = background.Parallel(ctx, len(queries), searchesInFlight, func(ctx context.Context, i int) error {
 		rows, warnings, err := q.ask(ctx, &p, queries[i])
 		out[i] = q.cut(rows, k)
 		out[i].warnings = warnings

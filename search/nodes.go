@@ -11,7 +11,7 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Readiness of the nodes of Cassandra, each of which builds the indexes of its rows.
+// Readiness of the nodes of Cassandra. Each node builds the indexes of its rows.
 
 // pollNodes asks each connected node whether its indexes of the table serve. A node that has answered so is not asked
 // again.

@@ -145,7 +145,7 @@ func (q *Query[T]) Progress(f func(rows int64)) *Query[T] {
 }
 
 // Consistency sets the consistency level. By default searches by an index of Cassandra have LOCAL_ONE, because
-// Cassandra reads from one replica whatever the level, and all other requests the level of the session.
+// Cassandra reads from one replica at every level. All other requests have the level of the session.
 func (q *Query[T]) Consistency(level cql.Consistency) *Query[T] {
 	return q.with(func(q *Query[T]) error {
 		if level.IsSerial() {

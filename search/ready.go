@@ -23,8 +23,8 @@ type Progress struct {
 	// Built is the part that is built, from 0 to 1. It is negative if the server does not say, as Cassandra while it
 	// writes rows from memory to disk. The last part takes as long as the others together on Cassandra.
 	Built float64
-	// Nodes is the number of connected nodes of Cassandra, each of which builds the index of its rows, and Ready the number
-	// of those whose index serves. Both are 0 on ScyllaDB.
+	// Nodes is the number of connected nodes of Cassandra. Each node builds the index of its rows. Ready is the number of
+	// nodes whose index serves. Both are 0 on ScyllaDB.
 	Nodes, Ready int
 }
 

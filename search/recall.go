@@ -20,7 +20,7 @@ import (
 
 // A RecallConfig configures a measurement of recall. The zero value samples 100 rows.
 type RecallConfig struct {
-	// Queries are the queries. nil means the vectors of Sample rows of the table, each of which does not count as its own
+	// Queries are the queries. nil means the vectors of Sample rows of the table. A row does not count as its own
 	// neighbor.
 	Queries [][]float32
 	// Sample is the number of rows whose vectors are the queries. Default 100. They are the first rows of the

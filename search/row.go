@@ -97,22 +97,13 @@ func decodeRow[T any](infos []cql.ColumnInfo, cells []byte) (row T, err error) {
 // decodeCell stores a cell in a field. NULL needs a type that can hold it.
 func decodeCell(info cql.ColumnInfo, cell []byte, field reflect.Value) error {
 	err := cql.ErrNull
-	if cell != nil || isNullable(field.Type()) {
+	if cell != nil || codec.IsNullable(field.Type()) {
 		err = vecql.Unmarshal(info.TypeInfo, cell, field.Addr().Interface())
 	}
 	if err != nil {
 		return &cql.UnmarshalError{Column: info.Name, Type: info.TypeInfo, GoType: field.Type().String(), Err: err}
 	}
 	return nil
-}
-
-func isNullable(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-		return true
-	}
-	return codec.IsNull(t) || t.PkgPath() == "database/sql" ||
-		reflect.PointerTo(t).Implements(reflect.TypeFor[cql.Unmarshaler]())
 }
 
 // appendCell appends a cell as [bytes] (native_protocol_v5.spec, section 3); nil is NULL.

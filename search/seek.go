@@ -68,7 +68,7 @@ func newSeeker(queries [][]float32, k int, metric vector.Metric) (*seeker, error
 	return s, nil
 }
 
-// setSchema sets the columns of the batches. filter is the conditions, all of which must be true.
+// setSchema sets the columns of the batches, and the conditions that a row must satisfy.
 func (s *seeker) setSchema(schema column.Schema, vectors string, filter []expr.Expr) (err error) {
 	s.schema = schema
 	if s.vectors, err = indexOfField(schema, vectors); err != nil || len(filter) == 0 {

@@ -25,7 +25,7 @@ type table struct {
 	meta         *cql.TableMetadata
 	keyspaceMeta *cql.KeyspaceMetadata // that the table was read from
 	dim          int
-	indexes      []index // of the column; the one that serves comes first
+	indexes      []index // of the column, the newest first
 	columns      []index // storage-attached and other indexes of the other columns
 }
 

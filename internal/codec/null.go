@@ -72,6 +72,16 @@ func IsNull(t reflect.Type) bool {
 	return valid.Name == "Valid" && valid.Type.Kind() == reflect.Bool
 }
 
+// IsNullable reports whether t can hold NULL as distinct from every value.
+func IsNullable(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		return true
+	}
+	return IsNull(t) || t.PkgPath() == "database/sql" ||
+		reflect.PointerTo(t).Implements(reflect.TypeFor[cql.Unmarshaler]())
+}
+
 // planNullableEncode returns the plan of a type that IsNull accepts: a value, then a bool that is false for NULL.
 func planNullableEncode(info cql.TypeInfo, t reflect.Type) EncodeAt {
 	value := t.Field(0)

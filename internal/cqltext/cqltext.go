@@ -155,6 +155,19 @@ func QualifiedName(keyspace, table string) string {
 	return QuoteIdentifier(keyspace) + "." + QuoteIdentifier(table)
 }
 
+// SplitTable returns the keyspace and the table that a name means, which IsTable accepts. A name without a keyspace is
+// in the default one.
+func SplitTable(text, defaultKeyspace string) (keyspace, table string) {
+	keyspace = defaultKeyspace
+	for _, word := range Tokens(text) {
+		if word == "." {
+			keyspace = table
+		}
+		table = UnquoteIdentifier(word)
+	}
+	return keyspace, table
+}
+
 // IsTable reports whether text is the name of a table, with or without a keyspace, and nothing else.
 func IsTable(text string) bool {
 	n := identifierLen(text)

@@ -164,6 +164,15 @@ func TestTokens(t *testing.T) {
 }
 
 // TestIsTable compares texts of the bytes that matter with a regular expression, the reference.
+func TestSplitTable(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"t": {"k", "t"}, "Shop.Items": {"shop", "items"}, `"Sh.op" . "a""b"`: {"Sh.op", `a"b`}, `"T"`: {"k", "T"},
+	} {
+		keyspace, table := SplitTable(text, "k")
+		require.Equal(t, want, [2]string{keyspace, table}, text)
+	}
+}
+
 func TestIsTable(t *testing.T) {
 	reference := regexp.MustCompile(`^(?:[A-Za-z]\w*|"(?:[^"]|"")+")(?:\.(?:[A-Za-z]\w*|"(?:[^"]|"")+"))?$`)
 	const letters = "a\"._1 Zé"

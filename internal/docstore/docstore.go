@@ -20,11 +20,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/vectorcheck"
@@ -86,13 +86,7 @@ func Open(ctx context.Context, session *vecql.Session, table string) (*Store, er
 	if !cqltext.IsTable(table) {
 		return nil, fmt.Errorf(`%w: %.100q: want "keyspace.table" or "table"`, ErrTable, table)
 	}
-	keyspace, name := session.Query("").GetKeyspace(), ""
-	for _, word := range cqltext.Tokens(table) {
-		if word == "." {
-			keyspace = name
-		}
-		name = cqltext.UnquoteIdentifier(word)
-	}
+	keyspace, name := cqltext.SplitTable(table, session.Query("").GetKeyspace())
 	meta, err := session.TableMetadata(ctx, keyspace, name)
 	if err != nil {
 		return nil, unprefixed(err)
@@ -176,24 +170,12 @@ func (s *Store) Put(ctx context.Context, docs []Doc, embeddings [][]float32) ([]
 			return nil, fmt.Errorf("document %d: %w", i, unprefixed(err))
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wait sync.WaitGroup
-	free := make(chan struct{}, putsInFlight)
-	for i := range docs {
-		free <- struct{}{}
-		if ctx.Err() != nil {
-			break
+	return ids, background.Parallel(ctx, len(docs), putsInFlight, func(ctx context.Context, i int) error {
+		if err := s.session.Query(s.insert, values[i]...).Idempotent(true).Exec(ctx); err != nil {
+			return fmt.Errorf("document %d: %w", i, unprefixed(err))
 		}
-		wait.Go(func() {
-			defer func() { <-free }()
-			if err := s.session.Query(s.insert, values[i]...).Idempotent(true).Exec(ctx); err != nil {
-				cancel(fmt.Errorf("document %d: %w", i, unprefixed(err)))
-			}
-		})
-	}
-	wait.Wait()
-	return ids, context.Cause(ctx)
+		return nil
+	})
 }
 
 // valuesOf returns the values of a row.

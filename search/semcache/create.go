@@ -99,13 +99,7 @@ var columns = []struct {
 
 // checkTable returns the error of a table that is not the one of a cache.
 func checkTable(ctx context.Context, session *vecql.Session, config *Config, server product.Server) error {
-	keyspace, name := session.Query("").GetKeyspace(), ""
-	for _, word := range cqltext.Tokens(config.Table) {
-		if word == "." {
-			keyspace = name
-		}
-		name = cqltext.UnquoteIdentifier(word)
-	}
+	keyspace, name := cqltext.SplitTable(config.Table, session.Query("").GetKeyspace())
 	meta, err := session.TableMetadata(ctx, keyspace, name)
 	if err != nil {
 		return err

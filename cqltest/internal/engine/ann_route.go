@@ -11,7 +11,7 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// Choice of the index of ScyllaDB that serves a search: the one that covers the filter best, then the newest.
+// Choice of the index that serves a search of ScyllaDB: the index that covers the filter best, then the newest index.
 
 // vectorIndexes returns the vector indexes of a column, by name.
 func (t *table) vectorIndexes(c *column) []*index {

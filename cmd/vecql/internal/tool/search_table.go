@@ -40,8 +40,8 @@ func (f *searchFlags) add(c *cobra.Command) {
 		cobra.FixedCompletions([]string{"cosine", "euclidean", "dot"}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// connectSearch opens a session for a search. The level of a search by an index is the one that package search chooses,
-// unless the command line has another one: Cassandra warns of the levels that profiles have for other requests.
+// connectSearch opens a session for a search. Package search chooses the consistency level of a search by an index,
+// unless the command line states one: Cassandra warns of the levels that profiles state for other requests.
 func (e *env) connectSearch(ctx context.Context, f *searchFlags) (*vecql.Session, error) {
 	if f.metric != "" && metrics[f.metric] == 0 {
 		return nil, usagef("--metric is %q, want cosine, euclidean or dot", f.metric)

@@ -16,7 +16,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// products is a keyspace with a table of vectors, their index, and five rows, of which one has no vector. A column has
+// products is a keyspace with a table of vectors, their index, and five rows. One row has no vector. A column has
 // the name of a column that a search adds.
 const products = `CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1};
 	CREATE TABLE shop.products (id int PRIMARY KEY, name text, price double, rank int, v vector<float, 2>);

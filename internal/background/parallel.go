@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package search
+package background
 
 import (
 	"context"
 	"sync"
 )
 
-// parallel calls f for 0 to n-1, up to width calls at a time. The first error ends the context of the other calls, and
+// Parallel calls f for 0 to n-1, up to width calls at a time. The first error ends the context of the other calls, and
 // is returned after they have returned.
-func parallel(ctx context.Context, n, width int, f func(ctx context.Context, i int) error) error {
+func Parallel(ctx context.Context, n, width int, f func(ctx context.Context, i int) error) error {
 	if n == 1 {
 		return f(ctx, 0)
 	}
