@@ -105,7 +105,7 @@ func New(queries []float32, dim, k int, metric Metric) (*Accumulator, error) {
 	a := &Accumulator{
 		metric: metric, dim: dim, k: k, kernel: best.forDim(dim), queries: make([]query, len(queries)/dim),
 	}
-	queries = slices.Clone(queries)
+	queries = append(slices.Clone(queries), make([]float32, dim)...) // the last pair may lack its second query
 	for i := range a.queries {
 		q := &a.queries[i]
 		q.vector = queries[i*dim : (i+1)*dim : (i+1)*dim]
@@ -169,7 +169,7 @@ func (a *Accumulator) pack() {
 // few rows with all queries. Some of the rows have then been searched, so that further calls return the same error.
 //
 // A worker reads its rows in blocks that stay in the processor's cache, all queries for each block. Up to
-// directQueries queries are multiplied with each row alone, more in tiles.
+// directQueries queries are multiplied with a row before the next row, more in tiles.
 func (a *Accumulator) Add(ctx context.Context, m Matrix, first int64, options Options) error {
 	return a.add(ctx, m, first, options, nil)
 }

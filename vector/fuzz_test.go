@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,16 @@ func FuzzSums(f *testing.F) {
 		for _, k := range kernels() {
 			for o := range ops {
 				fuzzSums(t, &k, &m, q, o)
+			}
+			for which := range togethers {
+				queries := slices.Concat(q, m.Row(nil, 0), q)
+				if which != togetherSquares {
+					queries = queries[:2*dim]
+				}
+				got, want := sumsTogether(&k, &m, queries, which)
+				for i := range got {
+					require.True(t, got[i] == want[i] || got[i] != got[i] && want[i] != want[i], "%s %v %d: %v and %v", k.name, form, which, got, want)
+				}
 			}
 		}
 	})

@@ -39,6 +39,19 @@ func TestKernelsStayInside(t *testing.T) {
 						run(s)
 					}
 				}
+				for which, run := range k.together[f] {
+					if run == nil || 8*dim > page {
+						continue
+					}
+					s := &sums{
+						dst: at(results, 24), src: &rows[page-3*size], stride: uintptr(size), rows: 3, query: &queries[page-8*dim],
+						dim: uintptr(dim), scales: at(queries, 12), pairs: 1,
+					}
+					if together(which) == togetherSquares {
+						s.dst, s.query, s.pairs, s.squares = at(results, 12), &queries[page-4*dim], 0, at(results, 24)
+					}
+					run(s)
+				}
 				k.widen[f](at(results, 4*dim), &rows[page-size], uintptr(dim), 1)
 			}
 			for n := 1; n <= 5; n++ {

@@ -14,6 +14,16 @@ const (
 	ops
 )
 
+// A together selects a kernel that multiplies rows with several queries.
+type together uint8
+
+const (
+	togetherDot     together = iota // opDot of pairs of queries
+	togetherL2                      // opL2 of pairs of queries
+	togetherSquares                 // opDot of a query, the sum of x², and opDot of pairs of queries
+	togethers
+)
+
 // sums are the arguments of a kernel that computes one sum for each row. The kernels of an instruction set add the
 // terms in the same order for all formats, and for each number of rows.
 type sums struct {
@@ -24,6 +34,11 @@ type sums struct {
 	query  *byte // dim elements, of float32 unless the kernel adds bytes
 	dim    uintptr
 	scales *float32 // of Int8: one for each row
+
+	// Of kernels that multiply each row with several queries, one after the other in memory. dst has the sums of the
+	// first row, then of the second one.
+	pairs   uintptr  // of queries; opDot with squares has one query more, the first one
+	squares *float32 // nil unless opDot with squares: the squares of each row
 }
 
 // Shape of a tile.
@@ -75,6 +90,9 @@ type kernel struct {
 	aliased *kernel
 	// sums is nil for formats whose rows are widened first.
 	sums [formats][ops]func(*sums)
+	// together is nil if rows are multiplied with one query after the other. The results are equal to the sums of one
+	// query.
+	together [formats][togethers]func(*sums)
 	// widen converts a row of n elements. Rows of Bits are never widened.
 	widen [formats]func(dst *float32, src *byte, n uintptr, scale float32)
 	// hamming counts the differing bits of each row and the query, whose dim is its number of bytes.

@@ -28,6 +28,14 @@ var (
 		BFloat16:      {dotBrainAVX2, l2BrainAVX2, squaresBrainAVX2},
 		Int8:          {dotInt8AVX2, l2Int8AVX2, squaresInt8AVX2},
 	}
+	togetherAVX2 = [formats][togethers]func(*sums){
+		Float32:       {dotsNativeAVX2, l2sNativeAVX2, cosinesNativeAVX2},
+		Float32Big:    {dotsBigAVX2, l2sBigAVX2, cosinesBigAVX2},
+		Float32Little: {dotsNativeAVX2, l2sNativeAVX2, cosinesNativeAVX2},
+		Float16:       {dotsHalfAVX2, l2sHalfAVX2, cosinesHalfAVX2},
+		BFloat16:      {dotsBrainAVX2, l2sBrainAVX2, cosinesBrainAVX2},
+		Int8:          {dotsInt8AVX2, l2sInt8AVX2, cosinesInt8AVX2},
+	}
 	widenAVX2 = [formats]func(*float32, *byte, uintptr, float32){
 		widenNative, widenBigAVX2, widenNative, widenHalfAVX2, widenBrainAVX2, widenInt8AVX2, nil,
 	}
@@ -37,11 +45,11 @@ var (
 var (
 	kernelAVX2 = kernel{
 		name: "avx2", sums: sumsAVX2, widen: widenAVX2, hamming: hammingPOPCNT, tile: tileAVX2, rows: 6,
-		integers: dotBytesAVX2, integerSquares: squaresBytesAVX2,
+		integers: dotBytesAVX2, integerSquares: squaresBytesAVX2, together: togetherAVX2,
 	}
 	kernelAVX512 = withBytes(kernel{
 		name: "avx512", sums: sumsAVX2, widen: widenAVX2, hamming: hammingPOPCNT, tile: tileAVX512, rows: 12,
-		integers: dotBytesAVX2, integerSquares: squaresBytesAVX2, aliased: &kernelAliased,
+		integers: dotBytesAVX2, integerSquares: squaresBytesAVX2, together: togetherAVX2, aliased: &kernelAliased,
 	})
 	kernelAliased = withBytes(kernelAVX2)
 )
@@ -113,6 +121,51 @@ func l2Int8AVX2(s *sums)
 
 //go:noescape
 func squaresInt8AVX2(s *sums)
+
+//go:noescape
+func dotsNativeAVX2(s *sums)
+
+//go:noescape
+func l2sNativeAVX2(s *sums)
+
+//go:noescape
+func cosinesNativeAVX2(s *sums)
+
+//go:noescape
+func dotsBigAVX2(s *sums)
+
+//go:noescape
+func l2sBigAVX2(s *sums)
+
+//go:noescape
+func cosinesBigAVX2(s *sums)
+
+//go:noescape
+func dotsHalfAVX2(s *sums)
+
+//go:noescape
+func l2sHalfAVX2(s *sums)
+
+//go:noescape
+func cosinesHalfAVX2(s *sums)
+
+//go:noescape
+func dotsBrainAVX2(s *sums)
+
+//go:noescape
+func l2sBrainAVX2(s *sums)
+
+//go:noescape
+func cosinesBrainAVX2(s *sums)
+
+//go:noescape
+func dotsInt8AVX2(s *sums)
+
+//go:noescape
+func l2sInt8AVX2(s *sums)
+
+//go:noescape
+func cosinesInt8AVX2(s *sums)
 
 //go:noescape
 func widenBigAVX2(dst *float32, src *byte, n uintptr, scale float32)

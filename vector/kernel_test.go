@@ -82,6 +82,66 @@ func (m *Matrix) sumsOf(q []float32) *sums {
 	}
 }
 
+// sumsTogether returns the sums of each row with several queries, and the squares of the rows if the kernel computes
+// them: by the kernel, and by one call of sums for each query. Both are nil if the kernel has no such function.
+func sumsTogether(k *kernel, m *Matrix, queries []float32, which together) (got, want []float32) {
+	run := k.together[m.Format][which]
+	if run == nil {
+		return nil, nil
+	}
+	n, o := len(queries)/m.Dim, opDot
+	if which == togetherL2 {
+		o = opL2
+	}
+	s := m.sumsOf(queries)
+	got, want = make([]float32, m.Rows()*n), make([]float32, m.Rows()*n)
+	s.dst, s.pairs = &got[0], uintptr(n/2)
+	if which == togetherSquares {
+		squares := make([]float32, m.Rows())
+		s.squares = &squares[0]
+		defer func() { got = append(got, squares...) }()
+	}
+	run(s)
+	one := make([]float32, m.Rows())
+	alone := func(o op, i int) {
+		s := m.sumsOf(queries[i*m.Dim : (i+1)*m.Dim])
+		s.dst = &one[0]
+		k.sums[m.Format][o](s)
+	}
+	for i := range n {
+		alone(o, i)
+		for r, v := range one {
+			want[r*n+i] = v
+		}
+	}
+	if which == togetherSquares {
+		alone(opSquares, 0)
+		want = append(want, one...)
+	}
+	return got, want
+}
+
+// TestSumsTogether compares the sums of several queries with the sums of each of them, bit for bit.
+func TestSumsTogether(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 36))
+	for _, k := range kernels() {
+		for _, f := range floatFormats {
+			for _, dim := range dims() {
+				m := encode(f, dim, randomFloats(r, 3*dim), dim%3*4)
+				for _, n := range []int{2, 4, 6} {
+					for which := range togethers {
+						if which == togetherSquares {
+							n--
+						}
+						got, want := sumsTogether(&k, &m, randomFloats(r, n*dim), which)
+						require.Equal(t, want, got, "%s %v dim %d, %d queries, %d", k.name, f, dim, n, which)
+					}
+				}
+			}
+		}
+	}
+}
+
 // exactSum returns a sum in float64, and the bound of its error.
 func exactSum(o op, q, x []float32) (sum, bound float64) {
 	var all float64

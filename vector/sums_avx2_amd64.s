@@ -114,6 +114,151 @@ done:                        \
 	VZEROUPPER;              \
 	RET
 
+// Sums of rows and two queries at a time, each as SUMS computes it. Every row is multiplied with all queries before the
+// next one, so that the processor fetches the next row during the arithmetic. AX is the distance of the second query.
+
+#define DOTS(i, x, a, b) VFMADD231PS (32*i)(DI), x, a; VFMADD231PS (32*i)(DI)(AX*1), x, b
+#define DOTS1 \
+	VMOVSS (DI), X5;         \
+	VFMADD231PS Y5, Y4, Y0;  \
+	VMOVSS (DI)(AX*1), X5;   \
+	VFMADD231PS Y5, Y4, Y8
+
+#define L2S(i, x, a, b) \
+	VSUBPS (32*i)(DI), x, Y12;         \
+	VFMADD231PS Y12, Y12, a;           \
+	VSUBPS (32*i)(DI)(AX*1), x, Y13;   \
+	VFMADD231PS Y13, Y13, b
+#define L2S1 \
+	VMOVSS (DI), X5;         \
+	VSUBPS X5, X4, X6;       \
+	VFMADD231PS Y6, Y6, Y0;  \
+	VMOVSS (DI)(AX*1), X5;   \
+	VSUBPS X5, X4, X6;       \
+	VFMADD231PS Y6, Y6, Y8
+
+// The second sum is the one of squares.
+#define DOTSQUARES(i, x, a, b) VFMADD231PS (32*i)(DI), x, a; VFMADD231PS x, x, b
+#define DOTSQUARES1 \
+	VMOVSS (DI), X5;         \
+	VFMADD231PS Y5, Y4, Y0;  \
+	VFMADD231PS Y4, Y4, Y8
+
+// TWO leaves the sums in X0 and X8, and DI at the end of the first query. The labels are its own.
+#define TWO(LOAD, LOAD1, SIZE, OP, OP1, four, eights, eight, ones, one, done) \
+	MOVQ R13, SI;            \
+	MOVQ R11, CX;            \
+	VXORPS Y0, Y0, Y0;       \
+	VXORPS Y1, Y1, Y1;       \
+	VXORPS Y2, Y2, Y2;       \
+	VXORPS Y3, Y3, Y3;       \
+	VXORPS Y8, Y8, Y8;       \
+	VXORPS Y9, Y9, Y9;       \
+	VXORPS Y10, Y10, Y10;    \
+	VXORPS Y11, Y11, Y11;    \
+	SUBQ $32, CX;            \
+	JB   eights;             \
+four:                        \
+	LOAD(0, Y4);             \
+	LOAD(1, Y5);             \
+	LOAD(2, Y6);             \
+	LOAD(3, Y7);             \
+	OP(0, Y4, Y0, Y8);       \
+	OP(1, Y5, Y1, Y9);       \
+	OP(2, Y6, Y2, Y10);      \
+	OP(3, Y7, Y3, Y11);      \
+	ADDQ $(32*SIZE), SI;     \
+	ADDQ $128, DI;           \
+	SUBQ $32, CX;            \
+	JAE  four;               \
+eights:                      \
+	ADDQ $24, CX;            \
+	JNC  ones;               \
+eight:                       \
+	LOAD(0, Y4);             \
+	OP(0, Y4, Y0, Y8);       \
+	ADDQ $(8*SIZE), SI;      \
+	ADDQ $32, DI;            \
+	SUBQ $8, CX;             \
+	JAE  eight;              \
+ones:                        \
+	ADDQ $8, CX;             \
+	JZ   done;               \
+one:                         \
+	LOAD1(X4);               \
+	OP1;                     \
+	ADDQ $SIZE, SI;          \
+	ADDQ $4, DI;             \
+	DECQ CX;                 \
+	JNZ  one;                \
+done:                        \
+	VADDPS Y1, Y0, Y0;       \
+	VADDPS Y3, Y2, Y2;       \
+	VADDPS Y2, Y0, Y0;       \
+	VEXTRACTF128 $1, Y0, X1; \
+	VADDPS X1, X0, X0;       \
+	VMOVHLPS X0, X0, X1;     \
+	VADDPS X1, X0, X0;       \
+	VMOVSHDUP X0, X1;        \
+	VADDSS X1, X0, X0;       \
+	VADDPS Y9, Y8, Y8;       \
+	VADDPS Y11, Y10, Y10;    \
+	VADDPS Y10, Y8, Y8;      \
+	VEXTRACTF128 $1, Y8, X9; \
+	VADDPS X9, X8, X8;       \
+	VMOVHLPS X8, X8, X9;     \
+	VADDPS X9, X8, X8;       \
+	VMOVSHDUP X8, X9;        \
+	VADDSS X9, X8, X8
+
+#define BEGIN(ONCE) \
+	MOVQ s+0(FP), BX;        \
+	MOVQ 0(BX), DX;          \
+	MOVQ 8(BX), R13;         \
+	MOVQ 16(BX), R8;         \
+	MOVQ 24(BX), R9;         \
+	MOVQ 32(BX), R10;        \
+	MOVQ 40(BX), R11;        \
+	MOVQ 48(BX), R12;        \
+	MOVQ 64(BX), R15;        \
+	MOVQ R11, AX;            \
+	SHLQ $2, AX;             \
+	ONCE
+
+// FIRST runs before the pairs of each row. R14 counts the pairs.
+#define PAIRS(LOAD, LOAD1, SIZE, OP, OP1, ONCE, EACH, FIRST) \
+	BEGIN(ONCE);             \
+row:                         \
+	EACH;                    \
+	MOVQ s+0(FP), BX;        \
+	MOVQ 56(BX), R14;        \
+	MOVQ R10, DI;            \
+	FIRST;                   \
+	TESTQ R14, R14;          \
+	JZ   next;               \
+pair:                        \
+	TWO(LOAD, LOAD1, SIZE, OP, OP1, four, eights, eight, ones, one, done); \
+	VMOVSS X0, (DX);         \
+	VMOVSS X8, 4(DX);        \
+	ADDQ $8, DX;             \
+	ADDQ AX, DI;             \
+	DECQ R14;                \
+	JNZ  pair;               \
+next:                        \
+	ADDQ R8, R13;            \
+	DECQ R9;                 \
+	JNZ  row;                \
+	VZEROUPPER;              \
+	RET
+
+// The product with the first query, and the squares.
+#define SQUARED(LOAD, LOAD1, SIZE) \
+	TWO(LOAD, LOAD1, SIZE, DOTSQUARES, DOTSQUARES1, fours, eightss, eights1, oness, ones1, dones); \
+	VMOVSS X0, (DX);         \
+	VMOVSS X8, (R15);        \
+	ADDQ $4, DX;             \
+	ADDQ $4, R15
+
 // Conversion of a row.
 #define WIDEN(LOAD, LOAD1, SIZE, ONCE) \
 	MOVQ dst+0(FP), DI;        \
@@ -235,3 +380,63 @@ TEXT ·widenBrainAVX2(SB), NOSPLIT, $0-28
 // func widenInt8AVX2(dst *float32, src *byte, n uintptr, scale float32)
 TEXT ·widenInt8AVX2(SB), NOSPLIT, $0-28
 	WIDEN(LOADINT8, LOADINT81, 1, SCALE)
+
+// func dotsNativeAVX2(s *sums)
+TEXT ·dotsNativeAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADNATIVE, LOADNATIVE1, 4, DOTS, DOTS1, NONE, NONE, NONE)
+
+// func l2sNativeAVX2(s *sums)
+TEXT ·l2sNativeAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADNATIVE, LOADNATIVE1, 4, L2S, L2S1, NONE, NONE, NONE)
+
+// func cosinesNativeAVX2(s *sums)
+TEXT ·cosinesNativeAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADNATIVE, LOADNATIVE1, 4, DOTS, DOTS1, NONE, NONE, SQUARED(LOADNATIVE, LOADNATIVE1, 4))
+
+// func dotsBigAVX2(s *sums)
+TEXT ·dotsBigAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADBIG, LOADBIG1, 4, DOTS, DOTS1, SWAPMASK, NONE, NONE)
+
+// func l2sBigAVX2(s *sums)
+TEXT ·l2sBigAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADBIG, LOADBIG1, 4, L2S, L2S1, SWAPMASK, NONE, NONE)
+
+// func cosinesBigAVX2(s *sums)
+TEXT ·cosinesBigAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADBIG, LOADBIG1, 4, DOTS, DOTS1, SWAPMASK, NONE, SQUARED(LOADBIG, LOADBIG1, 4))
+
+// func dotsHalfAVX2(s *sums)
+TEXT ·dotsHalfAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADHALF, LOADHALF1, 2, DOTS, DOTS1, NONE, NONE, NONE)
+
+// func l2sHalfAVX2(s *sums)
+TEXT ·l2sHalfAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADHALF, LOADHALF1, 2, L2S, L2S1, NONE, NONE, NONE)
+
+// func cosinesHalfAVX2(s *sums)
+TEXT ·cosinesHalfAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADHALF, LOADHALF1, 2, DOTS, DOTS1, NONE, NONE, SQUARED(LOADHALF, LOADHALF1, 2))
+
+// func dotsBrainAVX2(s *sums)
+TEXT ·dotsBrainAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADBRAIN, LOADBRAIN1, 2, DOTS, DOTS1, NONE, NONE, NONE)
+
+// func l2sBrainAVX2(s *sums)
+TEXT ·l2sBrainAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADBRAIN, LOADBRAIN1, 2, L2S, L2S1, NONE, NONE, NONE)
+
+// func cosinesBrainAVX2(s *sums)
+TEXT ·cosinesBrainAVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADBRAIN, LOADBRAIN1, 2, DOTS, DOTS1, NONE, NONE, SQUARED(LOADBRAIN, LOADBRAIN1, 2))
+
+// func dotsInt8AVX2(s *sums)
+TEXT ·dotsInt8AVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADINT8, LOADINT81, 1, DOTS, DOTS1, NONE, SCALE, NONE)
+
+// func l2sInt8AVX2(s *sums)
+TEXT ·l2sInt8AVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADINT8, LOADINT81, 1, L2S, L2S1, NONE, SCALE, NONE)
+
+// func cosinesInt8AVX2(s *sums)
+TEXT ·cosinesInt8AVX2(SB), NOSPLIT, $0-8
+	PAIRS(LOADINT8, LOADINT81, 1, DOTS, DOTS1, NONE, SCALE, SQUARED(LOADINT8, LOADINT81, 1))

@@ -10,8 +10,8 @@ import (
 
 // Workers: the search of blocks of rows by one goroutine.
 
-// directQueries is the number of queries up to which each is multiplied with each row alone. The panel of a tile costs
-// as much with 1 query as with 16, and a direct sum has its final distance.
+// directQueries is the number of queries up to which a row is multiplied with each before the next row. The panel of a
+// tile costs as much with 1 query as with 16, and a direct sum has its final distance.
 const directQueries = 5
 
 // A part is the rows of one call of Add.
@@ -54,7 +54,7 @@ type worker struct {
 	wide    []float32 // a segment of the rows as native floats, if their format or place requires it
 	scores  []float32 // of a tile, or of all tiles and panels of the block
 	row     []float32 // one row
-	values  []float32 // a sum for each row
+	values  []float32 // a sum for each row, or one for each query of each row
 	squares []float32 // the sum of squares of each row
 	lengths []float32
 	params  []params
@@ -89,8 +89,8 @@ func (a *Accumulator) setBlock() {
 func newWorker(a *Accumulator) *worker {
 	w := &worker{
 		Accumulator: a, heaps: make([]heap, len(a.queries)), rows: make([]int, 0, maxBlock), row: make([]float32, a.dim),
-		values: make([]float32, maxBlock), squares: make([]float32, maxBlock), lengths: make([]float32, maxBlock),
-		params: make([]params, maxBlock),
+		values: make([]float32, maxBlock*a.sumsOfRow()), squares: make([]float32, maxBlock),
+		lengths: make([]float32, maxBlock), params: make([]params, maxBlock),
 	}
 	w.sums.dim = uintptr(a.dim)
 	if count := len(a.panels) / (lanes * a.dim); count > 0 {
@@ -195,39 +195,95 @@ func (w *worker) compute(p *part, o op, i, end int, dst []float32, q *query) {
 	})
 }
 
+// sumsOfRow returns the number of sums that are computed of a row at once: one for each query, and for the missing one
+// of the last pair.
+func (a *Accumulator) sumsOfRow() int {
+	switch {
+	case a.panels != nil:
+		return 1
+	case a.metric == Cosine:
+		return len(a.queries) | 1
+	}
+	return (len(a.queries) + 1) &^ 1
+}
+
 // direct computes the distance of each row from each query. A sum that overflowed may stand for a near row.
 func (w *worker) direct(p *part) {
-	values := w.values[:len(w.rows)]
+	run := w.kernel.together[p.Format][w.together()]
+	if run == nil || len(w.queries) == 1 && w.metric != Cosine {
+		w.alternately(p)
+		return
+	}
+	step := w.sumsOfRow()
+	s := &w.sums
+	s.query, s.pairs, s.stride = bytesOf(w.queries[0].vector), uintptr(step/2), uintptr(p.stride())
+	w.each(0, len(w.rows), func(i, j int) {
+		s.src, s.scales, s.rows = p.row(w.rows[i]), p.scale(w.rows[i]), uintptr(j-i)
+		s.dst, s.squares = &w.values[i*step], &w.squares[i]
+		run(s)
+	})
+	w.measureRows()
+	for q := range w.queries {
+		w.choose(p, q, w.values[q:], step)
+	}
+}
+
+// together returns the kernel's sums for the metric.
+func (w *worker) together() together {
+	switch {
+	case w.metric == Cosine:
+		return togetherSquares
+	case w.metric.op() == opL2:
+		return togetherL2
+	}
+	return togetherDot
+}
+
+// alternately computes the sums of all rows of the block with one query after the other.
+func (w *worker) alternately(p *part) {
 	if w.metric == Cosine {
 		w.compute(p, opSquares, 0, len(w.rows), w.squares, &w.queries[0])
-		for i, s := range w.squares[:len(w.rows)] {
-			w.lengths[i] = float32(math.Sqrt(float64(s)))
-			if !ordinary(float64(s)) {
-				w.lengths[i] = float32(math.NaN())
-			}
+	}
+	w.measureRows()
+	for q := range w.queries {
+		w.compute(p, w.metric.op(), 0, len(w.rows), w.values, &w.queries[q])
+		w.choose(p, q, w.values, 1)
+	}
+}
+
+// measureRows computes the lengths of the rows from their squares, for Cosine.
+func (w *worker) measureRows() {
+	if w.metric != Cosine {
+		return
+	}
+	for i, s := range w.squares[:len(w.rows)] {
+		w.lengths[i] = float32(math.Sqrt(float64(s)))
+		if !ordinary(float64(s)) {
+			w.lengths[i] = float32(math.NaN())
 		}
 	}
-	for q := range w.queries {
-		w.compute(p, w.metric.op(), 0, len(w.rows), values, &w.queries[q])
-		limit := w.limit(q)
-		switch w.metric {
-		case Dot:
-			for i, v := range values {
-				if !(v < limit) || v < -math.MaxFloat32 {
-					limit = w.candidate(p, q, i, v)
-				}
+}
+
+// choose computes the distances of the rows of the block that may be near to query q. The sums are step values apart.
+func (w *worker) choose(p *part, q int, values []float32, step int) {
+	limit := w.limit(q)
+	switch w.metric {
+	case Dot:
+		for i := range w.rows {
+			if v := values[i*step]; !(v < limit) || v < -math.MaxFloat32 {
+				limit = w.candidate(p, q, i, v)
 			}
-		case Cosine:
-			for i, v := range values {
-				if !(v < limit*w.lengths[i]) {
-					limit = w.candidate(p, q, i, v)
-				}
+		}
+	case Cosine:
+		for i := range w.rows {
+			if v := values[i*step]; !(v < limit*w.lengths[i]) {
+				limit = w.candidate(p, q, i, v)
 			}
-		default:
-			for i, v := range values {
-				if !(v > limit) || v > math.MaxFloat32 {
-					limit = w.candidate(p, q, i, v)
-				}
+		}
+	default:
+		for i := range w.rows {
+			if v := values[i*step]; !(v > limit) || v > math.MaxFloat32 {
+				limit = w.candidate(p, q, i, v)
 			}
 		}
 	}
