@@ -7,6 +7,9 @@
   faiss     IndexFlatIP, IndexFlatL2, IndexScalarQuantizer of 8 bits and IndexBinaryFlat; cosine is the inner product,
             because the vectors have length 1
   usearch   search with exact=True
+  sgemm     the product queries @ rows.T of numpy alone, which finds nothing: the limit of arithmetic
+  duckdb    a table in memory of FLOAT[dim], one statement for each query: ORDER BY array_distance(...) LIMIT k
+  lancedb   a table on disk in the page cache without an index, one search for each query
   numkong   dots_packed of int8 and hammings_packed, the rows divided among threads, the k nearest as for numpy. The rows
             have the scales of package vector
 
@@ -18,15 +21,17 @@ many are equal. IndexScalarQuantizer rounds by other scales, and does not round 
 import argparse
 import os
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 a.add_argument("--dir", required=True)
-a.add_argument("--engine", required=True, choices=["numpy", "faiss", "usearch", "numkong"])
+a.add_argument("--engine", required=True, choices=["numpy", "sgemm", "faiss", "usearch", "numkong", "duckdb", "lancedb"])
 a.add_argument("--dim", type=int, default=768)
 a.add_argument("--threads", type=int, default=2)
 a.add_argument("--queries", default="1,2,4,8,16,32,128")
+a.add_argument("--k", type=int, default=10)
 a.add_argument("--seconds", type=float, default=1)
 args = a.parse_args()
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -34,7 +39,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402, after the numbers of threads
 
-K = 10
+K = args.k
 rows = np.fromfile(os.path.join(args.dir, "rows.f32"), np.float32).reshape(-1, args.dim)
 queries = np.fromfile(os.path.join(args.dir, "queries.f32"), np.float32).reshape(-1, args.dim)
 
@@ -87,6 +92,46 @@ def faiss_search(form, metric):
     return lambda q: index.search(q, K)[1]
 
 
+def sgemm_search(form, metric):
+    return lambda q: q @ rows.T if len(q) > 1 else rows @ q[0]
+
+
+def arrow_table(first=0, last=None):
+    import pyarrow as pa
+
+    part = rows[first:last]
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(part.reshape(-1)), args.dim)
+    return pa.table({"id": pa.array(np.arange(first, first + len(part))), "v": vectors})
+
+
+def duckdb_search(form, metric):
+    import duckdb
+
+    c = duckdb.connect(config={"threads": args.threads})
+    c.execute(f"CREATE TABLE items (id BIGINT, v FLOAT[{args.dim}])")
+    for first in range(0, len(rows), 100_000):
+        part = arrow_table(first, first + 100_000)  # noqa: F841, read by the statement
+        c.execute("INSERT INTO items SELECT * FROM part")
+    function = {"dot": "array_negative_inner_product", "cosine": "array_cosine_distance", "squared-L2": "array_distance"}[metric]
+    text = f"SELECT id FROM items ORDER BY {function}(v, ?::FLOAT[{args.dim}]) LIMIT {K}"
+    return lambda q: np.stack([c.execute(text, [v.tolist()]).fetchnumpy()["id"] for v in q])
+
+
+def lancedb_search(form, metric):
+    import lancedb
+
+    folder = tempfile.TemporaryDirectory(dir=args.dir)
+    table = lancedb.connect(folder.name).create_table("items", arrow_table())
+    kind = {"dot": "dot", "cosine": "cosine", "squared-L2": "l2"}[metric]
+
+    def search(q):
+        assert folder
+        found = (table.search(v, "v").distance_type(kind).select(["id"]).limit(K).to_arrow() for v in q)
+        return np.stack([one["id"].to_numpy() for one in found])
+
+    return search
+
+
 def usearch_search(form, metric):
     from usearch.index import MetricKind, search
 
@@ -121,7 +166,12 @@ CASES = {
     "faiss": (faiss_search, ["float32", "int8", "bits"]),
     "usearch": (usearch_search, ["float32"]),
     "numkong": (numkong_search, ["int8", "bits"]),
+    "sgemm": (sgemm_search, ["float32"]),
+    "duckdb": (duckdb_search, ["float32"]),
+    "lancedb": (lancedb_search, ["float32"]),
 }
+# One search with many queries takes these engines as long as as many searches.
+ONE_BY_ONE = ["duckdb", "lancedb"]
 METRICS = {"float32": ["dot", "cosine", "squared-L2"], "int8": ["dot", "cosine"], "bits": ["Hamming"]}
 
 
@@ -138,11 +188,13 @@ def check(form, metric, found, n):
 engine, forms = CASES[args.engine]
 status = 0
 for form in forms:
-    for metric in METRICS[form]:
+    for metric in METRICS[form] if args.engine != "sgemm" else ["none"]:
         search = engine(form, metric)
         for n in map(int, args.queries.split(",")):
+            if args.engine in ONE_BY_ONE and n > 8:
+                continue
             q = np.ascontiguousarray(queries[:n])
-            same = check(form, metric, search(q), n)
+            same = 1 if args.engine == "sgemm" else check(form, metric, search(q), n)
             if same < 0.99:
                 print(f"{args.engine}: {form} by {metric}: {same:.2%} of the rows are equal", file=sys.stderr)
                 if (args.engine, form) != ("faiss", "int8"):
@@ -151,6 +203,6 @@ for form in forms:
             while (took := time.perf_counter() - began) < args.seconds or count == 0:
                 search(q)
                 count += 1
-            name = f"format={form}/metric={metric}/dim={args.dim}/rows={len(rows)}/queries={n}/threads={args.threads}"
+            name = f"format={form}/metric={metric}/dim={args.dim}/rows={len(rows)}/k={K}/queries={n}/threads={args.threads}"
             print(f"BenchmarkNearest/{name}/impl={args.engine} {count} {took / count * 1e9:.0f} ns/op", flush=True)
 sys.exit(status)

@@ -2,22 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Measures exact search by package vector and its peers side by side: bench/vector/run.sh [repeat]. All take turns, repeat
-# times, so that other load on the machine affects all of them. The first column of the table is the least time in ms.
+# times, so that other load on the machine affects all of them. The tables of results/vector.md have the least times; they
+# are made of all lines of results/vector.txt, to which each run appends.
 #   ROWS, DIM             size of the matrix (default 200000 and 768: 614 MB; int8 and bits take 175 MB of memory)
 #   QUERIES               numbers of queries (default "1,2,4,8,16,32,128")
 #   THREADS               number of threads (default 2)
-#   ENGINES               peers (default "numpy faiss usearch numkong"; "none" for none)
+#   K                     neighbors of a query (default 10)
+#   ENGINES               peers (default all of peers.py; "none" for none)
 #   SECONDS_EACH          time of each measurement (default 1)
 #   VECQL_VECTOR_DATA     folder of the data, written if it is missing (default a temporary folder)
 #   VECQL_PEERS_PYTHON    Python with the packages of requirements.txt (default a new venv)
 set -euo pipefail
 cd "$(dirname "$0")"
 repeat=${1:-6}
-engines=${ENGINES:-numpy faiss usearch numkong}
+engines=${ENGINES:-sgemm numpy faiss usearch numkong duckdb lancedb}
 each=${SECONDS_EACH:-1}
 queries=${QUERIES:-1,2,4,8,16,32,128}
 threads=${THREADS:-2}
 dim=${DIM:-768}
+k=${K:-10}
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -38,7 +41,7 @@ fi
 
 measure() { # program, time for each benchmark, other flags
 	"$1" -test.run '^$' -test.bench . -test.cpu "$threads" -test.benchtime "$2" -test.timeout 0 -dir "$data" -rows "${ROWS:-200000}" \
-		-dim "$dim" -queries "$queries" -threads "$threads" "${@:3}"
+		-dim "$dim" -k "$k" -queries "$queries" -threads "$threads" "${@:3}"
 }
 
 results=../results/vector.txt
@@ -50,11 +53,7 @@ for ((i = 0; i < repeat; i++)); do
 		measure "$tmp/purego" 1x -queries 1,16 -reference
 	fi
 	for engine in $engines; do
-		"$python" peers.py --dir "$data" --dim "$dim" --engine "$engine" --threads "$threads" --queries "$queries" --seconds "$each"
+		"$python" peers.py --dir "$data" --dim "$dim" --k "$k" --engine "$engine" --threads "$threads" --queries "$queries" --seconds "$each"
 	done
 done | tee -a "$results" | grep --line-buffered '^Benchmark'
-
-awk '/^Benchmark/ {
-	name = $1; sub("^BenchmarkNearest/", "", name); sub("-[0-9]+$", "", name)
-	for (i = 2; i < NF; i++) if ($(i + 1) == "ns/op" && (!(name in least) || $i < least[name])) least[name] = $i
-} END { for (name in least) printf "%10.1f  %s\n", least[name] / 1e6, name }' "$results" | sort -t= -k2,3 -k6,6n -k1,1n
+go run ./report ../results/vector.svg <"$results" >../results/vector.md

@@ -29,13 +29,11 @@ var (
 	dim     = flag.Int("dim", 768, "elements of a row")
 	queries = flag.String("queries", "1,2,4,8,16,32,128", "numbers of queries, separated by commas")
 	threads = flag.Int("threads", 2, "number of threads")
+	nearest = flag.Int("k", 10, "*nearest of a query")
 	loops   = flag.Bool("reference", false, "measure float64 loops with one query, too")
 )
 
-const (
-	neighbors  = 10
-	maxQueries = 128
-)
+const maxQueries = 128
 
 // A form is rows in one format, and a way to search them.
 type form struct {
@@ -48,10 +46,10 @@ type form struct {
 // forms returns the searches of rows of floats, of their int8 and of their bits.
 func forms(tb testing.TB, data []float32) []form {
 	floats, codes, bits := vector.MatrixOf(data, *dim), rounded(tb, data, vector.Int8), rounded(tb, data, vector.Bits)
-	nearest := func(m vector.Matrix, quantize bool) func([]float32, vector.Metric) (*vector.Result, error) {
+	within := func(m vector.Matrix, quantize bool) func([]float32, vector.Metric) (*vector.Result, error) {
 		options := vector.Options{Workers: *threads, QuantizeQueries: quantize}
 		return func(q []float32, metric vector.Metric) (*vector.Result, error) {
-			return vector.Nearest(context.Background(), m, q, neighbors, metric, options)
+			return vector.Nearest(context.Background(), m, q, *nearest, metric, options)
 		}
 	}
 	rescored := func(q []float32, metric vector.Metric) (*vector.Result, error) {
@@ -59,11 +57,11 @@ func forms(tb testing.TB, data []float32) []form {
 	}
 	inner := []vector.Metric{vector.Dot, vector.Cosine}
 	return []form{
-		{"float32", []vector.Metric{vector.Dot, vector.Cosine, vector.SquaredL2}, nearest(floats, false), true},
-		{"int8", inner, nearest(codes, true), true},
-		{"int8-float-queries", inner, nearest(codes, false), false},
+		{"float32", []vector.Metric{vector.Dot, vector.Cosine, vector.SquaredL2}, within(floats, false), true},
+		{"int8", inner, within(codes, true), true},
+		{"int8-float-queries", inner, within(codes, false), false},
 		{"int8-rescored", inner, rescored, false},
-		{"bits", []vector.Metric{vector.Hamming}, nearest(bits, false), true},
+		{"bits", []vector.Metric{vector.Hamming}, within(bits, false), true},
 	}
 }
 
@@ -87,11 +85,11 @@ func rounded(tb testing.TB, data []float32, format vector.Format) vector.Matrix 
 // rescore finds four times as many rows by integers, and the nearest of them by floats.
 func rescore(floats, codes vector.Matrix, q []float32, metric vector.Metric) (*vector.Result, error) {
 	ctx := context.Background()
-	found, err := vector.Nearest(ctx, codes, q, 4*neighbors, metric, vector.Options{Workers: *threads, QuantizeQueries: true})
+	found, err := vector.Nearest(ctx, codes, q, 4**nearest, metric, vector.Options{Workers: *threads, QuantizeQueries: true})
 	if err != nil {
 		return nil, err
 	}
-	all := &vector.Result{K: neighbors}
+	all := &vector.Result{K: *nearest}
 	for i := range len(q) / *dim {
 		positions, _ := found.Query(i)
 		selection := make([]int32, 0, len(positions))
@@ -99,7 +97,7 @@ func rescore(floats, codes vector.Matrix, q []float32, metric vector.Metric) (*v
 			selection = append(selection, int32(p))
 		}
 		slices.Sort(selection)
-		r, err := vector.Nearest(ctx, floats, q[i**dim:(i+1)**dim], neighbors, metric, vector.Options{Selection: selection})
+		r, err := vector.Nearest(ctx, floats, q[i**dim:(i+1)**dim], *nearest, metric, vector.Options{Selection: selection})
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +118,7 @@ func recall(r, exact *vector.Result, queries int) float64 {
 			}
 		}
 	}
-	return float64(same) / float64(queries*neighbors)
+	return float64(same) / float64(queries**nearest)
 }
 
 // floats returns the contents of a file, written first if it is missing: vectors of length 1 in random directions.
@@ -187,7 +185,8 @@ func BenchmarkNearest(b *testing.B) {
 	searches := forms(b, data)
 	answers(b, searches, all)
 	bench := func(format, metric string, n int, impl string, f func(b *testing.B)) {
-		name := fmt.Sprintf("format=%s/metric=%s/dim=%d/rows=%d/queries=%d/threads=%d/impl=%s", format, metric, *dim, *rows, n, *threads, impl)
+		name := fmt.Sprintf("format=%s/metric=%s/dim=%d/rows=%d/k=%d/queries=%d/threads=%d/impl=%s", format, metric, *dim, *rows,
+			*nearest, n, *threads, impl)
 		b.Run(name, f)
 	}
 	bench("float32", "none", 1, "read", func(b *testing.B) {
@@ -208,6 +207,7 @@ func BenchmarkNearest(b *testing.B) {
 			}
 		}
 		for _, metric := range searches[0].metrics {
+			bench("float32", nameOf(metric), n, "vek", func(b *testing.B) { benchVek(b, data, q, metric, &searches[0]) })
 			if *loops && n == 1 {
 				bench("float32", nameOf(metric), n, "reference", func(b *testing.B) {
 					for b.Loop() {
