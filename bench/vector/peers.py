@@ -13,6 +13,9 @@
   numkong   dots_packed of int8 and hammings_packed, the rows divided among threads, the k nearest as for numpy. The rows
             have the scales of package vector
 
+Of the format parquet numpy and duckdb read a file of ids and vectors, which is in the page cache, in each search. numpy
+reads it by pyarrow, 50,000 rows at a time.
+
 The positions of the first call are compared with those that the Go benchmark wrote, except for rows whose distances
 differ in the last bits only: at least 99 % of them must be equal. Rows of bits are compared by their distances, because
 many are equal. IndexScalarQuantizer rounds by other scales, and does not round the queries: its recall is printed.
@@ -59,7 +62,27 @@ def codes(v):
     return np.rint(v / scales[:, None]).astype(np.int8), scales
 
 
+def numpy_parquet(q, metric):
+    import pyarrow.parquet as pq
+
+    ids, distances = [], []
+    for b in pq.ParquetFile(os.path.join(args.dir, "rows.parquet")).iter_batches(batch_size=50_000):
+        part = b["v"].flatten().to_numpy().reshape(-1, args.dim)
+        d = -(q @ part.T)
+        if metric == "cosine":
+            d /= np.sqrt(np.einsum("ij,ij->i", part, part))
+        elif metric == "squared-L2":
+            d = np.einsum("ij,ij->i", part, part) + 2 * d
+        found = nearest(d)
+        ids.append(b["id"].to_numpy()[found])
+        distances.append(np.take_along_axis(d, found, 1))
+    ids, distances = np.concatenate(ids, 1), np.concatenate(distances, 1)
+    return np.take_along_axis(ids, np.argsort(distances, axis=1)[:, :K], 1)
+
+
 def numpy_search(form, metric):
+    if form == "parquet":
+        return lambda q: numpy_parquet(q, metric)
     squares = np.einsum("ij,ij->i", rows, rows)
     lengths = np.sqrt(squares)
 
@@ -108,11 +131,15 @@ def duckdb_search(form, metric):
     import duckdb
 
     c = duckdb.connect(config={"threads": args.threads})
+    function = {"dot": "array_negative_inner_product", "cosine": "array_cosine_distance", "squared-L2": "array_distance"}[metric]
+    if form == "parquet":
+        file = os.path.join(args.dir, "rows.parquet")
+        text = f"SELECT id FROM read_parquet('{file}') ORDER BY {function}(v::FLOAT[{args.dim}], ?::FLOAT[{args.dim}]) LIMIT {K}"
+        return lambda q: np.stack([c.execute(text, [v.tolist()]).fetchnumpy()["id"] for v in q])
     c.execute(f"CREATE TABLE items (id BIGINT, v FLOAT[{args.dim}])")
     for first in range(0, len(rows), 100_000):
         part = arrow_table(first, first + 100_000)  # noqa: F841, read by the statement
         c.execute("INSERT INTO items SELECT * FROM part")
-    function = {"dot": "array_negative_inner_product", "cosine": "array_cosine_distance", "squared-L2": "array_distance"}[metric]
     text = f"SELECT id FROM items ORDER BY {function}(v, ?::FLOAT[{args.dim}]) LIMIT {K}"
     return lambda q: np.stack([c.execute(text, [v.tolist()]).fetchnumpy()["id"] for v in q])
 
@@ -162,22 +189,22 @@ def numkong_search(form, metric):
 
 
 CASES = {
-    "numpy": (numpy_search, ["float32"]),
+    "numpy": (numpy_search, ["float32", "parquet"]),
     "faiss": (faiss_search, ["float32", "int8", "bits"]),
     "usearch": (usearch_search, ["float32"]),
     "numkong": (numkong_search, ["int8", "bits"]),
     "sgemm": (sgemm_search, ["float32"]),
-    "duckdb": (duckdb_search, ["float32"]),
+    "duckdb": (duckdb_search, ["float32", "parquet"]),
     "lancedb": (lancedb_search, ["float32"]),
 }
 # One search with many queries takes these engines as long as as many searches.
 ONE_BY_ONE = ["duckdb", "lancedb"]
-METRICS = {"float32": ["dot", "cosine", "squared-L2"], "int8": ["dot", "cosine"], "bits": ["Hamming"]}
+METRICS = {"float32": ["dot", "cosine", "squared-L2"], "parquet": ["dot", "cosine", "squared-L2"], "int8": ["dot", "cosine"], "bits": ["Hamming"]}
 
 
 def check(form, metric, found, n):
     """Returns the share of rows that are equal."""
-    want = np.fromfile(os.path.join(args.dir, f"{form}-{metric}.i64"), np.int64).reshape(-1, K)[:n]
+    want = np.fromfile(os.path.join(args.dir, f"{form.replace('parquet', 'float32')}-{metric}.i64"), np.int64).reshape(-1, K)[:n]
     if form == "bits":
         q, r = bits(queries[:n]), bits(rows)
         count = lambda p: np.unpackbits(q[:, None, :] ^ r[p], axis=2).sum(axis=2)  # noqa: E731

@@ -77,7 +77,7 @@ func read(in io.Reader) ([]*subject, error) {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
-		if len(fields) < 4 || !strings.HasPrefix(fields[0], "BenchmarkNearest/") || fields[3] != "ns/op" {
+		if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") || fields[3] != "ns/op" {
 			continue
 		}
 		ns, err := strconv.ParseFloat(fields[2], 64)
@@ -96,7 +96,7 @@ func add(all *[]*subject, name string, ms float64) error {
 	s, c := subject{least: map[cell]float64{}}, cell{}
 	for _, part := range strings.Split(name, "/")[1:] {
 		key, value, _ := strings.Cut(part, "=")
-		number := map[string]*int{"dim": &s.dim, "rows": &s.rows, "k": &s.k, "queries": &c.queries, "threads": &s.threads}[key]
+		numbers := map[string]*int{"dim": &s.dim, "rows": &s.rows, "k": &s.k, "queries": &c.queries, "threads": &s.threads}
 		switch {
 		case key == "format":
 			s.format = value
@@ -104,12 +104,12 @@ func add(all *[]*subject, name string, ms float64) error {
 			s.metric = value
 		case key == "impl":
 			c.impl, _, _ = strings.Cut(value, "-") // the suffix is the number of processors
-		case number != nil:
+		case numbers[key] != nil:
 			n, err := strconv.Atoi(value)
 			if err != nil {
 				return err
 			}
-			*number = n
+			*numbers[key] = n
 		}
 	}
 	at := slices.IndexFunc(*all, func(o *subject) bool { return o.title() == s.title() })
@@ -143,7 +143,8 @@ func (s *subject) queries() []int {
 
 // ranked returns the names of implementations: own ones, peers, limits.
 func (s *subject) ranked() []string {
-	return slices.SortedStableFunc(slices.Values(s.implementations), func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	byRank := func(a, b string) int { return cmp.Compare(rank(a), rank(b)) }
+	return slices.SortedStableFunc(slices.Values(s.implementations), byRank)
 }
 
 func rank(impl string) int {
