@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cassandra runs real Apache Cassandra nodes for tests, from the jars published on Maven Central. It needs
-// Linux and Java 17, but neither Docker nor a distribution of Cassandra.
+// Linux and Java 17, or Java 11 for Cassandra 4, but neither Docker nor a distribution of Cassandra.
 //
 //	c, err := cassandra.Start(ctx, cassandra.Options{Nodes: 3, Log: t.Log})
 //	defer c.Close()
@@ -28,9 +28,6 @@ import (
 
 // Options, Start and the Cluster.
 
-// Version is the version of Cassandra that runs.
-const Version = "5.0.9"
-
 // Port is the port of the native protocol on every node.
 const Port = 9042
 
@@ -52,6 +49,10 @@ const (
 
 // Options configures a cluster. The zero value means one node without TLS and password.
 type Options struct {
+	// Version is the version of Cassandra: "4.1.10", or a release line, "4.1", for the newest version of the line that this
+	// package was tried with. "" means the version of the environment variable VECQL_TEST_CASSANDRA, else [Version].
+	Version string
+
 	Nodes int      // 0 means 1; at most 250
 	DCs   []string // data center of each node, "datacenter1" beyond the list; every rack is "rack1"
 	TLS   TLS
@@ -95,8 +96,8 @@ type Cluster struct {
 // state of every other node, sees it up, and has the same schema version. ctx bounds the start, not the life of the
 // cluster. The caller closes the cluster.
 //
-// Start installs Java 17 and Maven where they are missing, on a machine with apt-get and the right to use it. Elsewhere
-// the error is a [*MissingError].
+// Start installs Java 17 and Maven where they are missing, on a machine with apt-get and the right to use it, and puts
+// Java 11 of a Python package into the cache. Elsewhere the error is a [*MissingError].
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if !supported {
 		return nil, ErrUnsupported
@@ -105,7 +106,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt, err := prepareRuntime(ctx, o.Log)
+	rt, err := prepareRuntime(ctx, o.Version, o.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +136,11 @@ func start(ctx context.Context, o Options, rt *runtimeFiles) (c *Cluster, err er
 // checked returns o with its defaults filled in, or an error that lists every invalid option.
 func (o Options) checked() (Options, error) {
 	var faults []error
+	version, err := versionOf(o.Version)
+	if err != nil {
+		faults = append(faults, err)
+	}
+	o.Version = version
 	if o.Nodes == 0 {
 		o.Nodes = 1
 	}

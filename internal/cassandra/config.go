@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -25,18 +26,13 @@ var reserved = map[string]bool{
 	"default_keyspace_rf": true,
 }
 
-// javaOptions make a node start fast and use little memory.
+// javaOptions make a node of any version start fast and use little memory.
 var javaOptions = []string{
 	"-Xms64m", "-Xmx512m",
 	// least memory, and least processor time for a process that lives for minutes
 	"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 	"-XX:+ExitOnOutOfMemoryError",
 	"-XX:-UsePerfData",
-	// Cassandra does not start on Java 17 without the next three.
-	"--add-opens", "java.base/java.io=ALL-UNNAMED",
-	"--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
-	"--add-opens", "java.base/jdk.internal.ref=ALL-UNNAMED",
-	"--add-exports", "java.rmi/sun.rmi.registry=ALL-UNNAMED",
 	"-Djava.net.preferIPv4Stack=true",
 	"-Dio.netty.tryReflectionSetAccessible=true",
 	"-Dcassandra-foreground=yes",
@@ -168,6 +164,7 @@ func token(i, n int) string {
 func (n *Node) writeFiles(rt *runtimeFiles) error {
 	o := n.cluster.options
 	settings := n.settings()
+	rt.adapt(settings)
 	for name, value := range o.Set {
 		if err := set(settings, name, value); err != nil {
 			return err
@@ -197,7 +194,7 @@ func (n *Node) writeFiles(rt *runtimeFiles) error {
 			return fmt.Errorf("cassandra: %w", err)
 		}
 	}
-	n.argv = append([]string{rt.java}, javaOptions...)
+	n.argv = slices.Concat([]string{rt.java.path}, javaOptions, rt.javaOptions)
 	if rt.archive != "" {
 		n.argv = append(n.argv, "-XX:SharedArchiveFile="+rt.archive)
 	}

@@ -19,16 +19,39 @@ func TestOptionsChecked(t *testing.T) {
 	o, err := Options{}.checked()
 	require.NoError(t, err)
 	require.Equal(t, 1, o.Nodes)
+	require.NotEmpty(t, o.Version)
 	require.NotPanics(t, func() { o.Log("a log without a listener") })
 
 	_, err = Options{
-		Nodes: 251, TLS: "on", DCs: make([]string, 252),
+		Version: "3.11.19", Nodes: 251, TLS: "on", DCs: make([]string, 252),
 		Set: map[string]any{"rpc_address": "0.0.0.0", "seed_provider.class_name": "x", "read_request_timeout": "1s"},
 	}.checked()
-	for _, want := range []string{"Nodes is 251", `TLS is "on"`, "252 DCs", "rpc_address", "seed_provider"} {
+	for _, want := range []string{`Version is "3.11.19", want a version of `, "Nodes is 251", `TLS is "on"`, "252 DCs", "rpc_address", "seed_provider"} {
 		require.ErrorContains(t, err, want)
 	}
 	require.NotContains(t, err.Error(), "read_request_timeout")
+}
+
+func TestVersionOf(t *testing.T) {
+	for of, want := range map[string]string{
+		"5.0": "5.0.9", "5.0.8": "5.0.8", "6.0": "6.0-alpha2", "6.0-alpha2": "6.0-alpha2", "6.0.0": "6.0.0", "4.1": "4.1.10",
+	} {
+		got, err := versionOf(of)
+		require.NoError(t, err)
+		require.Equal(t, want, got, of)
+	}
+	for _, of := range []string{"5", "6", "2.2.19", "5.1", "new"} {
+		_, err := versionOf(of)
+		require.ErrorContains(t, err, `"`+of+`"`)
+	}
+	t.Setenv(VersionVariable, "6.0")
+	got, err := versionOf("")
+	require.NoError(t, err)
+	require.Equal(t, "6.0-alpha2", got)
+	t.Setenv(VersionVariable, "")
+	got, err = versionOf("")
+	require.NoError(t, err)
+	require.Equal(t, Version, got)
 }
 
 func TestSet(t *testing.T) {
@@ -84,7 +107,7 @@ func TestStartWithoutMaven(t *testing.T) {
 }
 
 func TestMissingErrorIsOneLine(t *testing.T) {
-	both := &MissingError{Packages: []string{javaPackage, mavenPackage}}
+	both := &MissingError{Packages: []string{javaPackage(17), mavenPackage}}
 	require.EqualError(t, both, "cassandra: needs Java 17 and Maven: install packages openjdk-17-jre-headless and maven")
 	tried := &MissingError{Packages: []string{mavenPackage}, Err: errors.New("E: no\n network")}
 	require.EqualError(t, tried, "cassandra: needs Maven: install package maven (E: no network)")

