@@ -130,7 +130,26 @@ func start(ctx context.Context, o Options, rt *runtimeFiles) (c *Cluster, err er
 			return c, err
 		}
 	}
-	return c, c.awaitReady(ctx)
+	if err := c.awaitReady(ctx); err != nil || !rt.fixedReplicas || o.Nodes == 1 {
+		return c, err
+	}
+	return c, c.replicate(ctx)
+}
+
+// replicate does by statements what default_keyspace_rf does: every node becomes a replica of roles and traces.
+func (c *Cluster) replicate(ctx context.Context) error {
+	p, err := c.Nodes[0].dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.end()
+	for _, keyspace := range []string{"system_auth", "system_traces"} {
+		if _, err := p.run(fmt.Sprintf("ALTER KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}",
+			keyspace, len(c.Nodes)), consistencyOne); err != nil {
+			return err
+		}
+	}
+	return c.awaitReady(ctx)
 }
 
 // checked returns o with its defaults filled in, or an error that lists every invalid option.

@@ -160,11 +160,14 @@ func token(i, n int) string {
 	return t.Sub(t, new(big.Int).Lsh(big.NewInt(1), 63)).String()
 }
 
-// writeFiles writes the node's folder and sets its command line.
+// writeFiles writes the node's folder and sets its release and command line.
 func (n *Node) writeFiles(rt *runtimeFiles) error {
 	o := n.cluster.options
 	settings := n.settings()
-	rt.adapt(settings)
+	rt.remove(settings)
+	if rt.noPEM && n.cluster.creds != nil {
+		n.cluster.creds.useStores(settings["client_encryption_options"].(map[string]any))
+	}
 	for name, value := range o.Set {
 		if err := set(settings, name, value); err != nil {
 			return err
@@ -172,6 +175,9 @@ func (n *Node) writeFiles(rt *runtimeFiles) error {
 	}
 	if settings["num_tokens"] == 1 {
 		settings["initial_token"] = token(n.index, len(n.cluster.Nodes))
+	}
+	if err := rt.rename(settings); err != nil {
+		return err
 	}
 	yaml, err := json.MarshalIndent(settings, "", "  ") // JSON is YAML
 	if err != nil {
@@ -194,6 +200,9 @@ func (n *Node) writeFiles(rt *runtimeFiles) error {
 			return fmt.Errorf("cassandra: %w", err)
 		}
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.release = rt.release
 	n.argv = slices.Concat([]string{rt.java.path}, javaOptions, rt.javaOptions)
 	if rt.archive != "" {
 		n.argv = append(n.argv, "-XX:SharedArchiveFile="+rt.archive)

@@ -29,6 +29,8 @@ type credentials struct {
 	certFile   string // the client's
 	keyFile    string // the client's
 	serverFile string // key, then chain, as PEMBasedSslContextFactory reads it
+	storeFile  string // the same as a JKS store
+	trustFile  string // the authority's certificate as a JKS store
 }
 
 // identity is a certificate and its key.
@@ -91,12 +93,15 @@ func newCredentials(dir string, hosts []string) (*credentials, error) {
 		return nil, fmt.Errorf("cassandra: certificates: %w", err)
 	}
 	serverKey, serverErr := server.keyPEM()
+	store, storeErr := keyStore(server, authority)
 	clientKey, clientErr := client.keyPEM()
 	c := &credentials{
 		caFile:     filepath.Join(dir, "ca.pem"),
 		certFile:   filepath.Join(dir, "client.pem"),
 		keyFile:    filepath.Join(dir, "client.key"),
 		serverFile: filepath.Join(dir, "server.pem"),
+		storeFile:  filepath.Join(dir, "server.jks"),
+		trustFile:  filepath.Join(dir, "ca.jks"),
 		config: &tls.Config{
 			MinVersion:   tls.VersionTLS12,
 			RootCAs:      x509.NewCertPool(),
@@ -104,7 +109,9 @@ func newCredentials(dir string, hosts []string) (*credentials, error) {
 		},
 	}
 	c.config.RootCAs.AddCert(authority.cert)
-	err = errors.Join(serverErr, clientErr,
+	err = errors.Join(serverErr, clientErr, storeErr,
+		os.WriteFile(c.storeFile, store, 0o600),
+		os.WriteFile(c.trustFile, trustStore(authority), 0o644),
 		os.WriteFile(c.caFile, authority.certPEM(), 0o644),
 		os.WriteFile(c.certFile, client.certPEM(), 0o644),
 		os.WriteFile(c.keyFile, clientKey, 0o600),
@@ -113,4 +120,15 @@ func newCredentials(dir string, hosts []string) (*credentials, error) {
 		return nil, fmt.Errorf("cassandra: certificates: %w", err)
 	}
 	return c, nil
+}
+
+// useStores names the JKS stores in the place of the PEM files.
+func (c *credentials) useStores(encryption map[string]any) {
+	delete(encryption, "ssl_context_factory")
+	for name, value := range map[string]any{
+		"store_type": "JKS", "keystore": c.storeFile, "keystore_password": storePassword,
+		"truststore": c.trustFile, "truststore_password": storePassword,
+	} {
+		encryption[name] = value
+	}
 }

@@ -23,12 +23,13 @@ type Node struct {
 	index   int
 	host    string
 	dir     string
-	argv    []string
 
-	mu     sync.Mutex // guards the fields below
-	proc   *process   // nil unless started; kept if the process exits by itself
-	since  time.Time
-	paused bool
+	mu      sync.Mutex // guards the fields below
+	release release
+	argv    []string
+	proc    *process // nil unless started; kept if the process exits by itself
+	since   time.Time
+	paused  bool
 }
 
 // state is the state of a node's process.
@@ -100,6 +101,13 @@ func (n *Node) state() state {
 		return paused
 	}
 	return running
+}
+
+// line returns the release line of the node.
+func (n *Node) line() release {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.release
 }
 
 func (n *Node) started() time.Time {

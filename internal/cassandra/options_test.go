@@ -34,13 +34,13 @@ func TestOptionsChecked(t *testing.T) {
 
 func TestVersionOf(t *testing.T) {
 	for of, want := range map[string]string{
-		"5.0": "5.0.9", "5.0.8": "5.0.8", "6.0": "6.0-alpha2", "6.0-alpha2": "6.0-alpha2", "6.0.0": "6.0.0", "4.1": "4.1.10",
+		"5.0": "5.0.9", "5.0.8": "5.0.8", "6.0": "6.0-alpha2", "6.0-alpha2": "6.0-alpha2", "6.0.0": "6.0.0", "4.1": "4.1.10", "4.0": "4.0.19",
 	} {
 		got, err := versionOf(of)
 		require.NoError(t, err)
 		require.Equal(t, want, got, of)
 	}
-	for _, of := range []string{"5", "6", "2.2.19", "5.1", "new"} {
+	for _, of := range []string{"5", "6", "2.2.19", "5.1", "6.1", "new"} {
 		_, err := versionOf(of)
 		require.ErrorContains(t, err, `"`+of+`"`)
 	}
@@ -52,6 +52,20 @@ func TestVersionOf(t *testing.T) {
 	got, err = versionOf("")
 	require.NoError(t, err)
 	require.Equal(t, Version, got)
+}
+
+func TestRename(t *testing.T) {
+	s := map[string]any{"request_timeout": "20s", "key_cache_size": "8MiB", "sasi_indexes_enabled": true, "num_tokens": 1}
+	require.NoError(t, releases["4.0"].rename(s))
+	require.Equal(t, map[string]any{
+		"request_timeout_in_ms": 20000, "key_cache_size_in_mb": 8, "enable_sasi_indexes": true, "num_tokens": 1,
+	}, s)
+	for _, value := range []any{"20", "20x", 20, nil} {
+		require.ErrorContains(t, releases["4.0"].rename(map[string]any{"request_timeout": value}), "request_timeout is")
+	}
+	s = map[string]any{"request_timeout": "20s"}
+	require.NoError(t, releases["4.1"].rename(s))
+	require.Equal(t, map[string]any{"request_timeout": "20s"}, s)
 }
 
 func TestSet(t *testing.T) {

@@ -76,7 +76,7 @@ func (c *Cluster) agree(ctx context.Context) (*Node, error) {
 
 // ready returns the node's schema version if the node responds and, in a cluster of several nodes, has the current
 // gossip generation of every other node, has every column of system.peers_v2 that drivers read, and counts at least as
-// many nodes up as are running.
+// many nodes up as are running. Cassandra 4.0 has no table of the generations.
 func (n *Node) ready(ctx context.Context, up []*Node) (schema []byte, err error) {
 	p, err := n.dial(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func (n *Node) ready(ctx context.Context, up []*Node) (schema []byte, err error)
 	}
 	defer p.end()
 	if others := len(n.cluster.Nodes) - 1; others > 0 {
-		tail, err := p.query("SELECT count(host_id), count(native_address), count(tokens), count(data_center), count(schema_version) FROM system.peers_v2", 5*12)
+		tail, err := p.query("SELECT count(host_id), count(native_address), count(data_center), count(schema_version) FROM system.peers_v2", 4*12)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,15 @@ func (n *Node) ready(ctx context.Context, up []*Node) (schema []byte, err error)
 				return nil, fmt.Errorf("system.peers_v2 has complete rows of %d of %d nodes", got, others)
 			}
 		}
+		if tokens, err := p.run("SELECT tokens FROM system.peers_v2", consistencyOne); err != nil {
+			return nil, err
+		} else if bytes.Contains(tokens, null) { // which count() of Cassandra 4 cannot count
+			return nil, errors.New("system.peers_v2 has a row without tokens")
+		}
 		for _, other := range up {
+			if n.line().noGossipTable {
+				break
+			}
 			tail, err := p.query("SELECT max(generation) FROM system_views.gossip_info WHERE address = '"+other.host+
 				"' ALLOW FILTERING", 4)
 			if err != nil {
@@ -126,6 +134,9 @@ const (
 
 	errorUnavailable = 0x1000
 )
+
+// null is the length of a cell without a value. Nothing else in a row of tokens, which are decimal, has such bytes.
+var null = []byte{0xff, 0xff, 0xff, 0xff}
 
 // startupBody is the [string map] {"CQL_VERSION": "3.0.0"}.
 var startupBody = []byte("\x00\x01\x00\x0bCQL_VERSION\x00\x053.0.0")

@@ -24,10 +24,23 @@ type release struct {
 	java        int      // major version
 	javaOptions []string // which only this line needs
 	lacks       []string // settings of cassandra.yaml that the line does not have
+
+	// oldNames are the names of settings before Cassandra 4.1, whose values have no unit. nil means none.
+	oldNames map[string]oldName
+	// fixedReplicas means that default_keyspace_rf is among the settings that the line lacks.
+	fixedReplicas bool
+	noGossipTable bool // system_views.gossip_info is missing
+	noPEM         bool // key stores are JKS
 }
 
 // releases are the lines, by the first two numbers of their versions.
 var releases = map[string]release{
+	"4.0": {
+		newest: "4.0.19", java: 11, javaOptions: java11Options,
+		lacks:         []string{"memtable", "native_transport_timeout", "storage_compatibility_mode", "default_keyspace_rf"},
+		oldNames:      oldNames,
+		fixedReplicas: true, noGossipTable: true, noPEM: true,
+	},
 	"4.1": {
 		newest: "4.1.10", java: 11, javaOptions: java11Options,
 		lacks: []string{"memtable", "native_transport_timeout", "storage_compatibility_mode"},
@@ -104,9 +117,61 @@ func lines() []string {
 	return all
 }
 
-// adapt removes the settings of cassandra.yaml that the line does not have.
-func (r release) adapt(settings map[string]any) {
+// oldName is the name of a setting whose value has a fixed unit.
+type oldName struct {
+	name string
+	unit string // as cassandra.yaml writes it; "" for a value without a unit
+}
+
+// oldNames are the settings of this package, and of tests, that have other names in Cassandra 4.0.
+var oldNames = map[string]oldName{
+	"commitlog_sync_period":          {"commitlog_sync_period_in_ms", "ms"},
+	"commitlog_total_space":          {"commitlog_total_space_in_mb", "MiB"},
+	"materialized_views_enabled":     {"enable_materialized_views", ""},
+	"user_defined_functions_enabled": {"enable_user_defined_functions", ""},
+	"sasi_indexes_enabled":           {"enable_sasi_indexes", ""},
+	"drop_compact_storage_enabled":   {"enable_drop_compact_storage", ""},
+	"batch_size_warn_threshold":      {"batch_size_warn_threshold_in_kb", "KiB"},
+	"batch_size_fail_threshold":      {"batch_size_fail_threshold_in_kb", "KiB"},
+	"key_cache_size":                 {"key_cache_size_in_mb", "MiB"},
+	"counter_cache_size":             {"counter_cache_size_in_mb", "MiB"},
+	"file_cache_size":                {"file_cache_size_in_mb", "MiB"},
+	"request_timeout":                {"request_timeout_in_ms", "ms"},
+	"read_request_timeout":           {"read_request_timeout_in_ms", "ms"},
+	"range_request_timeout":          {"range_request_timeout_in_ms", "ms"},
+	"write_request_timeout":          {"write_request_timeout_in_ms", "ms"},
+	"counter_write_request_timeout":  {"counter_write_request_timeout_in_ms", "ms"},
+	"cas_contention_timeout":         {"cas_contention_timeout_in_ms", "ms"},
+	"truncate_request_timeout":       {"truncate_request_timeout_in_ms", "ms"},
+}
+
+// units are the sizes of units, in milliseconds and bytes.
+var units = map[string]int{"ms": 1, "s": 1000, "m": 60_000, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+// remove removes the settings of cassandra.yaml that the line does not have.
+func (r release) remove(settings map[string]any) {
 	for _, name := range r.lacks {
 		delete(settings, name)
 	}
+}
+
+// rename gives settings the names and units of the line.
+func (r release) rename(settings map[string]any) error {
+	for name, old := range r.oldNames {
+		value, ok := settings[name]
+		if !ok {
+			continue
+		}
+		if old.unit != "" {
+			var n int
+			var unit string
+			if _, err := fmt.Sscanf(fmt.Sprint(value), "%d%s", &n, &unit); err != nil || units[unit] == 0 {
+				return fmt.Errorf("cassandra: %s is %v, want a number and its unit", name, value)
+			}
+			value = n * units[unit] / units[old.unit]
+		}
+		delete(settings, name)
+		settings[old.name] = value
+	}
+	return nil
 }
