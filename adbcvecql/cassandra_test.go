@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,8 +35,9 @@ func TestOnServer(t *testing.T) {
 	keyspace := fmt.Sprint("vecql_adbc_", os.Getpid())
 	want := transcript(t, "cassandra://"+cluster.Hosts()[0], nil, keyspace)
 	got := transcript(t, "cassandra://"+hosts, options, keyspace)
+	release := regexp.MustCompile(`"info_name":1,"info_value":\[0,"[^"]+"`) // cqltest has a release of its own
 	for i := range want {
-		require.Equal(t, want[i], got[i])
+		require.Equal(t, release.ReplaceAllString(want[i], ""), release.ReplaceAllString(got[i], ""))
 	}
 	require.Len(t, got, len(want))
 }

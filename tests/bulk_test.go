@@ -16,7 +16,7 @@ import (
 func TestBulk(t *testing.T) {
 	s := connect(t, config(t, plainNode))
 	ks := keyspace(t, s, 1)
-	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (id int, n int, v text, e vector<float, 3>, PRIMARY KEY (id, n))", ks))
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (id int, n int, v text, e %s, PRIMARY KEY (id, n))", ks, floats(s, 3)))
 	const partitions, rows = 30, 100
 	var ids, ns []int32
 	var texts []string
@@ -29,7 +29,7 @@ func TestBulk(t *testing.T) {
 		}
 	}
 	want := column.NewBatch(column.Of("id", ids), column.Of("n", ns), column.Strings("v", texts).WithNulls(null),
-		column.Matrix("e", vectors, 3))
+		floatColumn(s, "e", vectors, 3))
 	for _, batchRows := range []int{1, 0} {
 		exec(t, s, fmt.Sprintf("TRUNCATE %s.t", ks))
 		before := s.Stats().Requests

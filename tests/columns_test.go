@@ -22,7 +22,7 @@ import (
 // record batch and a Parquet file and back, and inserts it into a second table. Both tables must have the same rows,
 // which the server must find by literals.
 func testColumns(t *testing.T, s *vecql.Session, ks string) {
-	cases := typeCases()
+	cases := typeCasesOf(s)
 	var names []string
 	for i := range cases {
 		names = append(names, fmt.Sprintf("v%d", i))

@@ -16,6 +16,7 @@ import (
 // TestDocumentsOnServer stores documents as the adapters of frameworks do, and finds them with filters.
 func TestDocumentsOnServer(t *testing.T) {
 	s := connect(t, config(t, plainNode))
+	requireOffered(t, productOf(t, s), "TestDocumentsOnServer")
 	table := keyspace(t, s, 1) + ".docs"
 	require.NoError(t, s.Query("CREATE TABLE "+table+` (id text PRIMARY KEY, content text, metadata text, embedding vector<float, 4>,
 		lang text, pages int, namespace text)`).Exec(t.Context()))

@@ -65,7 +65,7 @@ func TestKilledNode(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	ks := keyspace(t, s, 3)
-	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v vector<float, %d>)", ks, dim))
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v %s)", ks, floats(s, dim)))
 
 	began := time.Now()
 	var next, acknowledged, failed atomic.Int64
@@ -114,13 +114,12 @@ func TestKilledNode(t *testing.T) {
 		require.NoError(t, err)
 		keys, err := column.Slice[int32](b.Column("k"))
 		require.NoError(t, err)
-		matrix, err := column.MatrixOf[float32](b.Column("v"))
-		require.NoError(t, err)
+		vectors := floatRows(t, b.Column("v"))
 		for r, k := range keys {
 			require.False(t, seen[k], "row %d was read twice", k)
 			seen[k] = true
 			vectorOf(int(k), want)
-			for i, f := range matrix.Row(r) {
+			for i, f := range vectors(r) {
 				if math.Float32bits(f) != math.Float32bits(want[i]) {
 					t.Fatalf("row %d element %d: got %v, want %v", k, i, f, want[i])
 				}

@@ -4,11 +4,13 @@ package tests
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/soak"
 )
@@ -20,42 +22,108 @@ type product uint8
 
 const (
 	cassandra4 product = 1 << iota // and 3
-	cassandra5
+	cassandra5                     // and later
 	scylla
 
 	anyProduct   = cassandra4 | cassandra5 | scylla
 	anyCassandra = cassandra4 | cassandra5
-	hasVectors   = cassandra5 | scylla
+	withVectors  = cassandra5 | scylla
 )
 
-// suite lists the tests that every combination of their products must pass. Each runs as a subtest with a keyspace of
-// its own.
+// missing lists what servers of a product lack: the tests that need it are skipped with the reason, which
+// docs/versions.md counts. A test in none of the lists runs on every product.
+var missing = []struct {
+	product product
+	what    string
+	tests   []string
+}{
+	{cassandra4, "no vectors", []string{
+		"TestSuite/vectors", "TestSuite/ann", "TestSearch", "TestSearchFilters", "TestSearchIndexBuilds", "TestSearchIndexThreeNodes",
+		"TestSearchIndexEmpty", "TestSearchIndexRebuild", "TestSearchIndexRefusals", "TestUnindexedQuery", "TestDocumentsOnServer",
+		"TestSemanticCacheOnServer", "TestParquetLoad",
+	}},
+}
+
+// requireOffered skips the test where servers of the product lack what it needs.
+func requireOffered(t *testing.T, on product, test string) {
+	t.Helper()
+	for _, m := range missing {
+		if m.product == on && slices.Contains(m.tests, test) {
+			t.Skip("missing: " + m.what)
+		}
+	}
+}
+
+// floats returns the type of a column that stores n floats: a vector, or a list where servers have no vectors.
+func floats(s *vecql.Session, n int) string {
+	if hasVectors(s) {
+		return fmt.Sprintf("vector<float, %d>", n)
+	}
+	return "list<float>"
+}
+
+// floatColumn returns a column of rows of n values, for a table's column of the type that floats returns.
+func floatColumn(s *vecql.Session, name string, values []float32, n int) column.Column {
+	if hasVectors(s) {
+		return column.Matrix(name, values, n)
+	}
+	offsets := make([]int32, len(values)/n+1)
+	for i := range offsets {
+		offsets[i] = int32(i * n)
+	}
+	return column.Lists(name, offsets, column.Of("element", values))
+}
+
+// floatRows returns the rows of a column whose type floats returned.
+func floatRows(t *testing.T, c *column.Column) func(row int) []float32 {
+	t.Helper()
+	if c.Type.Kind == column.Vector {
+		m, err := column.MatrixOf[float32](c)
+		require.NoError(t, err)
+		return m.Row
+	}
+	elements, err := column.Slice[float32](&c.Children[0])
+	require.NoError(t, err)
+	return func(row int) []float32 {
+		from, to := c.Elements(row)
+		return elements[from:to]
+	}
+}
+
+// hasVectors reports whether the servers have vectors. ScyllaDB with vectors reports the version of an early Cassandra.
+func hasVectors(s *vecql.Session) bool {
+	release := s.GetHosts()[0].Version
+	return release >= "5" || release < "4"
+}
+
+// suite lists the tests that every combination of their products must pass, but for what is missing. Each runs as a
+// subtest with a keyspace of its own.
 var suite = []struct {
 	name string
 	on   product
 	run  func(t *testing.T, s *vecql.Session, keyspace string)
 }{
-	{"types", cassandra5, testTypes},
-	{"vectors", hasVectors, testVectors},
-	{"nulls", hasVectors, testNulls},
-	{"udt", hasVectors, testUDT},
-	{"paging", hasVectors, testPaging},
-	{"rows", hasVectors, testRows},
-	{"pages", hasVectors, testPages},
-	{"columns", cassandra5, testColumns},
+	{"types", anyCassandra, testTypes},
+	{"vectors", anyProduct, testVectors},
+	{"nulls", anyProduct, testNulls},
+	{"udt", anyProduct, testUDT},
+	{"paging", anyProduct, testPaging},
+	{"rows", anyProduct, testRows},
+	{"pages", anyProduct, testPages},
+	{"columns", anyCassandra, testColumns},
 	{"batch", anyCassandra, testBatch},
 	{"cas", anyProduct, testCAS},
 	{"errors", anyCassandra, testErrors},
 	{"bind", anyProduct, testBind},
-	{"typed", hasVectors, testTyped},
-	{"metadata", cassandra5, testMetadata},
-	{"schema", cassandra5, testSchema},
+	{"typed", anyProduct, testTyped},
+	{"metadata", anyCassandra, testMetadata},
+	{"schema", anyCassandra, testSchema},
 	{"alter", anyCassandra, testAlter},
 	{"reprepare", anyCassandra, testReprepare},
 	{"trace", anyCassandra, testTrace},
-	{"large", cassandra5, testLarge},
-	{"concurrent", hasVectors, testConcurrent},
-	{"ann", cassandra5, testANN},
+	{"large", anyCassandra, testLarge},
+	{"concurrent", anyProduct, testConcurrent},
+	{"ann", anyCassandra, testANN},
 	{"timestamps", anyProduct, testTimestamps},
 }
 
@@ -122,7 +190,7 @@ func TestSuite(t *testing.T) {
 				soak.Only(t)
 			}
 			on := cassandra5 // which cqltest emulates, beside the shards and tablets of ScyllaDB
-			if !own {
+			if !m.kind.embedded() {
 				var highest int
 				if on, highest = offered(t, config(t, m.kind)); m.version > highest {
 					t.Skipf("the servers of VECQL_TEST_HOSTS support no later version than %d", highest)
@@ -140,6 +208,7 @@ func TestSuite(t *testing.T) {
 					if c.on&on == 0 {
 						t.Skip("the servers of VECQL_TEST_HOSTS do not support what the test uses")
 					}
+					requireOffered(t, on, "TestSuite/"+c.name)
 					c.run(t, s, keyspace(t, s, replicas))
 				})
 			}

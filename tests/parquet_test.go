@@ -162,6 +162,7 @@ func TestParquetLoad(t *testing.T) {
 
 	cfg := config(t, plainNode)
 	s := connect(t, cfg)
+	requireOffered(t, productOf(t, s), "TestParquetLoad")
 	table := keyspace(t, s, 1) + ".items"
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, embedding vector<float, %d>, label text)", table, loadDim))
 	progress := filepath.Join(dir, "progress.json")

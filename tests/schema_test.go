@@ -53,13 +53,17 @@ func (l *tableLog) changed(c vecql.SchemaChange) {
 }
 
 func testSchema(t *testing.T, s *vecql.Session, ks string) {
+	texts, using := "list<frozen<list<text>>>", ""
+	if hasVectors(s) {
+		texts, using = "vector<frozen<list<text>>, 2>", " USING 'sai'"
+	}
 	for _, stmt := range []string{
 		`CREATE TYPE %s.zip (code text)`,
 		`CREATE TYPE %s."Address" (street text, zips frozen<list<frozen<zip>>>)`,
 		`CREATE TABLE %s.rich (a uuid, "B" int, c timeuuid, d text, s map<text, frozen<tuple<int, frozen<zip>>>> STATIC, home frozen<"Address">,
-			v vector<float, 3>, n vector<frozen<list<text>>, 2>, tags set<text>, dur duration,
+			v ` + floats(s, 3) + `, n ` + texts + `, tags set<text>, dur duration,
 			PRIMARY KEY ((a, "B"), c, d)) WITH CLUSTERING ORDER BY (c DESC, d ASC) AND comment = 'it''s rich' AND default_time_to_live = 60`,
-		`CREATE INDEX rich_v ON %s.rich (v) USING 'sai'`,
+		`CREATE INDEX rich_v ON %s.rich (v)` + using,
 		`CREATE TABLE %s.hits (id int PRIMARY KEY, n counter)`,
 	} {
 		exec(t, s, fmt.Sprintf(stmt, ks))
@@ -131,7 +135,7 @@ func TestListeners(t *testing.T) {
 	}
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.x (id int PRIMARY KEY)", ks))
 	want("+x")
-	exec(t, s, fmt.Sprintf("ALTER TABLE %s.x ADD v vector<float, 3>", ks))
+	exec(t, s, fmt.Sprintf("ALTER TABLE %s.x ADD v %s", ks, floats(s, 3)))
 	want("+x, ~x 1 2")
 	exec(t, s, fmt.Sprintf("DROP TABLE %s.x", ks))
 	want("+x, ~x 1 2, -x")

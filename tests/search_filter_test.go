@@ -20,6 +20,7 @@ func TestSearchFilters(t *testing.T) {
 	for name, k := range map[string]kind{"Cassandra": plainNode, "cqltest": embeddedNode} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, config(t, k))
+			requireOffered(t, productOf(t, s), "TestSearchFilters")
 			ks := keyspace(t, s, 1)
 			exec(t, s, fmt.Sprintf(`CREATE TABLE %s.t (a int, b int, c int, d int, e text, name text, n int, x int, yes boolean, s text static,
 				v vector<float, 2>, PRIMARY KEY ((a, b), c, d, e))`, ks))

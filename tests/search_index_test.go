@@ -40,6 +40,7 @@ func insertVectors(t *testing.T, s *vecql.Session, table string, rows, dim int) 
 func TestSearchIndexBuilds(t *testing.T) {
 	const dim = 384
 	s := open(t, config(t, plainNode))
+	requireOffered(t, productOf(t, s), "TestSearchIndexBuilds")
 	four := config(t, plainNode)
 	four.Protocol.Version = 4
 	s4, err := vecql.NewSession(t.Context(), *four)
@@ -115,6 +116,7 @@ func TestSearchIndexThreeNodes(t *testing.T) {
 	soak.Only(t)
 	const dim = 384
 	s := open(t, config(t, threeNodes))
+	requireOffered(t, productOf(t, s), "TestSearchIndexThreeNodes")
 	ks := keyspace(t, s, 3)
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v vector<float, %d>)", ks, dim))
 	insertVectors(t, s, ks+".t", 500, dim)
@@ -133,6 +135,7 @@ func TestSearchIndexThreeNodes(t *testing.T) {
 // TestSearchIndexEmpty waits for the index of an empty table, and filters by the columns of its options.
 func TestSearchIndexEmpty(t *testing.T) {
 	s := open(t, config(t, plainNode))
+	requireOffered(t, productOf(t, s), "TestSearchIndexEmpty")
 	ks := keyspace(t, s, 1)
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (a int, b int, c int, name text, v vector<float, 2>, PRIMARY KEY ((a, b), c))", ks))
 	target := ks + ".t(v)"
@@ -155,6 +158,7 @@ func TestSearchIndexEmpty(t *testing.T) {
 // TestSearchIndexRebuild replaces an index. The server refuses a second one of the column, and an option.
 func TestSearchIndexRebuild(t *testing.T) {
 	s := open(t, config(t, plainNode))
+	requireOffered(t, productOf(t, s), "TestSearchIndexRebuild")
 	ks := keyspace(t, s, 1)
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v vector<float, 2>)", ks))
 	require.NoError(t, search.CreateIndex(t.Context(), s, ks+".t", vector.Dot, search.IndexOptions{}))
@@ -181,6 +185,7 @@ func TestSearchIndexRebuild(t *testing.T) {
 // TestSearchIndexRefusals requires that the server refuses what CreateIndex refuses.
 func TestSearchIndexRefusals(t *testing.T) {
 	s := open(t, config(t, plainNode))
+	requireOffered(t, productOf(t, s), "TestSearchIndexRefusals")
 	ks := keyspace(t, s, 1)
 	exec(t, s, fmt.Sprintf(`CREATE TABLE %s.t (k int PRIMARY KEY, v vector<float, 3>, one vector<float, 1>, ints vector<int, 3>,
 		doubles vector<double, 3>, took duration, name text)`, ks))

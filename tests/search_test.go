@@ -32,12 +32,12 @@ var searchSuite = []struct {
 	on   product
 	run  func(t *testing.T, s *vecql.Session, keyspace string)
 }{
-	{"nearest", hasVectors, testNearest},
-	{"filter", hasVectors, testFilter},
-	{"index", hasVectors, testIndex},
-	{"recall", hasVectors, testRecall},
-	{"refused", hasVectors, testSearchRefused},
-	{"limit", hasVectors, testSearchLimit},
+	{"nearest", withVectors, testNearest},
+	{"filter", withVectors, testFilter},
+	{"index", withVectors, testIndex},
+	{"recall", withVectors, testRecall},
+	{"refused", withVectors, testSearchRefused},
+	{"limit", withVectors, testSearchLimit},
 	{"zero vectors of Cassandra", cassandra5, testZeroVectors},
 	{"consistency of Cassandra", cassandra5, testSearchConsistency},
 	{"paging of Cassandra", cassandra5, testSearchPaging},
@@ -56,6 +56,7 @@ func TestSearch(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := connect(t, config(t, c.kind))
 			on := productOf(t, s)
+			requireOffered(t, on, "TestSearch")
 			for _, test := range searchSuite {
 				if test.on&on != 0 {
 					t.Run(test.name, func(t *testing.T) { test.run(t, s, keyspace(t, s, c.replicas)) })
@@ -441,6 +442,7 @@ func TestUnindexedQuery(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Close()) }()
 	s := connect(t, &vecql.ClusterConfig{Hosts: c.Hosts()})
+	requireOffered(t, productOf(t, s), "TestUnindexedQuery")
 	for i, x := range []float32{0, float32(math.NaN()), 2e17} {
 		ks := fmt.Sprintf("unindexed%d", i)
 		exec(t, s, "CREATE KEYSPACE "+ks+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")

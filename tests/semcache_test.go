@@ -16,6 +16,7 @@ import (
 // other.
 func TestSemanticCacheOnServer(t *testing.T) {
 	s := connect(t, config(t, plainNode))
+	requireOffered(t, productOf(t, s), "TestSemanticCacheOnServer")
 	name := keyspace(t, s, 1)
 	config := semcache.Config{Table: name + ".answers", Model: "model-1", Dimension: 32, TTL: time.Hour}
 	require.NoError(t, semcache.Create(t.Context(), s, config))

@@ -193,7 +193,7 @@ func (f *formTable) ask(key int, typ, statement string) string {
 	}
 	var cell []byte
 	read := fmt.Sprintf("SELECT CAST_TO_BLOB(v_%s) FROM %s WHERE k = %d", typ, f.name, key)
-	read = strings.ReplaceAll(read, "CAST_TO_BLOB", typ+"_as_blob")
+	read = strings.ReplaceAll(read, "CAST_TO_BLOB", function(f.s, typ+"_as_blob"))
 	require.NoError(f.t, f.s.Query(read).Scan(f.t.Context(), &cell), statement)
 	return hex.EncodeToString(cell)
 }
@@ -217,6 +217,18 @@ func (f *formTable) form(key int, typ, text string) textForm {
 		out.bare = f.ask(key, typ, insert(text))
 	}
 	return out
+}
+
+// function returns the name of a function of CQL: Cassandra 4 has toJson for to_json.
+func function(s *vecql.Session, name string) string {
+	words := strings.Split(name, "_")
+	if s.GetHosts()[0].Version >= "5" {
+		return name
+	}
+	for i := range words[1:] {
+		words[1+i] = strings.ToUpper(words[1+i][:1]) + words[1+i][1:]
+	}
+	return strings.Join(words, "")
 }
 
 // every returns each n-th line.
@@ -289,10 +301,10 @@ func TestPrintedForms(t *testing.T) {
 	require.NoError(t, s.Query(create+")").Exec(t.Context()))
 	for typ, cells := range printForms {
 		for _, cell := range cells {
-			blob := fmt.Sprintf("INSERT INTO %s (k, v_%s) VALUES (1, blob_as_%[2]s(0x%s))", name, typ, cell)
+			blob := fmt.Sprintf("INSERT INTO %s (k, v_%s) VALUES (1, %s(0x%s))", name, typ, function(s, "blob_as_"+typ), cell)
 			require.NoError(t, s.Query(blob).Exec(t.Context()), blob)
 			var inJSON, cast string
-			read := fmt.Sprintf("SELECT to_json(v_%s) FROM %s", typ, name)
+			read := fmt.Sprintf("SELECT %s(v_%s) FROM %s", function(s, "to_json"), typ, name)
 			if err := s.Query(read).Scan(t.Context(), &inJSON); err != nil {
 				inJSON = "-"
 			}

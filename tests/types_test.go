@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,21 +28,20 @@ func exec(t *testing.T, s *vecql.Session, stmt string, values ...any) {
 	require.NoError(t, s.Query(stmt, values...).Exec(t.Context()), "%.200s", stmt)
 }
 
-// typeCases lists one column per CQL type: the value written, and the literal by which the server must find the row.
-func typeCases() []struct {
+// typeCase is a column of a CQL type: the value written, and the literal by which the server must find the row.
+type typeCase struct {
 	cql     string
 	value   any
 	literal string // empty if WHERE cannot compare the type
-} {
+}
+
+// typeCases lists one column per CQL type.
+func typeCases() []typeCase {
 	id := cql.MustRandomUUID()
 	timeID := cql.TimeUUID()
 	at := time.Date(2024, 2, 29, 13, 14, 15, 678e6, time.UTC)
 	bigVarint, _ := new(big.Int).SetString("-123456789012345678901234567890", 10)
-	return []struct {
-		cql     string
-		value   any
-		literal string
-	}{
+	return []typeCase{
 		{"ascii", "plain", "'plain'"},
 		{"text", "naïve ☃ text", "'naïve ☃ text'"},
 		{"blob", []byte{0, 1, 0xFE, 0xFF}, "0x0001feff"},
@@ -70,8 +70,17 @@ func typeCases() []struct {
 	}
 }
 
+// typeCasesOf returns the cases whose types the servers have.
+func typeCasesOf(s *vecql.Session) []typeCase {
+	all := typeCases()
+	if !hasVectors(s) {
+		all = slices.DeleteFunc(all, func(c typeCase) bool { return strings.HasPrefix(c.cql, "vector<") })
+	}
+	return all
+}
+
 func testTypes(t *testing.T, s *vecql.Session, ks string) {
-	cases := typeCases()
+	cases := typeCasesOf(s)
 	table := ks + ".types"
 	var create strings.Builder
 	fmt.Fprintf(&create, "CREATE TABLE %s (k int PRIMARY KEY", table)
@@ -202,7 +211,7 @@ func deref(p any) any {
 }
 
 func testNulls(t *testing.T, s *vecql.Session, ks string) {
-	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, i int, t text, v vector<float, 2>, l list<int>)", ks))
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, i int, t text, v %s, l list<int>)", ks, floats(s, 2)))
 	insert := fmt.Sprintf("INSERT INTO %s.t (k, i, t, v, l) VALUES (?, ?, ?, ?, ?)", ks)
 	exec(t, s, insert, 1, nil, (*string)(nil), []float32(nil), cql.Null[[]int]{})
 	exec(t, s, insert, 2, 0, "", []float32{0, 0}, []int{})
@@ -235,7 +244,7 @@ type address struct {
 }
 
 func testUDT(t *testing.T, s *vecql.Session, ks string) {
-	exec(t, s, fmt.Sprintf("CREATE TYPE %s.address (street text, house_no int, pos vector<float, 2>)", ks))
+	exec(t, s, fmt.Sprintf("CREATE TYPE %s.address (street text, house_no int, pos %s)", ks, floats(s, 2)))
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, a frozen<address>, l list<frozen<address>>)", ks))
 	a := address{Street: "Main", No: 5, Pos: []float32{1, 2}}
 	exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, a, l) VALUES (?, ?, ?)", ks), 1, a, []address{a, a})
@@ -256,7 +265,7 @@ func testUDT(t *testing.T, s *vecql.Session, ks string) {
 }
 
 func testLarge(t *testing.T, s *vecql.Session, ks string) {
-	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, b blob, v vector<float, 8000>)", ks))
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, b blob, v %s)", ks, floats(s, 8000)))
 	blob := make([]byte, 3<<20) // longer than many segments and than small buffers
 	for i := range blob {
 		blob[i] = byte(i * i >> 3)

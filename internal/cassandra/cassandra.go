@@ -155,7 +155,7 @@ func (c *Cluster) replicate(ctx context.Context) error {
 // checked returns o with its defaults filled in, or an error that lists every invalid option.
 func (o Options) checked() (Options, error) {
 	var faults []error
-	version, err := versionOf(o.Version)
+	version, err := VersionOf(o.Version)
 	if err != nil {
 		faults = append(faults, err)
 	}

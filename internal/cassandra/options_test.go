@@ -36,20 +36,20 @@ func TestVersionOf(t *testing.T) {
 	for of, want := range map[string]string{
 		"5.0": "5.0.9", "5.0.8": "5.0.8", "6.0": "6.0-alpha2", "6.0-alpha2": "6.0-alpha2", "6.0.0": "6.0.0", "4.1": "4.1.10", "4.0": "4.0.19",
 	} {
-		got, err := versionOf(of)
+		got, err := VersionOf(of)
 		require.NoError(t, err)
 		require.Equal(t, want, got, of)
 	}
 	for _, of := range []string{"5", "6", "2.2.19", "5.1", "6.1", "new"} {
-		_, err := versionOf(of)
+		_, err := VersionOf(of)
 		require.ErrorContains(t, err, `"`+of+`"`)
 	}
 	t.Setenv(VersionVariable, "6.0")
-	got, err := versionOf("")
+	got, err := VersionOf("")
 	require.NoError(t, err)
 	require.Equal(t, "6.0-alpha2", got)
 	t.Setenv(VersionVariable, "")
-	got, err = versionOf("")
+	got, err = VersionOf("")
 	require.NoError(t, err)
 	require.Equal(t, Version, got)
 }

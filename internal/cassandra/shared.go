@@ -72,7 +72,7 @@ func Shared(ctx context.Context) (*Server, error) {
 	if use.server != nil {
 		return use.server, nil
 	}
-	version, err := versionOf("")
+	version, err := VersionOf("")
 	if err != nil {
 		return nil, err
 	}

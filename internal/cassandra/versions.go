@@ -89,8 +89,8 @@ func line(version string) string {
 	return parts[0] + "." + minor
 }
 
-// versionOf returns the version that a value of [Options.Version] means: a release line means its newest version.
-func versionOf(version string) (string, error) {
+// VersionOf returns the version that a value of [Options.Version] means: a release line means its newest version.
+func VersionOf(version string) (string, error) {
 	if version == "" {
 		version = os.Getenv(VersionVariable)
 	}
@@ -99,7 +99,7 @@ func versionOf(version string) (string, error) {
 	}
 	r, ok := releases[line(version)]
 	if !ok {
-		return "", fmt.Errorf("cassandra: Version is %q, want a version of %s", version, strings.Join(lines(), ", "))
+		return "", fmt.Errorf("cassandra: Version is %q, want a version of %s", version, strings.Join(Lines(), ", "))
 	}
 	if version == line(version) {
 		return r.newest, nil
@@ -107,8 +107,8 @@ func versionOf(version string) (string, error) {
 	return version, nil
 }
 
-// lines returns the release lines, the oldest first.
-func lines() []string {
+// Lines returns the release lines, the oldest first.
+func Lines() []string {
 	var all []string
 	for l := range releases {
 		all = append(all, l)
