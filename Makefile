@@ -9,7 +9,7 @@ ROWS = 1000000
 SAMPLE = 25
 SEED = 1
 
-.PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc frameworks beam beam-flink ecosystem gocql-suites demo
+.PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all test-servers integration interop otel sql adbc wheel test-adbc frameworks beam beam-flink ecosystem gocql-suites demo
 .PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-search bench-clickbench bench-adbc bench-sql
 
 all: test lint
@@ -81,6 +81,11 @@ mutate-list:
 mutate-all:
 	go run ./tests/mutate tree -sample 400 -seed $(SEED)
 	go run ./tests/mutate
+
+# The tests that use servers, in their full sizes, on real nodes of each version of Cassandra; the table of docs/versions.md.
+# It takes hours. VERSIONS=6.0 PARTS='suite|tool' runs a part, after which the table has the other results of earlier runs.
+test-servers:
+	go run ./tests/servers $(if $(VERSIONS),-versions '$(VERSIONS)') -parts '$(PARTS)'
 
 # Only the tests that use servers, in their full sizes: those of VECQL_TEST_HOSTS, or Cassandra nodes that the tests start.
 integration:
