@@ -124,8 +124,8 @@ func (k *cluster) nodesChanged() {
 	k.changes.notify()
 }
 
-// swapTopology installs the snapshot of a view. It returns the previous snapshot and the nodes of the new one, no nodes
-// if the session is closed.
+// swapTopology installs the snapshot of a view. A view of the same nodes keeps their ring, whose tokens take long to
+// sort. It returns the previous snapshot and the nodes of the new one, no nodes if the session is closed.
 func (k *cluster) swapTopology(view clusterView) (old *topology, nodes []*node) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -133,6 +133,11 @@ func (k *cluster) swapTopology(view clusterView) (old *topology, nodes []*node) 
 		return &topology{}, nil
 	}
 	old = k.topo.Load()
+	k.replication.carryOver(&view)
+	if old.hasNodes(view.nodes) {
+		k.topo.Store(old.withKeyspaces(view.keyspaces))
+		return old, old.nodes
+	}
 	for _, n := range view.nodes {
 		if n.excluded {
 			continue
@@ -144,7 +149,6 @@ func (k *cluster) swapTopology(view clusterView) (old *topology, nodes []*node) 
 		}
 		nodes = append(nodes, n)
 	}
-	k.replication.carryOver(&view)
 	topo := newTopology(nodes, &view, &k.routing)
 	k.topo.Store(topo)
 	topo.followTablets(old)

@@ -76,17 +76,16 @@ func BenchmarkScaleView(b *testing.B) {
 	} {
 		name := fmt.Sprintf("nodes=%d/tokens=%d/tables=%d/tablets=%d", c.nodes, c.tokens, c.tables, c.tables*c.tabletsEach)
 		b.Run(name, func(b *testing.B) {
-			s := bareSession()
-			s.log = quietlog.New(slog.New(slog.DiscardHandler), "node")
-			s.topo.Store(&topology{routing: &s.routing})
-			s.ctx, s.cancel = b.Context(), func() {}
+			s := scaleSession(b)
 			before := scaleHeap()
 			addScaleTablets(&s.routing.tablets, c.tables, max(c.tabletsEach, 1), c.nodes)
 			tablets := scaleHeap() - before
 			s.swapTopology(scaleView(c.nodes, c.tokens))
-			view := scaleView(c.nodes, c.tokens)
+			view, moved := scaleView(c.nodes, c.tokens), scaleView(c.nodes, c.tokens)
+			moved.nodes[0].info.Tokens[0]++ // a view of equal nodes keeps the ring
 			b.ReportAllocs()
 			for b.Loop() {
+				view, moved = moved, view
 				s.swapTopology(view)
 			}
 			b.ReportMetric(float64(tablets)/1e6, "MB-tablets")
@@ -94,6 +93,82 @@ func BenchmarkScaleView(b *testing.B) {
 			require.Equal(b, c.tables*c.tabletsEach, s.routing.tablets.Len())
 		})
 	}
+}
+
+// BenchmarkScaleSameView installs a view of the nodes that the session has already.
+func BenchmarkScaleSameView(b *testing.B) {
+	for _, c := range []struct{ nodes, tokens int }{{1000, 1}, {1000, 256}} {
+		b.Run(fmt.Sprintf("nodes=%d/tokens=%d", c.nodes, c.tokens), func(b *testing.B) {
+			s := scaleSession(b)
+			s.swapTopology(scaleView(c.nodes, c.tokens))
+			view := scaleView(c.nodes, c.tokens)
+			b.ReportAllocs()
+			for b.Loop() {
+				s.swapTopology(view)
+			}
+		})
+	}
+}
+
+// TestViewKeepsRing: a view of equal nodes keeps the snapshot, one of other keyspaces its nodes and ring.
+func TestViewKeepsRing(t *testing.T) {
+	s := scaleSession(t)
+	s.swapTopology(scaleView(4, 2))
+	first := s.topo.Load()
+	s.swapTopology(scaleView(4, 2))
+	require.Same(t, first, s.topo.Load())
+
+	view := scaleView(4, 2)
+	delete(view.keyspaces, "ks0")
+	view.keyspaces["ks1"] = placement.ParseStrategy(map[string]string{"class": "SimpleStrategy", "replication_factor": "4"})
+	s.swapTopology(view)
+	next := s.topo.Load()
+	require.Same(t, &first.tokens[0], &next.tokens[0])
+	require.Same(t, first.nodes[0], next.nodes[0])
+	require.Len(t, next.keyspaces, 9)
+	require.Len(t, next.replicasOf("ks1", 0), 4)
+	require.Len(t, next.replicasOf("ks2", 0), 3)
+	require.Nil(t, next.replicasOf("ks0", 0))
+	require.Len(t, next.placing.same, 4)
+	view = scaleView(4, 2)
+	view.keyspaces = map[string]placement.Strategy{"ks3": view.keyspaces["ks3"]}
+	s.swapTopology(view)
+	require.Len(t, s.topo.Load().placing.same, 1, "strategies that no keyspace has are dropped")
+	require.Nil(t, first.replicasOf("more", 0))
+	require.NotNil(t, first.replicasOf("ks0", 0), "the old snapshot stays")
+
+	for name, change := range map[string]func(*node){
+		"a token":    func(n *node) { n.info.Tokens[1]++ },
+		"excluded":   func(n *node) { n.excluded = true },
+		"remote":     func(n *node) { n.remote = true },
+		"the tier":   func(n *node) { n.tier = 2 },
+		"an address": func(n *node) { n.info.Address = netip.MustParseAddrPort("10.9.9.9:9042") },
+		"a version":  func(n *node) { n.info.Version = "6.0" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.swapTopology(scaleView(4, 2))
+			before, view := s.topo.Load(), scaleView(4, 2)
+			change(view.nodes[3])
+			s.swapTopology(view)
+			require.NotSame(t, before, s.topo.Load())
+			require.True(t, s.topo.Load().hasNodes(view.nodes))
+		})
+	}
+	s.swapTopology(scaleView(3, 2))
+	require.Len(t, s.topo.Load().nodes, 3)
+	s.closed.Store(true)
+	_, nodes := s.swapTopology(scaleView(4, 2))
+	require.Empty(t, nodes)
+}
+
+// scaleSession returns a session without connections.
+func scaleSession(t testing.TB) *Session {
+	t.Helper()
+	s := bareSession()
+	s.log = quietlog.New(slog.New(slog.DiscardHandler), "node")
+	s.topo.Store(&topology{routing: &s.routing})
+	s.ctx, s.cancel = t.Context(), func() {}
+	return s
 }
 
 func scaleHeap() uint64 {

@@ -48,6 +48,7 @@ type topology struct {
 	ids       []cql.UUID           // ids of nodes, in the same order
 	usable    []*node              // nodes that requests may go to, the nearest first
 	hosts     []*cql.Host          // hosts of usable
+	members   []*node              // all nodes of the view, in its order
 	excluded  map[cql.UUID]bool    // members of the cluster that HostFilter does not accept
 	tokens    []int64              // the sorted ring: range i ends at tokens[i]; empty unless the partitioner is Murmur3
 	keyspaces map[string]*replicas // a nil value means unknown replicas
@@ -78,7 +79,7 @@ func (p *placing) replicasOf(strategy placement.Strategy) *replicas {
 func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
 	t := &topology{
 		nodes: nodes, excluded: map[cql.UUID]bool{}, keyspaces: make(map[string]*replicas, len(view.keyspaces)),
-		routing: r,
+		routing: r, members: view.nodes,
 	}
 	slices.SortFunc(t.nodes, func(a, b *node) int { return slices.Compare(a.info.ID[:], b.info.ID[:]) })
 	for _, n := range nodes {
@@ -127,6 +128,35 @@ func (t *topology) withKeyspace(name string, strategy *placement.Strategy) *topo
 		next.keyspaces[name] = t.placing.replicasOf(*strategy)
 	}
 	return &next
+}
+
+// withKeyspaces returns a copy of t with the replicas of these keyspaces and of no others, t itself if it has them.
+// Callers hold cluster.mu.
+func (t *topology) withKeyspaces(keyspaces map[string]placement.Strategy) *topology {
+	if t.placing == nil {
+		return t
+	}
+	placed := make(map[string]*replicas, len(keyspaces))
+	same := make(map[string]*replicas, len(t.placing.same))
+	for name, strategy := range keyspaces {
+		placed[name] = t.placing.replicasOf(strategy)
+		same[strategy.Key()] = placed[name]
+	}
+	t.placing.same = same // without the strategies of keyspaces that were dropped or altered
+	if maps.Equal(placed, t.keyspaces) {
+		return t
+	}
+	next := *t
+	next.keyspaces = placed
+	return &next
+}
+
+// hasNodes reports whether a view has the nodes of t, with equal rows and equal decisions of filter and policy, in one
+// order: ring and ranks are equal, too.
+func (t *topology) hasNodes(nodes []*node) bool {
+	return slices.EqualFunc(t.members, nodes, func(a, b *node) bool {
+		return a.excluded == b.excluded && a.remote == b.remote && a.tier == b.tier && sameHost(a.info, b.info)
+	})
 }
 
 // setRing sorts the tokens of members. It returns the ring, and the owners of ranges by their number on the ring. A

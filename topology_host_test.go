@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -147,6 +148,24 @@ func TestParseHost(t *testing.T) {
 	}, h)
 	require.Equal(t, "10.0.0.2:9999 (dc1)", h.String())
 	require.Equal(t, "10.0.0.2:9042", parseHost(peerRow(2), 9042).Address.String(), "a row without a port")
+}
+
+// TestSameHost requires that each field of a host counts.
+func TestSameHost(t *testing.T) {
+	host := func() *cql.Host { return parseHost(peerRow(2), 9042) }
+	require.True(t, sameHost(host(), host()))
+	for i, field := range reflect.VisibleFields(reflect.TypeFor[cql.Host]()) {
+		h := host()
+		value := map[reflect.Type]any{
+			reflect.TypeFor[cql.UUID](): cql.UUID{9}, reflect.TypeFor[netip.AddrPort](): netip.MustParseAddrPort("7.7.7.7:7"),
+			reflect.TypeFor[netip.Addr](): netip.MustParseAddr("7.7.7.7"), reflect.TypeFor[string](): "other",
+			reflect.TypeFor[[]int64](): []int64{100}, reflect.TypeFor[bool](): true,
+		}[field.Type]
+		require.NotNil(t, value, "a value for %s", field.Name)
+		reflect.ValueOf(h).Elem().Field(i).Set(reflect.ValueOf(value))
+		require.False(t, sameHost(h, host()), field.Name)
+		require.False(t, sameHost(host(), h), field.Name)
+	}
 }
 
 func acceptNone(*cql.Host) bool { return false }
