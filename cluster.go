@@ -38,6 +38,17 @@ type cluster struct {
 	forceClose  context.CancelFunc // ends drainCtx
 }
 
+// newControl returns the control connection of the session, not yet open.
+func (k *cluster) newControl() *control {
+	return &control{
+		dial: k.dialControl, contacts: k.contacts, onView: k.setView, onEvent: k.event, log: k.log,
+		readView: k.readView, readNodes: k.readNodes, readVersions: k.readVersions, admit: k.admit,
+		refresh: k.cfg.Nodes.ReconnectInterval, timeout: k.cfg.ConnectTimeout,
+		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1),
+		onSchema: k.schemaChanged, settled: k.schemaSettled,
+	}
+}
+
 // connect opens the control connection with the highest version that the cluster supports, then connections to the
 // nodes.
 func (k *cluster) connect(ctx context.Context) error {

@@ -85,7 +85,7 @@ func TestKeyspaceJustChanged(t *testing.T) {
 func TestKeyspaceSurvivesOlderView(t *testing.T) {
 	_, s, _ := keyspaceCluster(t)
 	read := func() clusterView {
-		view, err := s.control.read(t.Context(), s.control.current())
+		view, err := s.control.read(t.Context(), s.control.current(), &dueEvents{view: true})
 		require.NoError(t, err)
 		return view
 	}

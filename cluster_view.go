@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/conn"
@@ -26,6 +27,36 @@ func (k *cluster) readView(ctx context.Context, conn *conn.Conn) (view clusterVi
 	}
 	view.changes = changes
 	return view, err
+}
+
+// readNodes returns a view after it has read the rows of the nodes that announce the addresses. It reports false if
+// these rows do not decide what a view of all rows would be; the schema version reveals changes of keyspaces.
+func (k *cluster) readNodes(ctx context.Context, conn *conn.Conn, view clusterView,
+	addrs map[netip.Addr]bool,
+) (clusterView, bool) {
+	keys, ok := view.rows.keysAt(addrs)
+	if !ok {
+		return view, false
+	}
+	local, err := systemQuery(ctx, conn, "SELECT schema_version FROM system.local WHERE key = 'local'")
+	if err != nil || len(local) != 1 || get[cql.UUID](local[0], "schema_version") != view.schema {
+		return view, false
+	}
+	peers, err := systemQuery(ctx, conn, peersQuery(view.rows.table, keys))
+	if err != nil {
+		return view, false
+	}
+	view.rows, ok = view.rows.replace(keys, view.rows.parsePeers(peers))
+	return view, ok && view.setNodes(k.reach, k.otherAddress) == nil
+}
+
+// peersQuery returns the statement that reads the rows of peers with the keys.
+func peersQuery(table string, keys []netip.Addr) string {
+	texts := make([]string, len(keys))
+	for i, key := range keys {
+		texts[i] = "'" + key.String() + "'"
+	}
+	return "SELECT * FROM " + table + " WHERE peer IN (" + strings.Join(texts, ", ") + ")"
 }
 
 // otherAddress reports whether the address of another row of a node replaces the address of the first one: the address

@@ -34,6 +34,10 @@ const eventDelay = time.Second
 // maxUpHints bounds the addresses remembered from UP events: a peer may send any number of them.
 const maxUpHints = 1024
 
+// maxEventNodes bounds the nodes whose rows are read after events. More of them are one reading of all rows: ScyllaDB
+// refuses statements with more than 100 keys.
+const maxEventNodes = 64
+
 // control keeps one connection open and passes each new view of the cluster to the session.
 type control struct {
 	// opens a connection to a verified server and registers it for events
@@ -48,6 +52,9 @@ type control struct {
 	settled  func() // called after a delay, once for several onSchema
 	// reads the cluster; conn leads to any node
 	readView func(ctx context.Context, conn *conn.Conn) (clusterView, error)
+	// returns a view, read through conn, after the rows of the nodes that announce the addresses were read again. It
+	// reports false if that view must be read as a whole.
+	readNodes func(ctx context.Context, conn *conn.Conn, view clusterView, addrs map[netip.Addr]bool) (clusterView, bool)
 	// reads the distinct schema versions of the nodes that are up; conn leads to one of them
 	readVersions func(ctx context.Context, conn *conn.Conn) ([]cql.UUID, error)
 	admit        func(view *clusterView) error // filters the nodes of a view before onView
@@ -68,18 +75,35 @@ type control struct {
 	err         error         // of the last attempt to read a view, nil after a success
 	refreshWake chan struct{} // a token when an event requires a refresh
 	wg          sync.WaitGroup
+
+	view clusterView // the last one that was read, of conn; only the goroutine that reads views uses it
 }
 
 // dueEvents is the work that events require. An event only reports that something changed; one reading serves all of
 // them.
 type dueEvents struct {
-	view, schema bool
+	view, schema bool                // view: all rows
+	nodes        map[netip.Addr]bool // addresses of nodes whose rows must be read
 	up           map[netip.AddrPort]bool
 }
 
+// addNode adds the node of an event, by the address that the node announces.
+func (d *dueEvents) addNode(addr netip.Addr) {
+	if d.nodes == nil {
+		d.nodes = map[netip.Addr]bool{}
+	}
+	if d.nodes[addr.Unmap()] = true; len(d.nodes) > maxEventNodes {
+		d.view, d.nodes = true, nil
+	}
+}
+
+// reads reports whether a view must be read.
+func (d *dueEvents) reads() bool { return d.view || len(d.nodes) > 0 }
+
 // clusterView is the content of the system tables.
 type clusterView struct {
-	nodes       []*node // without pools
+	rows        *hostRows // nil if the nodes are the contact points
+	nodes       []*node   // without pools
 	partitioner string
 	clusterName string
 	keyspaces   map[string]placement.Strategy
@@ -114,6 +138,8 @@ func (c *control) gotView(view clusterView, fresh bool) {
 	}
 	c.version, c.heard, c.readAt, c.err = view.schema, false, time.Now(), nil
 	c.mu.Unlock()
+	c.view = view
+	c.view.nodes = nil
 	c.onView(view)
 	if missed {
 		c.onSchema(event)
@@ -136,8 +162,10 @@ func (c *control) event(e any) {
 		c.due.view = c.due.view || e.Target == "KEYSPACE" // replica placement is part of the view
 	case conn.EventsLost:
 		c.due.view = true // the schema version reveals a change of the schema
+	case frame.TopologyEvent:
+		c.due.addNode(e.Addr.Addr())
 	case frame.StatusEvent:
-		c.due.view = true
+		c.due.addNode(e.Addr.Addr())
 		if e.Change == "UP" && len(c.due.up) < maxUpHints && !c.due.up[e.Addr] {
 			if c.due.up == nil {
 				c.due.up = map[netip.AddrPort]bool{}
@@ -231,7 +259,7 @@ func (c *control) run(ctx context.Context) {
 			due = c.takeDue()
 		}
 		wait := reconnectMin
-		for due.view && !c.refreshOnce(ctx) {
+		for due.reads() && !c.refreshOnce(ctx, &due) {
 			if !background.Sleep(ctx, controlWait(wait, c.failure)) {
 				return
 			}
@@ -256,11 +284,11 @@ func (c *control) awaitTurn(ctx context.Context) bool {
 		background.Jitter(background.Exponential(reconnectMin, reconnectMax, shortLived-1)))
 }
 
-// refreshOnce reads the view, over a new connection if necessary, and reports whether it succeeded.
-func (c *control) refreshOnce(ctx context.Context) bool {
+// refreshOnce reads a view as events require, over a new connection if necessary, and reports whether it succeeded.
+func (c *control) refreshOnce(ctx context.Context, due *dueEvents) bool {
 	if link := c.current(); link != nil {
 		one, cancel := context.WithTimeout(ctx, c.timeout)
-		view, err := c.read(one, link)
+		view, err := c.read(one, link, due)
 		cancel()
 		if err == nil {
 			c.gotView(view, false)
@@ -309,9 +337,16 @@ func (c *control) take() *conn.Conn {
 	return conn
 }
 
-// read reads a view and filters its nodes.
-func (c *control) read(ctx context.Context, conn *conn.Conn) (clusterView, error) {
-	view, err := c.readView(ctx, conn)
+// read reads a view as events require, and filters its nodes. A new connection reads all rows, so the last view is one
+// of conn.
+func (c *control) read(ctx context.Context, conn *conn.Conn, due *dueEvents) (view clusterView, err error) {
+	enough := false
+	if !due.view && c.view.rows != nil {
+		view, enough = c.readNodes(ctx, conn, c.view, due.nodes)
+	}
+	if !enough {
+		view, err = c.readView(ctx, conn)
+	}
 	if err == nil {
 		err = c.admit(&view)
 	}
@@ -330,7 +365,7 @@ func readLocal(ctx context.Context, conn *conn.Conn) (systemRow, error) {
 	return local[0], nil
 }
 
-// readCluster reads nodes and keyspaces from the system tables. See hostsOf for reach and instead.
+// readCluster reads nodes and keyspaces from the system tables. See hostRows.hosts for reach and instead.
 func readCluster(ctx context.Context, conn *conn.Conn, reach translateFunc,
 	instead func(first, other *cql.Host) bool,
 ) (clusterView, error) {
@@ -346,20 +381,19 @@ func readCluster(ctx context.Context, conn *conn.Conn, reach translateFunc,
 	view.partitioner = get[string](local, "partitioner")
 	view.clusterName = get[string](local, "cluster_name")
 	view.schema = get[cql.UUID](local, "schema_version")
-	peers, err := systemQuery(ctx, conn, "SELECT * FROM system.peers_v2")
+	table := "system.peers_v2"
+	peers, err := systemQuery(ctx, conn, "SELECT * FROM "+table)
 	// ScyllaDB and Cassandra 3 lack this table
 	if errors.Is(err, cql.CodeInvalid) || errors.Is(err, cql.CodeConfig) || errors.Is(err, cql.CodeServer) {
-		peers, err = systemQuery(ctx, conn, "SELECT * FROM system.peers")
+		table = "system.peers"
+		peers, err = systemQuery(ctx, conn, "SELECT * FROM "+table)
 	}
 	if err != nil {
 		return view, errtext.Errorf("read system.peers: %w", err)
 	}
-	hosts, err := hostsOf(local, peers, at, reach, instead)
-	if err != nil {
+	view.rows = parseRows(local, table, peers, at)
+	if err := view.setNodes(reach, instead); err != nil {
 		return view, err
-	}
-	for _, h := range hosts {
-		view.nodes = append(view.nodes, &node{info: h})
 	}
 
 	rows, err := systemQuery(ctx, conn, "SELECT keyspace_name, replication FROM system_schema.keyspaces")
@@ -373,6 +407,16 @@ func readCluster(ctx context.Context, conn *conn.Conn, reach translateFunc,
 		view.keyspaces[name] = placement.ParseStrategy(options)
 	}
 	return view, nil
+}
+
+// setNodes sets the nodes that the rows of the view describe.
+func (v *clusterView) setNodes(reach translateFunc, instead func(first, other *cql.Host) bool) error {
+	hosts, err := v.rows.hosts(reach, instead)
+	v.nodes = make([]*node, len(hosts))
+	for i, h := range hosts {
+		v.nodes[i] = &node{info: h}
+	}
+	return err
 }
 
 // schemaVersions returns the distinct schema versions of the cluster's nodes. The tables of its peers keep the last

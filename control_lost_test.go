@@ -32,7 +32,7 @@ func TestControlLostAtOnce(t *testing.T) {
 		own.current().Close(errors.New("lost"))
 		require.Eventually(t, func() bool { return own.current() == nil }, 5*time.Second, time.Millisecond)
 	}
-	require.True(t, own.refreshOnce(t.Context()))
+	require.True(t, own.refreshOnce(t.Context(), &dueEvents{view: true}))
 	select { // current loses the connection a moment before the token is sent
 	case <-own.lostWake:
 	case <-time.After(5 * time.Second):

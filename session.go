@@ -58,13 +58,7 @@ func NewSession(ctx context.Context, cfg ClusterConfig) (*Session, error) {
 	s.drainCtx, s.forceClose = context.WithCancel(context.Background())
 	s.routing.rules = newPlanRules(cfg.HostSelectionPolicy)
 	s.topo.Store(&topology{routing: &s.routing})
-	s.control = &control{
-		dial: s.dialControl, contacts: s.contacts, onView: s.setView, onEvent: s.event, log: s.log,
-		readView: s.readView, readVersions: s.readVersions, admit: s.admit,
-		refresh: cfg.Nodes.ReconnectInterval, timeout: cfg.ConnectTimeout,
-		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1),
-		onSchema: s.schemaChanged, settled: s.schemaSettled,
-	}
+	s.control = s.newControl()
 	s.schema = newSchemaCache(s.ctx, cfg.Schema.Metadata, s.anyConn)
 	s.notify = newNotifier(&s.cluster)
 	err = s.connect(ctx)

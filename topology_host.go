@@ -63,36 +63,55 @@ func isWhole(h *cql.Host) bool {
 	return len(h.Tokens) > 0 || h.Rack != "" && h.Version != "" && h.SchemaVersion != (cql.UUID{})
 }
 
-// hostsOf returns the nodes of system.local, read from the node at that address, and of peers. Nodes may have one
-// address: a load balancer has it, or a node which another one replaces. Each connection verifies its node.
-// translate maps an address of peers to the one for clients; an invalid result means unreachable. nil means no
-// translation. A node that has moved may keep the row of its old address: instead reports whether the address of
-// another row replaces the address of the first one. nil means that the first one stays.
-func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, translate translateFunc,
-	instead func(first, other *cql.Host) bool,
-) ([]*cql.Host, error) {
-	self := parseHost(local, at.Port())
-	self.Address = at // the only address known to work
-	hosts := make([]*cql.Host, 0, 1+len(peers))
-	hosts = append(hosts, self)
-	places := map[cql.UUID]int{self.ID: 0}
-	for _, row := range peers {
-		h := parseHost(row, at.Port())
+// hostRows are the rows of the system tables that describe nodes, with the addresses that the nodes announce.
+type hostRows struct {
+	table string // where the peers are: system.peers_v2, or system.peers
+	at    netip.AddrPort
+	local *cql.Host
+	peers []*cql.Host // in the order of the table, with the rows that are not whole
+}
+
+// parseRows parses the row of system.local, read from the node at that address, and the rows of its peers.
+func parseRows(local systemRow, table string, peers []systemRow, at netip.AddrPort) *hostRows {
+	rows := &hostRows{table: table, at: at, local: parseHost(local, at.Port())}
+	rows.peers = rows.parsePeers(peers)
+	return rows
+}
+
+// parsePeers parses rows of peers.
+func (r *hostRows) parsePeers(rows []systemRow) []*cql.Host {
+	peers := make([]*cql.Host, len(rows))
+	for i, row := range rows {
+		h := parseHost(row, r.at.Port())
+		h.ClusterName, h.Partitioner = r.local.ClusterName, r.local.Partitioner
+		peers[i] = h
+	}
+	return peers
+}
+
+// hosts returns the nodes that the rows describe. Nodes may have one address: a load balancer has it, or a node which
+// another one replaces. Each connection verifies its node. translate maps an address of peers to the one for clients;
+// an invalid result means unreachable. nil means no translation. A node that has moved may keep the row of its old
+// address: instead reports whether the address of another row replaces the address of the first one. nil means that the
+// first one stays.
+func (r *hostRows) hosts(translate translateFunc, instead func(first, other *cql.Host) bool) ([]*cql.Host, error) {
+	self := *r.local
+	self.Address = r.at // the only address known to work
+	hosts := make([]*cql.Host, 0, 1+len(r.peers))
+	hosts = append(hosts, &self)
+	places := make(map[cql.UUID]int, 1+len(r.peers))
+	places[self.ID] = 0
+	for _, h := range r.peers {
 		place, again := places[h.ID]
 		if !isWhole(h) || again && (place == 0 || instead == nil) {
 			continue
 		}
-		if translate != nil {
-			var err error
-			if h.Address, err = translate(h.Address); err != nil {
-				return nil, err
-			}
+		h, err := translated(h, translate)
+		if err != nil {
+			return nil, err
 		}
-		if !h.Address.IsValid() {
-			continue
-		}
-		h.ClusterName, h.Partitioner = self.ClusterName, self.Partitioner
 		switch {
+		case !h.Address.IsValid():
 		case !again:
 			places[h.ID] = len(hosts)
 			hosts = append(hosts, h)
@@ -101,6 +120,71 @@ func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, transla
 		}
 	}
 	return slices.Clip(hosts), nil
+}
+
+// translated returns h with the address for clients.
+func translated(h *cql.Host, translate translateFunc) (*cql.Host, error) {
+	if translate == nil {
+		return h, nil
+	}
+	to, err := translate(h.Address)
+	if err != nil || to == h.Address {
+		return h, err
+	}
+	moved := *h
+	moved.Address = to
+	return &moved, nil
+}
+
+// keysAt returns the keys of the rows of the nodes that announce the addresses. It reports false if rows cannot decide
+// about a node: no row has the address, or the row of system.local has it; or a node has several rows, of which the
+// connections to the node choose one.
+func (r *hostRows) keysAt(addrs map[netip.Addr]bool) (keys []netip.Addr, ok bool) {
+	if addrs[r.at.Addr()] || addrs[r.local.Address.Addr()] {
+		return nil, false
+	}
+	found := make(map[netip.Addr]bool, len(addrs))
+	ids := make(map[cql.UUID]bool, 1+len(r.peers))
+	ids[r.local.ID] = true
+	for _, h := range r.peers {
+		whole := isWhole(h)
+		if whole && ids[h.ID] {
+			return nil, false
+		}
+		ids[h.ID] = ids[h.ID] || whole
+		if addr := h.Address.Addr(); addrs[addr] && h.Peer.IsValid() {
+			found[addr] = true
+			keys = append(keys, h.Peer)
+		}
+	}
+	slices.SortFunc(keys, netip.Addr.Compare)
+	return slices.Compact(keys), len(found) == len(addrs)
+}
+
+// replace returns the rows after those with the keys were read again. It reports false if that changed more than the
+// descriptions of nodes, so that other rows may have changed too: a row is new or gone, or its node has another id,
+// address, place or tokens.
+func (r *hostRows) replace(keys []netip.Addr, read []*cql.Host) (next *hostRows, ok bool) {
+	byKey := make(map[netip.Addr][]*cql.Host, len(keys))
+	for _, h := range read {
+		byKey[h.Peer] = append(byKey[h.Peer], h)
+	}
+	copied := *r
+	next = &copied
+	next.peers = slices.Clone(r.peers)
+	used := 0
+	for i, old := range next.peers {
+		if !slices.Contains(keys, old.Peer) {
+			continue
+		}
+		now := byKey[old.Peer]
+		if len(now) == 0 || !samePlace(old, now[0]) {
+			return nil, false
+		}
+		next.peers[i], byKey[old.Peer] = now[0], now[1:]
+		used++
+	}
+	return next, used == len(read)
 }
 
 // samePlace reports whether two rows describe one node, at one address and one place in the ring.

@@ -33,6 +33,11 @@ func peerRow(n byte, change ...func(row map[string]any)) map[string]any {
 	return row
 }
 
+// hostsOf returns the nodes of rows.
+func hostsOf(local systemRow, peers []systemRow, at netip.AddrPort, translate translateFunc, instead func(first, other *cql.Host) bool) ([]*cql.Host, error) {
+	return parseRows(local, "system.peers", peers, at).hosts(translate, instead)
+}
+
 func set(column string, v any) func(map[string]any) {
 	return func(row map[string]any) { row[column] = v }
 }

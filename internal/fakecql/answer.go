@@ -332,10 +332,11 @@ func (n *Node) PreparedBody(stmt string, metadataID bool) []byte {
 // system responds to the statements of control connections.
 func (n *Node) system(r *Request) {
 	rows := Rows{Columns: Columns("host_id uuid", "data_center text", "rack text", "release_version text",
-		"schema_version uuid",
+		"schema_version uuid", "peer inet",
 		"native_address inet", "native_port int", "tokens set<text>", "partitioner text", "cluster_name text")}
 	describe := func(o *Node) {
-		rows.Add(o.ID, cmp.Or(o.DC, "dc1"), "r1", "5.0.0", o.Schema, net.ParseIP(o.IP), n.Cluster.Port, []string{o.Token},
+		ip := net.ParseIP(o.IP)
+		rows.Add(o.ID, cmp.Or(o.DC, "dc1"), "r1", "5.0.0", o.Schema, ip, ip, n.Cluster.Port, []string{o.Token},
 			"org.apache.cassandra.dht.Murmur3Partitioner", n.Cluster.Name)
 	}
 	n.Cluster.Mu.Lock()
@@ -347,7 +348,7 @@ func (n *Node) system(r *Request) {
 		describe(n)
 	case strings.Contains(r.Stmt, "system.peers"):
 		for _, o := range n.Cluster.Peers {
-			if o != n {
+			if o != n && (!strings.Contains(r.Stmt, "WHERE peer") || strings.Contains(r.Stmt, "'"+o.IP+"'")) {
 				describe(o)
 			}
 		}

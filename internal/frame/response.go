@@ -90,10 +90,10 @@ type StatusEvent struct {
 	Addr   netip.AddrPort
 }
 
-// topologyEvent reports a node as NEW_NODE or REMOVED_NODE.
-type topologyEvent struct {
-	change string
-	addr   netip.AddrPort
+// TopologyEvent reports a node as NEW_NODE, REMOVED_NODE or MOVED_NODE.
+type TopologyEvent struct {
+	Change string
+	Addr   netip.AddrPort
 }
 
 // SchemaEvent reports what was CREATED, UPDATED or DROPPED. name and args depend on target: KEYSPACE has neither, TABLE
@@ -117,7 +117,7 @@ func (e *SchemaEvent) String() string {
 // ShutdownEvent announces that the server will close the connection.
 type ShutdownEvent struct{}
 
-// ParseEvent reads EVENT (section 4.2.6): a StatusEvent, topologyEvent, SchemaEvent or ShutdownEvent, nil for an
+// ParseEvent reads EVENT (section 4.2.6): a StatusEvent, TopologyEvent, SchemaEvent or ShutdownEvent, nil for an
 // unknown type of event.
 func ParseEvent(r *wire.Reader) (any, error) {
 	var event any
@@ -125,7 +125,7 @@ func ParseEvent(r *wire.Reader) (any, error) {
 	case EventStatus:
 		event = StatusEvent{Change: r.String(), Addr: r.Inet()}
 	case EventTopology:
-		event = topologyEvent{change: r.String(), addr: r.Inet()}
+		event = TopologyEvent{Change: r.String(), Addr: r.Inet()}
 	case EventSchema:
 		event = readSchemaEvent(r)
 	case EventGraceful:

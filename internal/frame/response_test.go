@@ -34,7 +34,7 @@ func TestParseResponses(t *testing.T) {
 		{"auth token", "auth token", []byte{1, 2, 3}},
 		{"auth token", "auth token null", []byte(nil)},
 		{"event", "event status", StatusEvent{"DOWN", netip.MustParseAddrPort("192.0.2.1:9042")}},
-		{"event", "event topology", topologyEvent{"NEW_NODE", netip.MustParseAddrPort("[2001:db8::1]:19046")}},
+		{"event", "event topology", TopologyEvent{"NEW_NODE", netip.MustParseAddrPort("[2001:db8::1]:19046")}},
 		{"event", "event keyspace", SchemaEvent{Change: "CREATED", Target: "KEYSPACE", Keyspace: "ks"}},
 		{"event", "event table", SchemaEvent{Change: "UPDATED", Target: "TABLE", Keyspace: "ks", Name: "t"}},
 		{"event", "event type", SchemaEvent{Change: "DROPPED", Target: "TYPE", Keyspace: "ks", Name: "u"}},
