@@ -19,7 +19,7 @@
 // Not supported: statements that change roles or grant permissions (every user of Config.Users is a superuser, and
 // the tables of system_auth are read-only), functions, aggregates, materialized views, triggers, SASI indexes,
 // COMPACT STORAGE and custom types. The settings in system_views are only Config's and the addresses, and the
-// keyspace system_distributed is absent.
+// keyspace system_distributed has only ScyllaDB's tables of change data capture.
 //
 // Other differences from real clusters: changes of the topology spread at once; all nodes agree on the schema at once
 // (but see Node.SetSchemaVersion); a paused replica still counts as alive; ANY never fails; surplus bytes in a request
@@ -76,6 +76,7 @@ type Cluster struct {
 	nextConn  atomic.Uint64
 	tablets   struct{ count, generation atomic.Uint64 }
 	traces    traces
+	streams   streams
 
 	mu     sync.Mutex // guards changes of nodes and addresses; held while listening, not during requests
 	nodes  int        // numbers assigned so far
@@ -119,7 +120,8 @@ func Start(cfg Config) (*Cluster, error) {
 		DataCenters: c.dataCenters, Cluster: cfg.ClusterName, Roles: c.roles, SAI: engine.SAI(cfg.SAI),
 	}
 	if s := cfg.Scylla; s != nil {
-		options.Release, options.Tablets = s.Version, s.Tablets > 0
+		options.Release, options.Tablets, options.Streams = s.Version, s.Tablets > 0, &c.streams
+		c.streams.cluster = c
 		options.VectorStore = (*engine.VectorStore)(s.VectorStore)
 	}
 	return c, c.start(cfg, engine.New(options))
@@ -152,6 +154,7 @@ func (c *Cluster) start(cfg Config, db database) error {
 			}
 		}
 	}
+	c.streams.renew(0, false)
 	return nil
 }
 
@@ -347,6 +350,7 @@ func (c *Cluster) AddNode(dc, rack string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.streams.renew(0, false)
 	c.happened("TOPOLOGY_CHANGE", "NEW_NODE", n.Addr())
 	c.happened("STATUS_CHANGE", "UP", n.Addr())
 	return n, nil
@@ -375,6 +379,7 @@ func (c *Cluster) RemoveNode(n *Node) {
 	addr := n.Addr()
 	c.mu.Lock()
 	c.topo.Store(newTopology(slices.DeleteFunc(c.Nodes(), func(o *Node) bool { return o == n })))
+	c.streams.renew(0, false)
 	c.mu.Unlock()
 	n.removed.Store(true)
 	n.stop()

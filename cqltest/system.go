@@ -64,6 +64,7 @@ func (c *Cluster) addSystemTables() {
 			driver_version text; hostname text; protocol_version int; shard_id int; ssl_cipher_suite text;
 			ssl_enabled boolean; ssl_protocol text; username text`, c.clientRows)
 		add("system", "versions", "key text p; build_id text; build_mode text; version text", c.versionRows)
+		c.streams.addTables(add)
 	} else {
 		add("system", "local", `key text p; bootstrapped text; broadcast_address inet; broadcast_port int; cluster_name text;
 			cql_version text; data_center text; gossip_generation int; host_id uuid; listen_address inet;

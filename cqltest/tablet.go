@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
@@ -73,7 +74,7 @@ func (c *Cluster) tabletAt(p *placement, table engine.Name, i int) Tablet {
 		t.First = tabletEnd(i-1, count)
 	}
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(table.Keyspace + "." + table.Table))
+	_, _ = h.Write([]byte(table.Keyspace + "." + strings.TrimSuffix(table.Table, logSuffix)))
 	seed := mix(h.Sum64() + c.tablets.generation.Load()*0x9E3779B97F4A7C15 + uint64(i%tabletTurns))
 	topo := c.topo.Load()
 	for _, dc := range p.dcs {
@@ -181,9 +182,10 @@ func (c *Cluster) Tablet(keyspace, table string, tok int64) (Tablet, bool) {
 // wrong from now on.
 func (c *Cluster) MoveTablets() { c.tablets.generation.Add(1) }
 
-// SetTablets splits or merges all tables to n tablets.
+// SetTablets splits or merges all tables to n tablets. Tables with change data capture get new streams at once.
 func (c *Cluster) SetTablets(n int) {
 	if n > 0 && c.tabletCount() > 0 {
 		c.tablets.count.Store(uint64(n))
+		c.streams.renew(0, true)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"maps"
 	"regexp"
+	"strings"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
@@ -209,6 +210,9 @@ func (c *changer) dropKeyspace(s *cql.DropKeyspace) error {
 	c.done("DROPPED", "KEYSPACE", s.Name, "")
 	for _, t := range k.tables.sorted() {
 		c.done("DROPPED", "TABLE", s.Name, t.name)
+		if t.isLog {
+			c.e.options.Streams.Drop(Name{s.Name, strings.TrimSuffix(t.name, logSuffix)})
+		}
 	}
 	for _, name := range sortedKeys(k.types) {
 		c.done("DROPPED", "TYPE", s.Name, name)

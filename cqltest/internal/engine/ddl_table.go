@@ -48,7 +48,11 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 			return err
 		}
 	}
+	if err := c.setCapture(k, t); err != nil {
+		return err
+	}
 	c.putTable("CREATED", k, t)
+	c.putLog(k, t)
 	return nil
 }
 
@@ -198,9 +202,13 @@ func (c *changer) dropTable(s *cql.DropTable) error {
 	if k == nil {
 		return err
 	}
+	if err := c.checkDropLog(k, s.Name.Name); err != nil {
+		return err
+	}
 	k.tables = k.tables.without(s.Name.Name)
 	c.s = c.s.with(k)
 	c.done("DROPPED", "TABLE", k.name, s.Name.Name)
+	c.dropLog(k, s.Name.Name)
 	return nil
 }
 
@@ -234,7 +242,11 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 	if err := t.checkColumns(); err != nil {
 		return err
 	}
+	if err := c.setCapture(k, t); err != nil {
+		return err
+	}
 	c.putTable("UPDATED", k, t)
+	c.putLog(k, t)
 	return nil
 }
 

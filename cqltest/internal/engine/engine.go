@@ -25,6 +25,8 @@ type Options struct {
 	// VectorStore answers ScyllaDB's searches by vectors; nil means that they are disabled.
 	VectorStore *VectorStore
 	SAI         SAI // of Cassandra
+	// Streams has the streams of ScyllaDB's change data capture; nil means that tables have no logs.
+	Streams Streams
 	// DataCenters returns the number of nodes by data center; nil means unknown. A replication_factor of
 	// NetworkTopologyStrategy applies to each data center, and other names are refused.
 	DataCenters func() map[string]int

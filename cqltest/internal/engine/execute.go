@@ -246,6 +246,7 @@ func (e *Engine) apply(mutations []*mutation, sec int64) error {
 	return e.applyLocked(mutations, sec)
 }
 
+// applyLocked is apply for callers that hold the locks. Changes of tables with change data capture are logged.
 func (e *Engine) applyLocked(mutations []*mutation, sec int64) error {
 	for _, m := range mutations {
 		if err := m.resolve(e, sec); err != nil {
@@ -257,10 +258,18 @@ func (e *Engine) applyLocked(mutations []*mutation, sec int64) error {
 			return err
 		}
 	}
+	var logs []*logged
+	if e.options.Streams != nil && hasCapture(mutations) {
+		var err error
+		if logs, err = e.capture(mutations, sec); err != nil {
+			return err
+		}
+	}
 	for _, m := range mutations {
 		m.apply(e)
 		m.t.store.follow(m, e.options.Now)
 		m.t.store.noteExpiry(m, sec)
 	}
+	e.writeLogs(logs, sec)
 	return nil
 }

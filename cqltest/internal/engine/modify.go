@@ -97,6 +97,9 @@ func (c *compiler) writable(n cql.Name) (*table, error) {
 	if t.virtual != nil {
 		return nil, &Error{Code: CodeUnauthorized, Message: t.ks + " keyspace is not user-modifiable."}
 	}
+	if t.isLog {
+		return nil, invalid("Cannot modify table %s.%s: it is a CDC log", t.ks, t.name)
+	}
 	c.t = t
 	return t, nil
 }

@@ -251,6 +251,9 @@ func (e *Engine) Token(s *Statement, values []Value, named bool) (tok int64, ok 
 			return 0, false
 		}
 		t := token.Murmur3(key)
+		if w.t.isLog {
+			t = token.CDC(key)
+		}
 		if i > 0 && t != tok {
 			return 0, false
 		}

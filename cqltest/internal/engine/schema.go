@@ -68,7 +68,9 @@ type table struct {
 	byName   map[string]*column
 	nextID   int32 // column.id of the next new column
 	counter  bool
-	expiry   string // ScyllaDB: the column with the expiration times of rows; empty means none
+	capture  *capture // ScyllaDB: nil means that changes are not logged
+	isLog    bool     // of change data capture
+	expiry   string   // ScyllaDB: the column with the expiration times of rows; empty means none
 	options  tableOptions
 	indexes  []*index // by name
 	dropped  []droppedColumn

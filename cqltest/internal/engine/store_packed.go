@@ -25,9 +25,12 @@ var emptyValue = []byte{}
 var noClustering = [][]byte{}
 
 // newLayout returns the layout of rows of INSERT with the columns; nil means that the rows are not packed: they have
-// elements, static cells or values that an index checks.
+// elements, static cells or values that an index checks, or changes are logged.
 func newLayout(t *table, columns []*column) *layout {
-	if t.virtual != nil || t.counter || len(t.indexes) > 0 || t.options.defaultTTL != 0 || t.expiry != "" {
+	if t.virtual != nil || t.capture != nil || t.counter {
+		return nil
+	}
+	if len(t.indexes) > 0 || t.options.defaultTTL != 0 || t.expiry != "" {
 		return nil
 	}
 	for _, c := range columns {

@@ -52,7 +52,8 @@ func (e *Engine) addSystem() {
 	if e.options.Scylla {
 		add("scylla_tables", `keyspace_name text p; table_name text c; cdc frozen<map<text,text>>; per_partition_rate_limit frozen<map<text,text>>; version uuid;
 			partitioner text`, scyllaTableRows)
-		add("scylla_keyspaces", "keyspace_name text p; storage_options frozen<map<text,text>>; storage_type text; initial_tablets int", nil)
+		add("scylla_keyspaces", "keyspace_name text p; storage_options frozen<map<text,text>>; storage_type text; initial_tablets int",
+			e.scyllaKeyspaceRows)
 		return
 	}
 	e.addVirtualSchema()
@@ -137,8 +138,26 @@ func tableRows(s *schema) []map[string]any {
 func scyllaTableRows(s *schema) []map[string]any {
 	var out []map[string]any
 	s.eachTable(func(_ *keyspace, t *table) {
-		out = append(out, map[string]any{"keyspace_name": t.ks, "table_name": t.name, "version": t.id})
+		r := map[string]any{"keyspace_name": t.ks, "table_name": t.name, "version": t.id}
+		if cdc := t.options.captureOptions(); cdc != nil {
+			r["cdc"] = cdc
+		}
+		if t.isLog {
+			r["partitioner"] = "com.scylladb.dht.CDCPartitioner"
+		}
+		out = append(out, r)
 	})
+	return out
+}
+
+// scyllaKeyspaceRows returns the rows of system_schema.scylla_keyspaces, for keyspaces with tablets.
+func (e *Engine) scyllaKeyspaceRows(s *schema) []map[string]any {
+	var out []map[string]any
+	for _, k := range s.keyspaces {
+		if e.options.Tablets && k.replication["class"] == networkStrategy {
+			out = append(out, map[string]any{"keyspace_name": k.name, "initial_tablets": 0})
+		}
+	}
 	return out
 }
 
