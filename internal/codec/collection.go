@@ -47,7 +47,7 @@ func planListEncode(info cql.CollectionType, t reflect.Type) EncodeAt {
 	if k != reflect.Slice && k != reflect.Array {
 		return nil
 	}
-	elem := PlanEncode(info.Elem, t.Elem())
+	elem := sortedEncode(info.Elem, PlanEncode(info.Elem, t.Elem()))
 	if elem == nil {
 		return nil
 	}
@@ -259,7 +259,8 @@ func planMapEncode(info cql.CollectionType, t reflect.Type) EncodeAt {
 	if t.Kind() != reflect.Map {
 		return nil
 	}
-	key, elem := PlanEncode(info.Key, t.Key()), PlanEncode(info.Elem, t.Elem())
+	key := sortedEncode(info.Key, PlanEncode(info.Key, t.Key()))
+	elem := sortedEncode(info.Elem, PlanEncode(info.Elem, t.Elem()))
 	if key == nil || elem == nil {
 		return nil
 	}
@@ -274,7 +275,7 @@ func planSetEncode(info cql.CollectionType, t reflect.Type) EncodeAt {
 	if !isSetMap(info, t) {
 		return nil
 	}
-	key := PlanEncode(info.Elem, t.Key())
+	key := sortedEncode(info.Elem, PlanEncode(info.Elem, t.Key()))
 	if key == nil {
 		return nil
 	}

@@ -143,6 +143,7 @@ func planCollection(info cql.CollectionType, f column.Field) (appendRow, error) 
 	if err != nil {
 		return nil, fmt.Errorf("element: %w", err)
 	}
+	element = sortedRows(info.Elem, element)
 	return func(dst []byte, c *column.Column, row int) ([]byte, error) {
 		child := &c.Children[0]
 		i, j := c.Elements(row)
@@ -199,6 +200,7 @@ func planMapColumn(info cql.CollectionType, f column.Field) (appendRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("value: %w", err)
 	}
+	key, value = sortedRows(info.Key, key), sortedRows(info.Elem, value)
 	return func(dst []byte, c *column.Column, row int) ([]byte, error) {
 		keys, values := &c.Children[0], &c.Children[1]
 		i, j := c.Elements(row)

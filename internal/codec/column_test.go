@@ -30,7 +30,7 @@ import (
 var columnTypes = []string{
 	"ascii", "bigint", "blob", "boolean", "counter", "date", "decimal", "double", "duration", "float", "inet", "int", "smallint", "text",
 	"time", "timestamp", "timeuuid", "tinyint", "uuid", "varchar", "varint",
-	"list<int>", "set<text>", "list<float>", "list<frozen<list<uuid>>>", "map<text, bigint>", "map<uuid, frozen<set<inet>>>",
+	"list<int>", "set<text>", "list<float>", "list<frozen<list<uuid>>>", "map<text, bigint>", "map<uuid, frozen<list<inet>>>",
 	"tuple<int, text, decimal>", "tuple<frozen<tuple<boolean, float>>, duration>", "list<frozen<tuple<date, time>>>",
 	"vector<float, 3>", "vector<double, 2>", "vector<int, 4>", "vector<bigint, 1>", "vector<uuid, 2>", "vector<timeuuid, 2>",
 	"vector<text, 3>", "vector<smallint, 2>", "vector<boolean, 5>", "vector<vector<float, 2>, 3>", "vector<timestamp, 2>",

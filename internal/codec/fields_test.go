@@ -376,8 +376,13 @@ func TestBoundRows(t *testing.T) {
 		"sets of a tuple":     {cql.TupleTypeInfo{Elems: []cql.TypeInfo{setOfInt}}, column.Tuples("v", unsorted), []string{"00000018" + sortedSet}},
 		"sets of a type":      {cql.UDTTypeInfo{Name: "u", Elements: []cql.UDTField{{Name: "s", Type: setOfInt}}}, column.Structs("v", unsorted), []string{"00000018" + sortedSet}},
 		"sets of a vector":    {vectorOf(setOfInt, 1), column.Lists("v", []int32{0, 1}, unsorted), []string{"00000015" + "14" + sortedSet[8:]}},
-		"matrix as list":      {cql.NewListType(native(cql.TypeBigInt)), column.Matrix("v", []int32{1, 2, 3, 4}, 2), []string{"0000001c" + "00000002" + "000000080000000000000001" + "000000080000000000000002", "0000001c" + "00000002" + "000000080000000000000003" + "000000080000000000000004"}},
-		"matrix as vector":    {vectorOf(native(cql.TypeSmallInt), 2), column.Matrix("v", []int32{1, 2, 3, 70000}, 2), []string{"00000006" + "020001" + "020002", "!element 1: value out of range"}},
+		"sets of a list":      {cql.NewListType(setOfInt), column.Lists("v", []int32{0, 1}, unsorted), []string{"0000001c" + "00000001" + sortedSet}},
+		"sets of a map": {
+			cql.NewMapType(setOfInt, setOfInt), column.Maps("v", []int32{0, 1}, unsorted, unsorted),
+			[]string{"00000034" + "00000001" + sortedSet + sortedSet},
+		},
+		"matrix as list":   {cql.NewListType(native(cql.TypeBigInt)), column.Matrix("v", []int32{1, 2, 3, 4}, 2), []string{"0000001c" + "00000002" + "000000080000000000000001" + "000000080000000000000002", "0000001c" + "00000002" + "000000080000000000000003" + "000000080000000000000004"}},
+		"matrix as vector": {vectorOf(native(cql.TypeSmallInt), 2), column.Matrix("v", []int32{1, 2, 3, 70000}, 2), []string{"00000006" + "020001" + "020002", "!element 1: value out of range"}},
 	} {
 		requireRows(t, name, c.info, c.column, c.want)
 	}

@@ -68,6 +68,40 @@ func TestTuplesAndVectorsAreSorted(t *testing.T) {
 	require.GreaterOrEqual(t, n, 4)
 }
 
+// TestNestedCollectionsAreSorted encodes collections of sets and maps by plan and by reference. Cassandra 6 stores what
+// lies within a collection as it is sent.
+func TestNestedCollectionsAreSorted(t *testing.T) {
+	set := cql.NewSetType(native(cql.TypeInt))
+	const one, two = "0000000400000001", "0000000400000002"
+	const sortedSet, sortedMap = "00000014" + "00000002" + one + two, "00000024" + "00000002" + one + one + two + two
+	type pair [2]int32
+	for _, c := range []struct {
+		info cql.TypeInfo
+		v    any
+		want string
+	}{
+		{cql.NewSetType(set), [][]int32{{2, 1, 2}}, "00000001" + sortedSet},
+		{cql.NewListType(set), [1]pair{{2, 1}}, "00000001" + sortedSet},
+		{cql.NewListType(set), []any{[]any{2, 1}}, "00000001" + sortedSet},
+		{cql.NewSetType(set), map[pair]struct{}{{2, 1}: {}}, "00000001" + sortedSet},
+		{cql.NewMapType(set, set), map[pair][]int{{2, 1}: {2, 1}}, "00000001" + sortedSet + sortedSet},
+		{cql.NewMapType(native(cql.TypeInt), set), map[int]map[int]struct{}{1: {2: {}, 1: {}}}, "00000001" + one + sortedSet},
+		{
+			cql.NewListType(cql.NewListType(cql.NewMapType(native(cql.TypeInt), native(cql.TypeInt)))),
+			[][]map[int]int{{{1: 1, 2: 2}}}, "00000001" + "0000002c" + "00000001" + sortedMap,
+		},
+	} {
+		for range 5 { // Go maps have another order each time
+			content, err := Marshal(c.info, c.v)
+			require.NoError(t, err, "%v from %T", c.info, c.v)
+			require.Equal(t, c.want, hex.EncodeToString(content), "%v from %T", c.info, c.v)
+			cell, err := ReferenceEncode(nil, c.info, c.v)
+			require.NoError(t, err, "%v from %T", c.info, c.v)
+			require.Equal(t, c.want, hex.EncodeToString(cell[4:]), "%v from %T", c.info, c.v)
+		}
+	}
+}
+
 // TestTimeUUIDsAreSortedByTime sorts UUIDs of version 1, whose times differ in each of their 60 bits.
 func TestTimeUUIDsAreSortedByTime(t *testing.T) {
 	var times []uint64

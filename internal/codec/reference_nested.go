@@ -33,7 +33,7 @@ func appendElement(dst []byte, info cql.TypeInfo, v reflect.Value) ([]byte, erro
 	if err != nil {
 		return dst, err
 	}
-	return appendContent(dst, b)
+	return appendContent(dst, sortedContent(info, b))
 }
 
 // encodeList returns the content of a list or set: the count and a [bytes] for each element. A nil slice or map is

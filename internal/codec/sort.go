@@ -13,9 +13,9 @@ import (
 )
 
 // Sorted sets and maps. A server sorts the elements of a set, and the entries of a map, that a program binds, but not
-// those within tuples, user-defined types and vectors: it stores what the program sends. Literals are sorted at every
-// depth. So encoders of these types sort what they contain, and the session sorts partition keys, because the token
-// is made of the sorted key.
+// those within tuples, user-defined types and vectors, and from Cassandra 6 on not those within collections: it stores
+// what the program sends. Literals are sorted at every depth. So encoders of these types sort what they contain, and
+// the session sorts partition keys, because the token is made of the sorted key.
 
 // A Sorter sorts the elements of sets and the keys of maps in cells of one type, as servers do: at every depth, except
 // in tuples, user-defined types and vectors, whose encoders sort what they contain.
