@@ -27,9 +27,10 @@ var imports = map[string][]string{
 	"cmd/vecql":               nil,
 	"compat/compattest":       {module + "/cqltest"},
 	"compat/api":              {module, module + "/internal/hooks", module + "/internal/wire", module + "/compat", module + "/cql", module + "/internal/background"},
+	"cdc":                     {module, module + "/stats", module + "/cql", module + "/column", module + "/internal/background", module + "/internal/cqltext", module + "/internal/token"},
 	"cql":                     nil,
 	// only the public packages
-	"examples":                        {module, module + "/cql", module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan", module + "/vector"},
+	"examples":                        {module, module + "/cql", module + "/bulk", module + "/cdc", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan", module + "/vector"},
 	"expr":                            {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/lex", module + "/internal/textform"},
 	"groupby":                         {module + "/column", module + "/internal/bitmap"},
 	"parquetscan/arrowstream":         {"github.com/apache/arrow-go/v18"},

@@ -59,7 +59,7 @@ var modulePackages = map[string]string{
 
 // errorPackages are the other packages that programs import, by folder.
 var errorPackages = map[string]string{
-	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "expr": "expr",
+	"": "vecql", "bulk": "bulk", "cdc": "cdc", "cql": "cql", "column": "column", "expr": "expr",
 	"groupby": "groupby", "parquetscan": "parquetscan", "parquetscan/arrowcolumn": "arrowcolumn", "parquetscan/arrowstream": "arrowstream",
 	"pipe": "pipe", "tablescan": "tablescan", "cqltest": "cqltest", "otelvecql": "otelvecql",
 	"search": "search", "search/semcache": "semcache", "vector": "vector",
@@ -76,7 +76,7 @@ var prefixes = func() map[string]*regexp.Regexp {
 
 func TestErrors(t *testing.T) {
 	situations := slices.Concat(sessionSituations(), serverSituations(), valueSituations(), columnSituations(), fileSituations(),
-		exprSituations(), pipeSituations(), bulkSituations(), scanSituations(), vectorSituations(), cacheSituations(), searchSituations())
+		exprSituations(), pipeSituations(), bulkSituations(), scanSituations(), cdcSituations(), vectorSituations(), cacheSituations(), searchSituations())
 	golden := map[string]string{}
 	for _, s := range situations {
 		t.Run(s.name+"/"+s.what, func(t *testing.T) {
