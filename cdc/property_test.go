@@ -26,7 +26,7 @@ import (
 // TestChanges: all changes of a random workload come once, in order by stream, across generations, splits of tablets,
 // kills of nodes, and crashes of the reader.
 func TestChanges(t *testing.T) {
-	for seed := range uint64(soak.Size(2, 40)) {
+	for seed := range uint64(soak.Size(1, 40)) {
 		for _, tablets := range []int{0, 3} {
 			t.Run(fmt.Sprintf("seed=%d/tablets=%d", seed, tablets), func(t *testing.T) {
 				on(t, tablets, "{'enabled': true}", func(t *testing.T, cluster *cqltest.Cluster, session *vecql.Session) {

@@ -87,7 +87,7 @@ func TestRun(t *testing.T) {
 		for i, want := range []string{"0 insert pk=1 ck=2 v=3", "0 delete from exclusive pk=1 ck=1 v=<nil>", "1 delete to inclusive pk=1 ck=<nil> v=<nil>"} {
 			require.Equal(t, want, rows[i][len("0123456789abcdef0123456789abcdef 01234567-0123-0123-0123-0123456789ab "):])
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 		defer cancel()
 		r, err := cdc.Open(ctx, session, "ks.t", cdc.Config{From: time.Now()})
 		require.NoError(t, err)
