@@ -4,6 +4,7 @@ package vecql
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,6 +96,41 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 				}
 				require.Equal(t, want, sent, "a request that may have been executed is not retried")
 			})
+		})
+	}
+}
+
+// Cassandra 6 answers a change of the schema as an invalid request if its commit to the log of the cluster's metadata
+// fails or times out, although the log may have it.
+func TestUnknownChangeOfSchemaMayHaveApplied(t *testing.T) {
+	for message, may := range map[string]bool{
+		"java.util.concurrent.ExecutionException: org.apache.cassandra.net.MessageDelivery$GivingUpException: Could not succeed sending " +
+			"TCM_COMMIT_REQ to CandidateIterator{candidates=[/127.0.67.1:7000], checkLive=true}; policy Retry{remainingMs=0, attempts=2} " +
+			"exhausted attempts": true,
+		"Ran out of candidates while sending TCM_COMMIT_REQ: CandidateIterator{candidates=[], checkLive=true}": true,
+		"Could not perform commit after 3 attempts. Time remaining: 0ms":                                       true,
+		"Could not commit SCHEMA_CHANGE at epoch Epoch{epoch=9}":                                               true,
+		"Timed out waiting for follower to run at least once. Pending is [] and current is now at epoch 9.":    true,
+		"Table 'ks.t' already exists": false,
+		"Keyspace 'ks' doesn't exist": false,
+	} {
+		bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+			cfg := configOf(c)
+			cfg.Defaults.RetryPolicy = retryFunc(func(Attempt) Decision { return Decision{Type: RetryNextHost} })
+			s := openSession(t, cfg)
+			sent := 0
+			c.On(func(r *fakecql.Request) bool {
+				if r.Op != fakecql.OpQuery || !strings.Contains(string(r.Body), "CREATE TABLE") {
+					return false
+				}
+				sent++
+				r.Conn.Reply(r.Stream, fakecql.OpError, fakecql.AppendString(wire.AppendInt(nil, int32(cql.CodeInvalid)), message))
+				return true
+			})
+			err := s.Query("CREATE TABLE ks.t (k int PRIMARY KEY)").Exec(context.Background())
+			require.ErrorIs(t, err, cql.CodeInvalid)
+			require.Equal(t, may, MayHaveApplied(err), message)
+			require.Equal(t, may, sent == 1, "a change that may have been made is not sent again")
 		})
 	}
 }

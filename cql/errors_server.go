@@ -47,14 +47,31 @@ func (e ServerError) with(format string, args ...any) string {
 func (e ServerError) Is(target error) bool { c, ok := target.(Code); return ok && c == e.Code }
 
 // MayHaveApplied reports whether the server may have executed the request. For a single statement without a condition,
-// servers send the codes listed here before they execute anything.
+// servers send the codes listed here before they execute anything, except for a change of the schema that Cassandra 6
+// has not completed in time: its code is CodeInvalid.
 func (e ServerError) MayHaveApplied() bool {
 	switch e.Code {
+	case CodeInvalid:
+		return isUnknownChange(e.Message)
 	case CodeProtocol, CodeCredentials, CodeUnavailable, CodeOverloaded, CodeBootstrapping,
-		CodeSyntax, CodeUnauthorized, CodeInvalid, CodeConfig, CodeAlreadyExists, CodeUnprepared:
+		CodeSyntax, CodeUnauthorized, CodeConfig, CodeAlreadyExists, CodeUnprepared:
 		return false
 	}
 	return true
+}
+
+// isUnknownChange reports whether the message is of a change of the schema whose commit to the log of the cluster's
+// metadata failed or timed out. Cassandra 6 answers every failure of the commit as an invalid request, with the message
+// of the failure (Schema.submit, RemoteProcessor.commit, AbstractLocalProcessor.commit).
+func isUnknownChange(message string) bool {
+	for _, part := range []string{
+		"TCM_COMMIT_REQ", "Could not perform commit after", "Could not commit SCHEMA_CHANGE", "Timed out waiting for follower",
+	} {
+		if strings.Contains(message, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // An UnavailableError means that too few replicas were alive.
