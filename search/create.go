@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/cqltext"
@@ -108,19 +107,16 @@ func DropIndex(ctx context.Context, session *vecql.Session, index string) error 
 	case ks.Indexes[named.table] == nil:
 		return errorf("drop index %s: %w of that name", index, ErrNoIndex)
 	}
-	if err := changeOf(session, "DROP INDEX "+named.inCQL()).Exec(ctx); err != nil {
+	if err := dropIndex(ctx, session, named); err != nil {
 		return errorf("drop index %s: %w", index, err)
 	}
 	return nil
 }
 
-// changeTimeout bounds a change of the schema. Cassandra 5.0.9 answers the drop of an index when it has written the
-// rows of the table to disk, with the index that is dropped: a minute or more for 50,000 rows.
-const changeTimeout = 10 * time.Minute
-
-// changeOf returns the request of a change of the schema.
-func changeOf(session *vecql.Session, statement string) *vecql.Query {
-	return session.Query(statement).RequestTimeout(changeTimeout)
+// dropIndex drops the index that target names.
+func dropIndex(ctx context.Context, session *vecql.Session, named target) error {
+	_, err := execChange(ctx, session, "DROP INDEX "+named.inCQL(), "DROP INDEX IF EXISTS "+named.inCQL())
+	return err
 }
 
 // tableNamed returns the table of a target.
@@ -172,7 +168,7 @@ func (c *creator) create(ctx context.Context, exists bool) error {
 				continue
 			}
 			text := fmt.Sprintf("CREATE INDEX IF NOT EXISTS ON %s (%s) USING 'sai'", t.inCQL(), cqltext.QuoteIdentifier(name))
-			if err := c.exec(ctx, text); err != nil {
+			if err := c.exec(ctx, text, text); err != nil {
 				return errorf("create index on %s.%s(%s): %w", t.keyspace, t.table, name, err)
 			}
 		}
@@ -183,20 +179,20 @@ func (c *creator) create(ctx context.Context, exists bool) error {
 	if len(t.meta.ClusteringColumns) > 0 && t.server.Scylla && c.Warn != nil {
 		c.Warn(fmt.Sprintf("table %s.%s has clustering columns: ScyllaDB reads the row of each hit by a request of its own", t.keyspace, t.table))
 	}
-	if err := c.exec(ctx, c.statement()); err != nil {
+	if err := c.exec(ctx, c.statement(c.IfNotExists), c.statement(true)); err != nil {
 		return errorf("create index on %s: %w", t.target, err)
 	}
 	return nil
 }
 
-// exec executes a statement and reports each of its warnings once.
-func (c *creator) exec(ctx context.Context, statement string) error {
-	info, err := changeOf(c.session, statement).ExecInfo(ctx)
+// exec executes a statement, or again if the result of the statement is unknown, and reports each of the warnings once.
+func (c *creator) exec(ctx context.Context, statement, again string) error {
+	warnings, err := execChange(ctx, c.session, statement, again)
 	if err != nil || c.Warn == nil {
 		return err
 	}
-	for i, text := range info.Warnings { // Cassandra repeats the warning for each vector index of the table
-		if !slices.Contains(info.Warnings[:i], text) {
+	for i, text := range warnings { // Cassandra repeats the warning for each vector index of the table
+		if !slices.Contains(warnings[:i], text) {
 			c.Warn(text)
 		}
 	}
@@ -204,10 +200,10 @@ func (c *creator) exec(ctx context.Context, statement string) error {
 }
 
 // statement returns the statement that creates the vector index.
-func (c *creator) statement() string {
+func (c *creator) statement(ifNotExists bool) string {
 	var b strings.Builder
 	b.WriteString("CREATE CUSTOM INDEX ")
-	if c.IfNotExists {
+	if ifNotExists {
 		b.WriteString("IF NOT EXISTS ")
 	}
 	if c.Name != "" {

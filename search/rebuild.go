@@ -234,7 +234,7 @@ func (r *rebuilder) wait(ctx context.Context) error {
 // drop drops the old index.
 func (r *rebuilder) drop(ctx context.Context) error {
 	name := target{keyspace: r.table.keyspace, table: r.old.name}
-	if err := changeOf(r.session, "DROP INDEX "+name.inCQL()).Exec(ctx); err != nil {
+	if err := dropIndex(ctx, r.session, name); err != nil {
 		return errorf("drop index %s.%s: %w", r.table.keyspace, r.old.name, err)
 	}
 	return nil
