@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/errtext"
 )
@@ -115,33 +116,52 @@ func contactID(addr netip.AddrPort) (id cql.UUID) {
 // readVersions returns the distinct schema versions of the nodes that are up.
 func (k *cluster) readVersions(ctx context.Context, conn *conn.Conn) ([]cql.UUID, error) {
 	if k.cfg.Nodes.DisableInitialHostLookup {
-		return k.contactVersions(ctx, conn)
+		return k.nodeVersions(ctx, conn)
 	}
-	return schemaVersions(ctx, conn, func(id cql.UUID) bool {
+	versions, err := schemaVersions(ctx, conn, func(id cql.UUID) bool {
 		n := k.topo.Load().nodeByID(id)
 		return n != nil && n.pool.isUp()
 	})
+	if len(versions) == 1 && isEpoch(versions[0]) {
+		return k.nodeVersions(ctx, conn)
+	}
+	return versions, err
 }
 
-// contactVersions asks the node of a connection and each contact point for its schema version. It leaves out contact
-// points without a connection, and silent ones.
-func (k *cluster) contactVersions(ctx context.Context, one *conn.Conn) ([]cql.UUID, error) {
+// isEpoch reports whether a schema version is a number: an epoch of the log of Cassandra 6's metadata. A node of
+// Cassandra 6 has its own version in the rows of its peers (PeersTable), so each node has to be asked.
+func isEpoch(version cql.UUID) bool { return [8]byte(version[:8]) == [8]byte{} && version != cql.UUID{} }
+
+// versionReaders is how many nodes are asked for their schema versions at a time.
+const versionReaders = 32
+
+// nodeVersions asks the node of a connection and each other node for its schema version. It leaves out nodes without a
+// connection, and silent ones.
+func (k *cluster) nodeVersions(ctx context.Context, one *conn.Conn) ([]cql.UUID, error) {
 	conns := []*conn.Conn{one}
 	for _, n := range k.topo.Load().nodes {
 		if c := n.pool.pick(); c != nil && !c.Silent.Load() {
 			conns = append(conns, c)
 		}
 	}
-	var versions []cql.UUID
-	for _, c := range conns {
-		rows, err := systemQuery(ctx, c, "SELECT schema_version FROM system.local WHERE key = 'local'")
+	found := make([]cql.UUID, len(conns))
+	err := background.Parallel(ctx, len(conns), versionReaders, func(ctx context.Context, i int) error {
+		rows, err := systemQuery(ctx, conns[i], "SELECT schema_version FROM system.local WHERE key = 'local'")
 		if err != nil {
-			return nil, errtext.Errorf("node %s: %w", c.Addr(), err)
+			return errtext.Errorf("node %s: %w", conns[i].Addr(), err)
 		}
 		for _, row := range rows {
-			if v, ok := row["schema_version"].(cql.UUID); ok && !slices.Contains(versions, v) {
-				versions = append(versions, v)
-			}
+			found[i] = get[cql.UUID](row, "schema_version")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var versions []cql.UUID
+	for _, v := range found {
+		if v != (cql.UUID{}) && !slices.Contains(versions, v) {
+			versions = append(versions, v)
 		}
 	}
 	return versions, nil

@@ -236,3 +236,50 @@ func TestContactPointsOnlyOnData(t *testing.T) {
 		})
 	}
 }
+
+// TestEpochAgreement has nodes of Cassandra 6, whose schema version is a number. Each has its own version in the rows of
+// its peers, so that each node has to be asked.
+func TestEpochAgreement(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		for _, n := range c.Nodes {
+			n.Schema = [16]byte{15: 9}
+		}
+		c.On(func(r *fakecql.Request) bool {
+			if !strings.HasPrefix(r.Stmt, "SELECT host_id, schema_version FROM system.peers") {
+				return false
+			}
+			rows := fakecql.Rows{Columns: fakecql.Columns("host_id uuid", "schema_version uuid")}
+			c.Mu.Lock()
+			defer c.Mu.Unlock()
+			for _, n := range c.Nodes {
+				if n != r.Node {
+					rows.Add(n.ID, r.Node.Schema)
+				}
+			}
+			r.Rows(rows)
+			return true
+		})
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.Schema.MaxWaitAgreement = time.Second
+			cfg.Nodes.ReconnectInterval = time.Hour
+		})
+		require.NoError(t, s.Ready(t.Context()))
+		require.NoError(t, s.AwaitSchemaAgreement(t.Context()))
+		for _, n := range c.Nodes { // one of them has the control connection
+			n.Change(func(n *fakecql.Node) { n.Schema = [16]byte{15: 8} })
+			err := s.AwaitSchemaAgreement(t.Context())
+			require.ErrorIs(t, err, ErrSchemaAgreement)
+			require.ErrorContains(t, err, "versions 00000000-0000-0000-0000-00000000000")
+			time.AfterFunc(500*time.Millisecond, func() { n.Change(func(n *fakecql.Node) { n.Schema = [16]byte{15: 9} }) })
+			began := time.Now()
+			require.NoError(t, s.AwaitSchemaAgreement(t.Context()))
+			require.GreaterOrEqual(t, time.Since(began), 500*time.Millisecond)
+		}
+		down := c.Nodes[1]
+		down.Change(func(n *fakecql.Node) { n.Schema = [16]byte{15: 8}; n.Down = true })
+		down.HangUp()
+		synctest.Wait()
+		time.Sleep(10 * time.Second)
+		require.NoError(t, s.AwaitSchemaAgreement(t.Context()), "a node that is down does not count")
+	})
+}
