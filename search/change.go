@@ -30,14 +30,25 @@ func execChange(ctx context.Context, session *vecql.Session, statement, again st
 	defer cancel()
 	for retry := 0; ; retry++ {
 		info, err := session.Query(statement).RequestTimeout(changeTimeout).ExecInfo(ctx)
-		if err == nil {
+		switch {
+		case err == nil:
 			return info.Warnings, nil
+		case errors.Is(err, vecql.ErrSchemaAgreement): // a node is still writing to disk
+			return nil, awaitAgreement(bounded, session, err)
 		}
 		if !isUnknownChange(err) || !background.Sleep(bounded, background.Exponential(firstPoll, lastPoll, retry)) {
 			return nil, err
 		}
 		statement = again
 	}
+}
+
+// awaitAgreement waits longer for the end of err than a session does.
+func awaitAgreement(ctx context.Context, session *vecql.Session, err error) error {
+	for errors.Is(err, vecql.ErrSchemaAgreement) && ctx.Err() == nil {
+		err = session.AwaitSchemaAgreement(ctx)
+	}
+	return err
 }
 
 // isUnknownChange reports whether a change of the schema of Cassandra 6 may have been made, or will be.

@@ -35,6 +35,8 @@ const (
 	secureNode                 // the shared node, with TLS, a client certificate and a password
 	bareNode                   // a node of this package, without TLS and password
 	threeNodes                 // nodes of this package, without TLS and password
+	nodeOfSix                  // a node of Cassandra 6 with Accord, without TLS and password
+	threeOfSix                 // nodes of Cassandra 6 that wait two seconds for each other, without TLS and password
 	embeddedNode               // package cqltest in place of a server; it must pass the same tests
 	embeddedThree              // package cqltest, three nodes
 	embeddedScylla             // package cqltest, three nodes with shards and tablets
@@ -81,8 +83,15 @@ func start(t *testing.T, k kind) *cassandra.Cluster {
 		return c
 	}
 	options := cassandra.Options{Log: t.Log}
-	if k == threeNodes {
+	switch k {
+	case threeNodes:
 		options.Nodes = 3
+	case nodeOfSix:
+		options.Version = "6.0"
+		options.Set = map[string]any{"accord.enabled": true, "dynamic_data_masking_enabled": true}
+	case threeOfSix:
+		options.Version, options.Nodes = "6.0", 3
+		options.Set = map[string]any{"accord.enabled": true, "request_timeout": "2s", "cms_await_timeout": "2s"}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
