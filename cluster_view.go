@@ -130,7 +130,9 @@ func (k *cluster) readVersions(ctx context.Context, conn *conn.Conn) ([]cql.UUID
 
 // isEpoch reports whether a schema version is a number: an epoch of the log of Cassandra 6's metadata. A node of
 // Cassandra 6 has its own version in the rows of its peers (PeersTable), so each node has to be asked.
-func isEpoch(version cql.UUID) bool { return [8]byte(version[:8]) == [8]byte{} && version != cql.UUID{} }
+func isEpoch(version cql.UUID) bool {
+	return [8]byte(version[:8]) == [8]byte{} && version != cql.UUID{}
+}
 
 // versionReaders is how many nodes are asked for their schema versions at a time.
 const versionReaders = 32
