@@ -194,10 +194,15 @@ func (s *statement) tokenOf(key []byte) int64 {
 	return token.Murmur3(key)
 }
 
-// table returns keyspace and table of the statement, empty when it has no bind marker.
+// table returns keyspace and table of the statement, empty when it has no bind marker. A transaction may have several
+// tables: then those of the partition key.
 func (s *statement) table() (keyspace, table string) {
 	if len(s.bind) == 0 {
 		return "", ""
 	}
-	return s.bind[0].Keyspace, s.bind[0].Table
+	first := &s.bind[0]
+	if len(s.pkIndexes) > 0 {
+		first = &s.bind[s.pkIndexes[0]]
+	}
+	return first.Keyspace, first.Table
 }

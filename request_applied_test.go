@@ -29,6 +29,8 @@ func unavailableFields(c cql.Consistency) []byte {
 func TestRefusedAfterPartsWereWritten(t *testing.T) {
 	const insert = "INSERT INTO ks.t (id) VALUES (?)"
 	const several = "DELETE FROM ks.t WHERE id IN (1, ?)"
+	const transaction = "BEGIN TRANSACTION LET x = (SELECT v FROM ks.t WHERE id = ?); SELECT x.v; IF x.v = 1 THEN " +
+		"UPDATE ks.t SET v = 2 WHERE id = 1; END IF COMMIT TRANSACTION"
 	batch := func(typ cql.BatchType, n int) func(s *Session) error {
 		return func(s *Session) error {
 			b := s.Batch(typ)
@@ -72,12 +74,15 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 		"conditional, timeout of its read":        {query(insert + " IF NOT EXISTS"), readTimeout, true},
 		"conditional, overloaded":                 {query(insert + " IF NOT EXISTS"), overloaded, true},
 		"a read, its timeout":                     {query("SELECT v FROM ks.t WHERE id = ?"), readTimeout, false},
+		"a transaction, unavailable":              {query(transaction), unavailable(cql.Quorum), true},
+		"a transaction, overloaded":               {query(transaction), overloaded, true},
+		"a transaction, timeout of its read":      {query(transaction), readTimeout, true},
 		"a batch, timeout of its read":            {batch(cql.LoggedBatch, 1), readTimeout, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 				cfg := configOf(c)
-				for _, stmt := range []string{insert, insert + " IF NOT EXISTS", several, "SELECT v FROM ks.t WHERE id = ?"} {
+				for _, stmt := range []string{insert, insert + " IF NOT EXISTS", several, transaction, "SELECT v FROM ks.t WHERE id = ?"} {
 					c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 				}
 				cfg.Defaults.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}

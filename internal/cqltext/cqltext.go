@@ -44,17 +44,30 @@ func IsUse(stmt string) bool { return FirstWord(stmt) == "USE" }
 
 // IsConditional reports whether a statement is certainly conditional (a lightweight transaction): an INSERT, UPDATE,
 // DELETE or batch with the word IF outside of literals, quoted names and comments. IF is a reserved word, so it cannot
-// be an unquoted name.
+// be an unquoted name. A transaction of Cassandra 6 is not conditional: its rows do not say whether it was applied.
 func IsConditional(stmt string) bool {
 	switch FirstWord(stmt) {
-	case "INSERT", "UPDATE", "DELETE", "BEGIN":
+	case "INSERT", "UPDATE", "DELETE":
 		return hasWord(stmt, "IF")
+	case "BEGIN":
+		return hasWord(stmt, "IF") && !isTransaction(stmt)
 	}
 	return false
 }
 
-// MayWriteSeveral reports whether a statement may write several partitions: a batch, or an UPDATE or DELETE with the
-// word IN, which is reserved like IF.
+// isTransaction reports whether a statement that begins with BEGIN is a transaction of Cassandra 6, not a batch.
+func isTransaction(stmt string) bool {
+	words := 0
+	for _, token := range Tokens(stmt) {
+		if words++; words == 2 {
+			return strings.EqualFold(token, "TRANSACTION")
+		}
+	}
+	return false
+}
+
+// MayWriteSeveral reports whether a statement may write several partitions: a batch, a transaction, or an UPDATE or
+// DELETE with the word IN, which is reserved like IF.
 func MayWriteSeveral(stmt string) bool {
 	switch FirstWord(stmt) {
 	case "BEGIN":

@@ -11,14 +11,17 @@ import (
 
 func TestIsConditional(t *testing.T) {
 	for text, want := range map[string]bool{
-		"INSERT INTO t (k) VALUES (?) IF NOT EXISTS":                       true,
-		"insert into t (k) values (?) if not exists":                       true,
-		"UPDATE t SET v = ? WHERE k = ? IF v = ?":                          true,
-		"UPDATE t SET v = ? WHERE k = ?\nIF\nEXISTS":                       true,
-		"DELETE FROM t WHERE k = ?IF EXISTS":                               true,
-		"DELETE FROM t WHERE k = 'a'IF EXISTS":                             true,
-		" /* IF */ -- IF\n UPDATE t SET v = 1 WHERE k = 2 IF v > 1":        true,
-		"BEGIN BATCH UPDATE t SET v = 1 WHERE k = 2 IF v = 1; APPLY BATCH": true,
+		"INSERT INTO t (k) VALUES (?) IF NOT EXISTS":                                 true,
+		"insert into t (k) values (?) if not exists":                                 true,
+		"UPDATE t SET v = ? WHERE k = ? IF v = ?":                                    true,
+		"UPDATE t SET v = ? WHERE k = ?\nIF\nEXISTS":                                 true,
+		"DELETE FROM t WHERE k = ?IF EXISTS":                                         true,
+		"DELETE FROM t WHERE k = 'a'IF EXISTS":                                       true,
+		" /* IF */ -- IF\n UPDATE t SET v = 1 WHERE k = 2 IF v > 1":                  true,
+		"BEGIN BATCH UPDATE t SET v = 1 WHERE k = 2 IF v = 1; APPLY BATCH":           true,
+		"BEGIN BATCH UPDATE transaction SET v = 1 WHERE k = 2 IF v = 1; APPLY BATCH": true,
+		"BEGIN TRANSACTION LET x = (SELECT v FROM t WHERE k = 1); IF x.v = 1 THEN UPDATE t SET v = 2 WHERE k = 1; END IF COMMIT TRANSACTION": false,
+		"begin -- BATCH\n transaction IF x IS NULL THEN INSERT INTO t (k) VALUES (1); END IF COMMIT TRANSACTION":                             false,
 		"INSERT INTO t (k) VALUES (?)":                                     false,
 		"INSERT INTO t (k) VALUES (' IF NOT EXISTS')":                      false,
 		"INSERT INTO t (k) VALUES ('it''s IF NOT EXISTS')":                 false,
@@ -41,16 +44,17 @@ func TestIsConditional(t *testing.T) {
 
 func TestMayWriteSeveral(t *testing.T) {
 	for text, want := range map[string]bool{
-		"UPDATE t SET v = ? WHERE k IN (?, ?)":                 true,
-		"update t set v = ? where k in ?":                      true,
-		"DELETE FROM t WHERE k IN(1, 2)":                       true,
-		"BEGIN BATCH INSERT INTO t (k) VALUES (1) APPLY BATCH": true,
-		"UPDATE t SET v = ? WHERE k = ?":                       false,
-		"UPDATE t SET v = ' IN ' WHERE k = :in":                false,
-		`DELETE "IN" FROM t WHERE k = ? -- IN`:                 false,
-		"INSERT INTO t (k, inn) VALUES (?, ?)":                 false,
-		"SELECT v FROM t WHERE k IN (1, 2)":                    false,
-		"":                                                     false,
+		"UPDATE t SET v = ? WHERE k IN (?, ?)":                                 true,
+		"update t set v = ? where k in ?":                                      true,
+		"DELETE FROM t WHERE k IN(1, 2)":                                       true,
+		"BEGIN BATCH INSERT INTO t (k) VALUES (1) APPLY BATCH":                 true,
+		"BEGIN TRANSACTION UPDATE t SET v = 2 WHERE k = 1; COMMIT TRANSACTION": true,
+		"UPDATE t SET v = ? WHERE k = ?":                                       false,
+		"UPDATE t SET v = ' IN ' WHERE k = :in":                                false,
+		`DELETE "IN" FROM t WHERE k = ? -- IN`:                                 false,
+		"INSERT INTO t (k, inn) VALUES (?, ?)":                                 false,
+		"SELECT v FROM t WHERE k IN (1, 2)":                                    false,
+		"":                                                                     false,
 	} {
 		require.Equal(t, want, MayWriteSeveral(text), text)
 	}
