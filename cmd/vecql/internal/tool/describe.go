@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // The verb describe: the schema as CQL.
@@ -78,9 +79,40 @@ func (e *env) writeSchema(batches iter.Seq2[*column.Batch, error]) error {
 					fmt.Fprintln(e.out)
 				}
 				first = false
-				fmt.Fprintln(e.out, strings.TrimSpace(text.String(r)))
+				fmt.Fprintln(e.out, strings.TrimSpace(quoteComments(text.String(r))))
 			}
 		}
 	}
 	return e.writeResult(tables)
+}
+
+// quoteComments returns the statements of a row of DESCRIBE with quotes around the names in COMMENT and SECURITY LABEL
+// that need them. Cassandra 6.0-alpha2 omits those of keyspaces, tables, types and fields.
+func quoteComments(text string) string {
+	var b strings.Builder
+	done, start := 0, true // of a statement
+	for i, token := range cqltext.Tokens(text) {
+		if start && (token == "COMMENT" || token == "SECURITY") {
+			_, after, _ := strings.Cut(text[i:], " ON ")
+			_, after, _ = strings.Cut(after, " ") // KEYSPACE, TABLE, COLUMN, TYPE or FIELD
+			path, _, isComment := strings.Cut(after, " IS '")
+			if at := len(text) - len(after); isComment && at >= done {
+				b.WriteString(text[done:at] + quotePath(text, path))
+				done = at + len(path)
+			}
+		}
+		start = token == ";"
+	}
+	return b.String() + text[done:]
+}
+
+// quotePath quotes the names of a path that have quotes in the statement which creates the object.
+func quotePath(statement, path string) string {
+	names := strings.Split(path, ".")
+	for i, name := range names {
+		if quoted := cqltext.QuoteIdentifier(name); strings.Contains(statement, quoted) {
+			names[i] = quoted
+		}
+	}
+	return strings.Join(names, ".")
 }

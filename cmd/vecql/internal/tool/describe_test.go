@@ -74,3 +74,23 @@ func TestDescribe(t *testing.T) {
 	})
 	require.Equal(t, "vecql describe: the server has no DESCRIBE; Cassandra 4 and ScyllaDB 5.2 have it", x.requireFailure(1, "describe"))
 }
+
+// TestDescribeComments has the statements that Cassandra 6.0-alpha2 prints after the one that creates the object.
+func TestDescribeComments(t *testing.T) {
+	for text, want := range map[string]string{
+		"CREATE TABLE shop.items (\n    id int PRIMARY KEY\n);\nCOMMENT ON TABLE shop.items IS 'it''s';":                                        "",
+		"CREATE TABLE shop.\"Items\" (id int);\nCOMMENT ON TABLE shop.Items IS 'COMMENT ON TABLE shop.Items IS it';":                            "COMMENT ON TABLE shop.\"Items\" IS 'COMMENT ON TABLE shop.Items IS it';",
+		"CREATE TABLE \"Shop\".t (\"Id\" int);\nSECURITY LABEL ON COLUMN Shop.t.\"Id\" IS 'a';":                                                 "SECURITY LABEL ON COLUMN \"Shop\".t.\"Id\" IS 'a';",
+		"CREATE TYPE shop.\"T\" (\"F g\" int, f int);\nCOMMENT ON TYPE shop.T IS 'a';\nCOMMENT ON FIELD shop.T.F g IS 'b';":                     "COMMENT ON TYPE shop.\"T\" IS 'a';\nCOMMENT ON FIELD shop.\"T\".\"F g\" IS 'b';",
+		"CREATE KEYSPACE \"K\" WITH durable_writes = true;\nCOMMENT ON KEYSPACE K IS ';COMMENT ON KEYSPACE K IS ';\nSECURITY LABEL ON KEYSPACE": "COMMENT ON KEYSPACE \"K\" IS ';COMMENT ON KEYSPACE K IS ';\nSECURITY LABEL ON KEYSPACE",
+		"CREATE FUNCTION shop.f() RETURNS NULL ON NULL INPUT RETURNS int LANGUAGE java AS $$ ; COMMENT ON x IS 'a' $$;":                         "",
+		"COMMENT": "", "": "",
+	} {
+		if want == "" {
+			want = text
+		}
+		got := quoteComments(text)
+		require.True(t, strings.HasSuffix(got, want), "%s\n%s", got, want)
+		require.Equal(t, strings.ReplaceAll(text, `"`, ""), strings.ReplaceAll(got, `"`, ""))
+	}
+}
