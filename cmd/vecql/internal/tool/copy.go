@@ -5,6 +5,7 @@ package tool
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/cmd/vecql/internal/tablecopy"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -99,15 +101,26 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 		Scan: tablescan.Config{Workers: x.workers, Checkpoint: saved.Scan},
 	})
 	if err != nil {
-		return err
+		return adviseNotNull(err)
 	}
 	x.noteLists(job.Plan())
 	x.noteUntimed(job.Plan())
 	if err := x.copy(ctx, job); err != nil {
-		return err
+		return adviseNotNull(err)
 	}
 	x.printCopied(job.Report(), x.now().Sub(began))
 	return nil
+}
+
+// adviceNotNull is what to do about a table with a column that is NOT NULL, a constraint of Cassandra 6: each statement
+// has to write the column, so that elements cannot be written one by one.
+const adviceNotNull = "a column of the target is NOT NULL: --no-times writes whole rows"
+
+func adviseNotNull(err error) error {
+	if errors.Is(err, cql.CodeInvalid) && strings.Contains(err.Error(), "has to be specified as part of this query") {
+		return advise(err, adviceNotNull)
+	}
+	return err
 }
 
 // copy runs a copy, and stores its checkpoints.
