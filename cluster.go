@@ -24,7 +24,7 @@ import (
 // cluster knows the nodes of a cluster and keeps connections to them.
 type cluster struct {
 	*core
-	tlsNames    sync.Map // address -> name of the contact point that was resolved to it, for TLS
+	pointNames  sync.Map // address of each contact point -> its configured name, empty for an address
 	control     *control
 	reach       translateFunc // translates an address of the system tables; nil means none
 	peers       peers
@@ -80,7 +80,7 @@ func (k *cluster) tlsConfig(addr string) *tls.Config {
 	if cfg == nil || cfg.ServerName != "" {
 		return cfg
 	}
-	if name, ok := k.tlsNames.Load(addr); ok {
+	if name, _ := k.pointNames.Load(addr); name != nil && name != "" {
 		cfg = cfg.Clone()
 		cfg.ServerName = name.(string)
 	}
@@ -196,15 +196,13 @@ func (k *cluster) awaitSchemaAgreement(ctx context.Context, pick func() *conn.Co
 	return err
 }
 
-// contactPoints resolves the configured hosts and stores the name of each address in tlsNames.
+// contactPoints resolves the configured hosts and stores each address, with its name, in pointNames.
 func (k *cluster) contactPoints(ctx context.Context) ([]string, error) {
 	points, err := k.cfg.contactPoints(ctx)
 	addrs := make([]string, 0, len(points))
 	for _, p := range points {
 		addr := netip.AddrPortFrom(p.addr, p.port).String()
-		if p.name != "" {
-			k.tlsNames.Store(addr, p.name)
-		}
+		k.pointNames.Store(addr, p.name)
 		if !slices.Contains(addrs, addr) {
 			addrs = append(addrs, addr)
 		}

@@ -99,13 +99,24 @@ func (k *cluster) dialControl(ctx context.Context, addr string, onEvent func(any
 	closed func(*conn.Conn, error),
 ) (*conn.Conn, error) {
 	to := dialTarget{addr: addr}
-	cfg := k.connConfig(to, k.hostAt(addr))
+	cfg := k.connConfig(to, k.controlHost(addr))
 	cfg.OnEvent, cfg.OnClose = onEvent, closed
 	var initial func(context.Context, *conn.Conn) error
 	if events := k.cfg.Protocol.Events.names(); len(events) > 0 {
 		initial = func(ctx context.Context, c *conn.Conn) error { return conn.Register(ctx, c, events) }
 	}
 	return k.dialVerified(ctx, cfg, to.addr, cql.UUID{}, initial)
+}
+
+// controlHost returns the node that a control connection to an address is dialed for. A contact point has the address
+// only, unless its node is connected: behind a proxy the address leads to any node, and that node may be gone.
+func (k *cluster) controlHost(addr string) *cql.Host {
+	host := k.hostAt(addr)
+	_, point := k.pointNames.Load(addr)
+	if n := k.topo.Load().nodeByID(host.ID); point && n != nil && !n.pool.isUp() {
+		return &cql.Host{Address: host.Address}
+	}
+	return host
 }
 
 // dialNode opens a connection to the node with that id and sets the session's keyspace on it.

@@ -43,8 +43,8 @@ type ClusterConfig struct {
 	Authenticator cql.Authenticator
 	// AuthProvider returns the Authenticator of one connection to a node, in place of Authenticator. It is called for
 	// each connection whose server requires authentication, on the goroutine that dials; several calls may run at once.
-	// A contact point that is not known as a node has the address only. An error fails the connection as a refused login
-	// does. Default none.
+	// A contact point whose node is not known, or is not connected, has the address only. An error fails the connection
+	// as a refused login does. Default none.
 	AuthProvider func(host *cql.Host) (cql.Authenticator, error)
 	// Compressor compresses frames (v4) or segments (v5, LZ4 only). Vectors of floats barely compress. Default none.
 	Compressor cql.Compressor

@@ -30,8 +30,8 @@ type LocalPortDialer interface {
 // through a proxy. The session verifies each connection as usual.
 type HostDialer interface {
 	// DialHost opens a connection to addr, host:port, which is the address of host or another port of host. A contact
-	// point that is not known as a node has the address only. A connection with the method
-	// ConnectionState() tls.ConnectionState, such as a *tls.Conn, is used as it is; on any other connection
+	// point whose node is not known, or is not connected, has the address only: any node may answer. A connection with
+	// the method ConnectionState() tls.ConnectionState, such as a *tls.Conn, is used as it is; on any other connection
 	// ClusterConfig.TLS applies.
 	DialHost(ctx context.Context, host *cql.Host, addr string) (net.Conn, error)
 }

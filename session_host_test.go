@@ -118,6 +118,32 @@ func TestHostDialer(t *testing.T) {
 	}
 }
 
+// TestContactPointIsAnyNode: the node that a contact point was at the start has its id only while the node is
+// connected, because the address of a proxy leads to the other nodes too.
+func TestContactPointIsAnyNode(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		d := &hostDials{dial: inMemory(c)}
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Pool.Dialer, cfg.Pool.HostDialer = nil, d })
+		id := cql.UUID(c.Nodes[0].ID)
+		require.Equal(t, id, s.controlHost(c.Nodes[0].Addr()).ID)
+		before := len(d.calls())
+		c.Nodes[0].Stop()
+		pass(time.Minute)
+		anyNode, thisNode := 0, 0
+		for _, call := range d.calls()[before:] {
+			switch call.host.ID {
+			case cql.UUID{}:
+				anyNode++
+				require.Equal(t, c.Nodes[0].Addr(), call.host.Address.String())
+			case id:
+				thisNode++
+			}
+		}
+		require.Positive(t, anyNode, "the control connection")
+		require.Positive(t, thisNode, "the pool")
+	})
+}
+
 // TestHostDialerTLS: the session adds TLS to a connection of a HostDialer only if it has none.
 func TestHostDialerTLS(t *testing.T) {
 	server, client := fakecql.TLSPair(t, "127.0.0.1")
