@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/examples/internal/authority"
 	"github.com/vecql/vecql/internal/doctest"
 )
 
@@ -25,14 +26,14 @@ func TestRun(t *testing.T) {
 
 // TestFiles connects to hosts with certificates from files.
 func TestFiles(t *testing.T) {
-	ours, err := newAuthority("ours")
+	ours, err := authority.New("ours")
 	require.NoError(t, err)
-	node, err := ours.issue("db.example")
+	node, err := ours.Issue("db.example")
 	require.NoError(t, err)
-	client, err := ours.issue("client")
+	client, err := ours.Issue("client")
 	require.NoError(t, err)
 	cluster := cqltest.New(t, cqltest.Config{TLS: &tls.Config{
-		Certificates: []tls.Certificate{node}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool(),
+		Certificates: []tls.Certificate{node}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.Pool(),
 	}})
 	folder := t.TempDir()
 	write := func(name, kind string, der []byte) string {
@@ -42,7 +43,7 @@ func TestFiles(t *testing.T) {
 	}
 	key, err := x509.MarshalPKCS8PrivateKey(client.PrivateKey)
 	require.NoError(t, err)
-	authority := []string{"-ca", write("ca.pem", "CERTIFICATE", ours.certificate.Certificate[0])}
+	trusted := []string{"-ca", write("ca.pem", "CERTIFICATE", ours.Certificate.Certificate[0])}
 	identity := []string{"-cert", write("cert.pem", "CERTIFICATE", client.Certificate[0]), "-key", write("key.pem", "PRIVATE KEY", key)}
 	name := []string{"-name", "db.example"}
 	connect := func(flags ...[]string) (string, error) {
@@ -55,15 +56,15 @@ func TestFiles(t *testing.T) {
 		return out.String(), err
 	}
 
-	printed, err := connect(authority, identity, name)
+	printed, err := connect(trusted, identity, name)
 	require.NoError(t, err)
 	require.Equal(t, "connected to version 5.0.9\n", printed)
 
 	_, err = connect(identity, name)
 	require.ErrorAs(t, err, new(x509.UnknownAuthorityError))
-	_, err = connect(authority, identity)
+	_, err = connect(trusted, identity)
 	require.ErrorAs(t, err, new(x509.HostnameError))
-	_, err = connect(authority, name)
+	_, err = connect(trusted, name)
 	require.Error(t, err)
 	_, err = connect([]string{"-ca", write("empty.pem", "NONE", nil)})
 	require.ErrorContains(t, err, "empty.pem: no certificate")
