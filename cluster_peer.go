@@ -69,6 +69,15 @@ func (p *peers) refuse(e *PeerError) bool {
 	return true
 }
 
+// isShared reports whether another node of the cluster than the one of that id was the last one refused at the address:
+// any node may answer there.
+func (p *peers) isShared(addr string, id cql.UUID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	got := p.refused[addr]
+	return got.ClusterName == p.cluster && got.HostID != id && got.HostID != (cql.UUID{})
+}
+
 // firstUnverified reports whether it is called for the first time.
 func (p *peers) firstUnverified() bool {
 	p.mu.Lock()
@@ -106,7 +115,7 @@ func (k *cluster) dialVerified(ctx context.Context, cfg *conn.Config, addr strin
 	c, err := k.dialObserved(ctx, cfg, addr)
 	var wrong *PeerError
 	switch {
-	case err == nil:
+	case err == nil && id != (cql.UUID{}):
 		k.peers.accept(addr)
 	case errors.As(err, &wrong):
 		k.counters.wrongPeers.Add(1)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/frame"
@@ -129,4 +131,36 @@ func TestEndedBeforeOpened(t *testing.T) {
 		require.Equal(t, before.ConnectionsOpened, st.ConnectionsOpened)
 		require.Equal(t, before.ConnectionsLost, st.ConnectionsLost)
 	})
+}
+
+// TestLeaveShared: a node leaves the address of a load balancer for the one that it announces, and for no other reason.
+func TestLeaveShared(t *testing.T) {
+	at := netip.MustParseAddrPort("10.0.0.99:9042")
+	for name, c := range map[string]struct {
+		refused   Peer
+		announced string
+		translate string // the result for any address; empty means no translation
+		want      string
+	}{
+		"another node":               {Peer{"c", hostID(2)}, "10.0.0.1", "", "10.0.0.1:9042"},
+		"another node, translated":   {Peer{"c", hostID(2)}, "10.0.0.1", "192.0.2.1:9142", "192.0.2.1:9142"},
+		"translated to none":         {Peer{"c", hostID(2)}, "10.0.0.1", "0.0.0.0:0", at.String()},
+		"nothing announced":          {Peer{"c", hostID(2)}, "0.0.0.0", "", at.String()},
+		"the node itself":            {Peer{"c", hostID(1)}, "10.0.0.1", "", at.String()},
+		"another cluster":            {Peer{"d", hostID(2)}, "10.0.0.1", "", at.String()},
+		"a server without a host id": {Peer{"c", cql.UUID{}}, "10.0.0.1", "", at.String()},
+	} {
+		k := &cluster{peers: peers{cluster: "c"}}
+		k.peers.refuse(&PeerError{Address: at.String(), Got: c.refused})
+		if c.translate != "" {
+			k.reach = translator(func(netip.AddrPort) netip.AddrPort { return netip.MustParseAddrPort(c.translate) })
+		}
+		self := &cql.Host{ID: hostID(1), Address: at, RPCAddress: netip.MustParseAddr(c.announced)}
+		require.NoError(t, k.leaveShared(self), name)
+		require.Equal(t, c.want, self.Address.String(), name)
+	}
+	k := &cluster{peers: peers{cluster: "c"}, reach: translator(func(netip.AddrPort) netip.AddrPort { panic("oops") })}
+	k.peers.refuse(&PeerError{Address: at.String(), Got: Peer{"c", hostID(2)}})
+	self := &cql.Host{ID: hostID(1), Address: at, RPCAddress: netip.MustParseAddr("10.0.0.1")}
+	require.ErrorContains(t, k.leaveShared(self), "oops")
 }

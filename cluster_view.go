@@ -25,6 +25,9 @@ func (k *cluster) readView(ctx context.Context, conn *conn.Conn) (view clusterVi
 		view, err = k.contactView(ctx, conn)
 	} else {
 		view, err = readCluster(ctx, conn, k.reach, k.otherAddress)
+		if err == nil {
+			err = k.leaveShared(view.nodes[0].info)
+		}
 	}
 	view.changes = changes
 	return view, err
@@ -47,8 +50,10 @@ func (k *cluster) readNodes(ctx context.Context, conn *conn.Conn, view clusterVi
 	if err != nil {
 		return view, false
 	}
-	view.rows, ok = view.rows.replace(keys, view.rows.parsePeers(peers))
-	return view, ok && view.setNodes(k.reach, k.otherAddress) == nil
+	if view.rows, ok = view.rows.replace(keys, view.rows.parsePeers(peers)); !ok {
+		return view, false
+	}
+	return view, view.setNodes(k.reach, k.otherAddress) == nil && k.leaveShared(view.nodes[0].info) == nil
 }
 
 // peersQuery returns the statement that reads the rows of peers with the keys.
@@ -58,6 +63,24 @@ func peersQuery(table string, keys []netip.Addr) string {
 		texts[i] = "'" + key.String() + "'"
 	}
 	return "SELECT * FROM " + table + " WHERE peer IN (" + strings.Join(texts, ", ") + ")"
+}
+
+// leaveShared gives the node that was read the address that it announces, if other nodes answer at the address over
+// which it was read: the address of a load balancer, such as a service of Kubernetes.
+func (k *cluster) leaveShared(self *cql.Host) error {
+	if !k.peers.isShared(self.Address.String(), self.ID) || !self.RPCAddress.IsValid() ||
+		self.RPCAddress.IsUnspecified() {
+		return nil
+	}
+	to := netip.AddrPortFrom(self.RPCAddress, self.Address.Port())
+	if k.reach != nil {
+		var err error
+		if to, err = k.reach(to); err != nil || !to.IsValid() {
+			return err
+		}
+	}
+	self.Address = to
+	return nil
 }
 
 // otherAddress reports whether the address of another row of a node replaces the address of the first one: the address

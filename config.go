@@ -81,7 +81,8 @@ type NodesConfig struct {
 	// that the first contact point reports, which is therefore believed.
 	ClusterName string
 	// LoadBalanced means that any node of the cluster may answer at a node's address, as behind a load balancer. By
-	// default a node with another host id is refused with a *PeerError.
+	// default a node with another host id is refused with a *PeerError; if other nodes answer at a contact point, the
+	// node that answered there first is dialed at the address that it announces.
 	LoadBalanced bool
 	// DisableInitialHostLookup makes the contact points the only nodes of the session: it does not read the other nodes
 	// from the system tables, at the start or later. Set it where these tables have addresses that the program cannot
