@@ -8,6 +8,7 @@ require (
 	github.com/vecql/vecql v0.0.0
 	github.com/vecql/vecql/parquetscan v0.0.0
 	github.com/vecql/vecql/pipe v0.0.0
+	golang.org/x/net v0.58.0
 )
 
 require (
@@ -23,7 +24,6 @@ require (
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/exp v0.0.0-20260112195511-716be5621a96 // indirect
-	golang.org/x/net v0.58.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
