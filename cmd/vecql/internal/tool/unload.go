@@ -153,7 +153,8 @@ func (u *unload) check(args []string) error {
 // isFolder reports whether the path names a folder of parts.
 func (u *unload) isFolder() bool {
 	info, err := os.Stat(u.path)
-	return strings.HasSuffix(u.path, "/") || err == nil && info.IsDir()
+	last := len(u.path) - 1
+	return last >= 0 && os.IsPathSeparator(u.path[last]) || err == nil && info.IsDir()
 }
 
 // unload executes the verb.
