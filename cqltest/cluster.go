@@ -52,6 +52,7 @@ type database interface {
 	Batch(ctx context.Context, typ engine.BatchType, entries []engine.BatchEntry, r *engine.Request) (*engine.Result,
 		error)
 	Replication(keyspace string) (map[string]string, bool)
+	Consistency(keyspace string) string
 	SchemaVersion() [16]byte
 }
 
@@ -74,7 +75,7 @@ type Cluster struct {
 	mute      atomic.Bool
 	edit      atomic.Pointer[func(*Node, string, []Row) []Row]
 	nextConn  atomic.Uint64
-	tablets   struct{ count, generation atomic.Uint64 }
+	tablets   struct{ count, generation, leaders atomic.Uint64 }
 	traces    traces
 	streams   streams
 

@@ -379,6 +379,7 @@ func boundValues(dst []Value, s *engine.Statement, values []engine.Value) []Valu
 func (req *request) count() {
 	n := req.conn.node
 	n.stats.shard(req.conn.shard).Add(1)
+	req.countLeader()
 	_, has, replica, shard := req.where()
 	if !has {
 		return
@@ -507,6 +508,9 @@ func (req *request) permitted() error {
 	}
 	check := func(s *engine.Statement, t touched) *Error {
 		if e := checkConsistency(s, cl); e != nil {
+			return e
+		}
+		if e := c.cluster.checkStrong(s, t, cl); e != nil {
 			return e
 		}
 		write := s.Kind != engine.StatementSelect

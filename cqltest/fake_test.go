@@ -136,6 +136,8 @@ func (db *fakeDB) Replication(keyspace string) (map[string]string, bool) {
 	return r, ok
 }
 
+func (db *fakeDB) Consistency(string) string { return "" }
+
 func (db *fakeDB) SchemaVersion() [16]byte {
 	db.mu.Lock()
 	defer db.mu.Unlock()

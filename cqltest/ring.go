@@ -68,6 +68,7 @@ type placement struct {
 	factors  map[string]int // NetworkTopologyStrategy: by data center; otherwise nil
 	dcs      []string       // the keys of factors, sorted
 	tablets  bool
+	leaders  bool      // the tablets have leaders: the keyspace is strongly consistent
 	replicas [][]*Node // of topology.tokens[i], the primary first; nil with tablets
 }
 
@@ -135,6 +136,7 @@ func (c *Cluster) place(topo *topology, keyspace string) *placement {
 		}
 		p.dcs = sortedKeys(p.factors)
 		p.tablets = c.cfg.Scylla != nil && c.cfg.Scylla.Tablets > 0
+		p.leaders = p.tablets && c.db.Consistency(keyspace) == "global"
 	default: // LocalStrategy, EverywhereStrategy
 		return nil
 	}

@@ -37,6 +37,7 @@ type stats struct {
 	shardsMu                     sync.Mutex
 	shards                       atomic.Pointer[[]*atomic.Int64]
 	hints, unavailable           atomic.Int64
+	onLeader, forwarded          atomic.Int64
 }
 
 // shard returns the counter of a shard.
@@ -66,6 +67,10 @@ type Stats struct {
 	// requests that reached a replica, OnShard the requests that reached the replica's shard that owns the token.
 	Routable, OnReplica, OnShard int
 
+	// OnLeader and Forwarded count the requests for one partition of a strongly consistent table, without reads at ONE and
+	// LOCAL_ONE: the requests that reached the leader of the tablet, and the requests that another node forwards to it.
+	OnLeader, Forwarded int
+
 	TabletHints int // number of answers with a tablet hint
 	Unavailable int // number of requests refused because too few replicas were up
 }
@@ -76,6 +81,7 @@ func (n *Node) Stats() Stats {
 		Requests: n.stats.ops.read(), Routable: int(n.stats.routable.Load()), OnReplica: int(n.stats.onReplica.Load()),
 		OnShard: int(n.stats.onShard.Load()), TabletHints: int(n.stats.hints.Load()),
 		Unavailable: int(n.stats.unavailable.Load()),
+		OnLeader:    int(n.stats.onLeader.Load()), Forwarded: int(n.stats.forwarded.Load()),
 	}
 	if p := n.stats.shards.Load(); p != nil {
 		for _, c := range *p {
@@ -104,6 +110,8 @@ func (c *Cluster) Stats() Stats {
 		sum.OnShard += s.OnShard
 		sum.TabletHints += s.TabletHints
 		sum.Unavailable += s.Unavailable
+		sum.OnLeader += s.OnLeader
+		sum.Forwarded += s.Forwarded
 	}
 	return sum
 }
@@ -132,7 +140,9 @@ func (n *Node) ResetStats() {
 	for op := range s.ops {
 		s.ops[op].Store(0)
 	}
-	for _, c := range []*atomic.Int64{&s.routable, &s.onReplica, &s.onShard, &s.hints, &s.unavailable} {
+	for _, c := range []*atomic.Int64{
+		&s.routable, &s.onReplica, &s.onShard, &s.hints, &s.unavailable, &s.onLeader, &s.forwarded,
+	} {
 		c.Store(0)
 	}
 	if p := s.shards.Load(); p != nil {

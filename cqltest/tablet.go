@@ -15,7 +15,8 @@ import (
 
 // Shards and tablets of the emulation of ScyllaDB (ScyllaDB's docs/dev/protocol-extensions.md, docs/dev/sharding.md).
 
-// A Tablet is a range of a table's tokens, First excluded and Last included, with its replicas.
+// A Tablet is a range of a table's tokens, First excluded and Last included, with its replicas. In a strongly
+// consistent keyspace the first replica is the leader.
 type Tablet struct {
 	First, Last int64
 	Replicas    []TabletReplica
@@ -84,6 +85,9 @@ func (c *Cluster) tabletAt(p *placement, table engine.Name, i int) Tablet {
 			shard := int(mix(seed+uint64(i)*31+uint64(n.number)) % uint64(n.shardCount()))
 			t.Replicas = append(t.Replicas, TabletReplica{n, shard})
 		}
+	}
+	if p.leaders {
+		c.putLeaderFirst(t.Replicas, seed)
 	}
 	t.Version = mix(seed ^ uint64(i)<<20 ^ uint64(count))
 	for _, r := range t.Replicas {

@@ -37,7 +37,12 @@ func createKeyspaceText(k *keyspace) string {
 	for _, o := range sortedKeys(options) {
 		replication += ", " + quoteText(o) + ": " + quoteText(options[o])
 	}
-	return fmt.Sprintf("CREATE KEYSPACE %s WITH replication = %s}  AND durable_writes = %t;", name, replication, k.durable)
+	consistency := ""
+	if k.consistency != "" {
+		consistency = " AND consistency = " + quoteText(k.consistency)
+	}
+	return fmt.Sprintf("CREATE KEYSPACE %s WITH replication = %s}  AND durable_writes = %t%s;", name, replication, k.durable,
+		consistency)
 }
 
 func createTypeText(t *Type) string {

@@ -207,10 +207,34 @@ func (c *changer) keyspaceOptions(k *keyspace, options cql.Options) error {
 			k.durable = !strings.EqualFold(opt.Value, "false")
 		case "tablets":
 			k.vnodes = strings.EqualFold(opt.Map["enabled"], "false")
+		case "consistency":
+			if old := c.s.keyspaces[k.name]; old != nil && old.consistency != opt.Value {
+				return invalid("Cannot alter consistency option")
+			}
+			k.consistency = opt.Value
 		}
 	}
 	if k.replication == nil { // ScyllaDB's default
 		k.replication = map[string]string{"class": networkStrategy}
+	}
+	return c.checkConsistency(k)
+}
+
+// checkConsistency checks the option consistency, as keyspace_metadata::validate of ScyllaDB's
+// data_dictionary/data_dictionary.cc does.
+func (c *changer) checkConsistency(k *keyspace) error {
+	switch k.consistency {
+	case "", "eventual":
+		return nil
+	case "global", "local":
+	default:
+		return configError("Consistency option must be one of 'eventual', 'local', or 'global'; found: %s", k.consistency)
+	}
+	if !c.e.options.Tablets || !k.usesTablets() {
+		return configError("Only eventual consistency is supported for non-tablet keyspaces")
+	}
+	if k.consistency == "local" {
+		return configError("Local consistency is not supported yet")
 	}
 	return nil
 }

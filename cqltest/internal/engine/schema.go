@@ -139,6 +139,7 @@ type keyspace struct {
 	durable     bool              // durable_writes
 	system      bool              // clients cannot change it
 	vnodes      bool              // ScyllaDB: the option tablets switches tablets off
+	consistency string            // ScyllaDB: the option consistency; empty means that it was not given
 	tables      tableMap
 	types       map[string]*Type
 }
@@ -206,6 +207,14 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	sort.Strings(keys)
 	return keys
+}
+
+// Consistency returns the option consistency of a keyspace of ScyllaDB, empty if the keyspace has none.
+func (e *Engine) Consistency(keyspace string) string {
+	if k := e.schema.Load().keyspaces[keyspace]; k != nil {
+		return k.consistency
+	}
+	return ""
 }
 
 // Replication returns the options of a keyspace's replication ("class" and its options); false means that the keyspace

@@ -52,8 +52,8 @@ func (e *Engine) addSystem() {
 	if e.options.Scylla {
 		add("scylla_tables", `keyspace_name text p; table_name text c; cdc frozen<map<text,text>>; per_partition_rate_limit frozen<map<text,text>>; version uuid;
 			partitioner text`, scyllaTableRows)
-		add("scylla_keyspaces", "keyspace_name text p; storage_options frozen<map<text,text>>; storage_type text; initial_tablets int",
-			e.scyllaKeyspaceRows)
+		add("scylla_keyspaces", `keyspace_name text p; storage_options frozen<map<text,text>>; storage_type text; initial_tablets int;
+			consistency text`, e.scyllaKeyspaceRows)
 		return
 	}
 	e.addVirtualSchema()
@@ -150,12 +150,20 @@ func scyllaTableRows(s *schema) []map[string]any {
 	return out
 }
 
-// scyllaKeyspaceRows returns the rows of system_schema.scylla_keyspaces, for keyspaces with tablets.
+// scyllaKeyspaceRows returns the rows of system_schema.scylla_keyspaces: the keyspaces with tablets, and the ones with the
+// option consistency.
 func (e *Engine) scyllaKeyspaceRows(s *schema) []map[string]any {
 	var out []map[string]any
 	for _, k := range s.keyspaces {
-		if e.options.Tablets && k.replication["class"] == networkStrategy {
-			out = append(out, map[string]any{"keyspace_name": k.name, "initial_tablets": 0})
+		row := map[string]any{"keyspace_name": k.name}
+		if e.options.Tablets && k.usesTablets() {
+			row["initial_tablets"] = 0
+		}
+		if k.consistency != "" {
+			row["consistency"] = k.consistency
+		}
+		if len(row) > 1 {
+			out = append(out, row)
 		}
 	}
 	return out
