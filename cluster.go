@@ -146,7 +146,7 @@ func (k *cluster) swapTopology(view clusterView) (old *topology, nodes []*node) 
 	old = k.topo.Load()
 	k.replication.carryOver(&view)
 	if old.hasNodes(view.nodes) {
-		k.topo.Store(old.withKeyspaces(view.keyspaces))
+		k.topo.Store(old.withKeyspaces(&view))
 		return old, old.nodes
 	}
 	for _, n := range view.nodes {

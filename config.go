@@ -189,7 +189,8 @@ type ProtocolConfig struct {
 	// Events disables events of the server. Default none disabled.
 	Events EventsConfig
 	// ExperimentalTabletsRoutingV2 uses ScyllaDB's extension TABLETS_ROUTING_V2_EXPERIMENTAL on nodes that support it.
-	// The format of the extension may still change. Default false.
+	// The format of the extension may still change. Requests to strongly consistent tables then go to the leader of their
+	// tablet first: see TokenAwarePolicy. Default false.
 	ExperimentalTabletsRoutingV2 bool
 }
 

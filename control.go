@@ -107,8 +107,9 @@ type clusterView struct {
 	partitioner string
 	clusterName string
 	keyspaces   map[string]placement.Strategy
-	schema      cql.UUID // schema version at the node that was read
-	changes     uint64   // cluster.replication.count before the view was read
+	leaders     map[string]bool // the keyspaces whose tablets have leaders; nil means none
+	schema      cql.UUID        // schema version at the node that was read
+	changes     uint64          // cluster.replication.count before the view was read
 }
 
 func (c *control) stats() stats.Control {
@@ -406,7 +407,8 @@ func readCluster(ctx context.Context, conn *conn.Conn, reach translateFunc,
 		options, _ := row["replication"].(map[string]string)
 		view.keyspaces[name] = placement.ParseStrategy(options)
 	}
-	return view, nil
+	view.leaders, err = readLeaders(ctx, conn)
+	return view, err
 }
 
 // setNodes sets the nodes that the rows of the view describe.

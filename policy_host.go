@@ -142,6 +142,11 @@ func (p RackAwarePolicy) validate() error {
 // local replicas, local nodes, remote replicas, remote nodes; the nearest first in each. A conditional statement goes
 // to the replicas in the order of the ring, the primary first, so that the conditional statements of one partition meet
 // at one node. A statement is conditional if ScyllaDB's mark is in the prepared statement, or IF is in its text.
+//
+// In a strongly consistent keyspace of ScyllaDB (consistency = 'global') the leader of the tablet comes before all
+// other nodes, remote or not, because it runs all writes, and all reads except reads at One and LocalOne. The session
+// knows the leaders with ClusterConfig.Protocol.ExperimentalTabletsRoutingV2. A leader that Fallback or a HostFilter
+// excludes is not asked; another replica forwards the request.
 type TokenAwarePolicy struct {
 	Fallback HostSelectionPolicy // the distance of nodes and replicas; nil means RoundRobinPolicy
 	// KeepOrder sends all requests of one partition to the same replica while that replica takes them, to profit from

@@ -23,7 +23,7 @@ func (r *EncodedRows) Targets(dst []Replica) []Replica {
 	s, stmt := r.query.session, r.stmt
 	target := planTarget{
 		token: r.token, hasToken: true, lwt: stmt.lwt || r.query.consistency.IsSerial(), host: r.query.hostID,
-		now: time.Now(), start: s.start.Add(startStep),
+		now: time.Now(), start: s.start.Add(startStep), consistency: r.query.consistency,
 	}
 	target.keyspace, target.table = stmt.table()
 	var plan queryPlan
@@ -52,7 +52,7 @@ func (p *queryPlan) appendTargets(dst []Replica) []Replica {
 			first = n
 		}
 		dst = append(dst, Replica{HostID: n.info.ID, Shard: int(shard)})
-		if count++; count == maxOtherTargets && !p.isReplica(n) {
+		if count++; count == maxOtherTargets && !p.isReplica(n) || p.isLeader(n) {
 			return dst
 		}
 	}

@@ -283,7 +283,7 @@ func (c *call) planTarget() planTarget {
 	return planTarget{
 		keyspace: c.keyspace, table: c.table, token: c.token, hasToken: c.hasToken,
 		lwt:  c.lwt || c.params.Consistency.IsSerial(), // a read at a serial consistency runs a round of Paxos too
-		host: c.hostID,
+		host: c.hostID, consistency: c.params.Consistency,
 	}
 }
 

@@ -135,6 +135,10 @@ func TestViewKeepsRing(t *testing.T) {
 	s.swapTopology(view)
 	require.Len(t, s.topo.Load().placing.same, 1, "strategies that no keyspace has are dropped")
 	require.Nil(t, first.replicasOf("more", 0))
+	view = scaleView(4, 2)
+	view.leaders = map[string]bool{"ks3": true}
+	s.swapTopology(view)
+	require.True(t, s.topo.Load().leaders["ks3"], "strongly consistent keyspaces")
 	require.NotNil(t, first.replicasOf("ks0", 0), "the old snapshot stays")
 
 	for name, change := range map[string]func(*node){

@@ -53,6 +53,7 @@ type topology struct {
 	tokens    []int64              // the sorted ring: range i ends at tokens[i]; empty unless the partitioner is Murmur3
 	keyspaces map[string]*replicas // a nil value means unknown replicas
 	placing   *placing             // nil unless the partitioner is Murmur3
+	leaders   map[string]bool      // the keyspaces whose tablets have leaders; nil means none
 	routing   *routing
 }
 
@@ -79,7 +80,7 @@ func (p *placing) replicasOf(strategy placement.Strategy) *replicas {
 func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
 	t := &topology{
 		nodes: nodes, excluded: map[cql.UUID]bool{}, keyspaces: make(map[string]*replicas, len(view.keyspaces)),
-		routing: r, members: view.nodes,
+		routing: r, members: view.nodes, leaders: view.leaders,
 	}
 	slices.SortFunc(t.nodes, func(a, b *node) int { return slices.Compare(a.info.ID[:], b.info.ID[:]) })
 	for _, n := range nodes {
@@ -130,24 +131,23 @@ func (t *topology) withKeyspace(name string, strategy *placement.Strategy) *topo
 	return &next
 }
 
-// withKeyspaces returns a copy of t with the replicas of these keyspaces and of no others, t itself if it has them.
-// Callers hold cluster.mu.
-func (t *topology) withKeyspaces(keyspaces map[string]placement.Strategy) *topology {
-	if t.placing == nil {
-		return t
-	}
-	placed := make(map[string]*replicas, len(keyspaces))
-	same := make(map[string]*replicas, len(t.placing.same))
-	for name, strategy := range keyspaces {
-		placed[name] = t.placing.replicasOf(strategy)
-		same[strategy.Key()] = placed[name]
-	}
-	t.placing.same = same // without the strategies of keyspaces that were dropped or altered
-	if maps.Equal(placed, t.keyspaces) {
-		return t
-	}
+// withKeyspaces returns a copy of t with the keyspaces of a view and their replicas, t itself if it has them. Callers
+// hold cluster.mu.
+func (t *topology) withKeyspaces(view *clusterView) *topology {
 	next := *t
-	next.keyspaces = placed
+	next.leaders = view.leaders
+	if t.placing != nil {
+		next.keyspaces = make(map[string]*replicas, len(view.keyspaces))
+		same := make(map[string]*replicas, len(t.placing.same))
+		for name, strategy := range view.keyspaces {
+			placed := t.placing.replicasOf(strategy)
+			next.keyspaces[name], same[strategy.Key()] = placed, placed
+		}
+		t.placing.same = same // without the strategies of keyspaces that were dropped or altered
+	}
+	if maps.Equal(next.keyspaces, t.keyspaces) && maps.Equal(next.leaders, t.leaders) {
+		return t
+	}
 	return &next
 }
 

@@ -24,7 +24,8 @@ type planTarget struct {
 	keyspace, table string // of the table, empty when unknown
 	token           int64  // when hasToken
 	hasToken        bool
-	lwt             bool      // known to be conditional
+	lwt             bool // known to be conditional
+	consistency     cql.Consistency
 	host            cql.UUID  // the only node to use; zero means any
 	picking         *picking  // for a HostPicker; nil without one
 	now             time.Time // about; slow replicas are those that lag at that time
@@ -62,6 +63,8 @@ type queryPlan struct {
 	passed      *node       // tried before by another plan; nil means none
 	silent      []candidate // nodes that were skipped as silent; they come last
 
+	leader  int8      // 1 + the number of the replica that leads the tablet and comes first; 0 means none
+	led     bool      // the leader was returned
 	inOrder bool      // equally near replicas are tried in their order
 	avoid   bool      // slow replicas are tried later
 	now     time.Time // see planTarget
@@ -162,6 +165,9 @@ func (t *topology) tabletOf(target *planTarget) *tablet.Tablet {
 func (p *queryPlan) setReplicas(target *planTarget) {
 	if found := p.topo.tabletOf(target); found != nil {
 		p.setTablet(found)
+		if p.topo.leaders != nil {
+			p.setLeader(found, target)
+		}
 	} else if target.hasToken {
 		p.listed = p.topo.replicasOf(target.keyspace, target.token)
 	}
@@ -289,6 +295,9 @@ func (p *queryPlan) advance() candidate {
 	if p.picked != nil {
 		return p.nextPicked()
 	}
+	if p.leader > 0 && !p.led {
+		return p.lead()
+	}
 	for steps := planSteps[p.order]; p.at.step < len(steps); p.at = (planCursor{step: p.at.step + 1}) {
 		s := steps[p.at.step]
 		if s.slow && p.slow == 0 {
@@ -325,6 +334,9 @@ func (p *queryPlan) nextReplica(s planStep) (*node, int32) {
 		i := p.at.first + p.at.visited
 		if !p.inOrder {
 			i = p.at.first + spread(p.start, p.at.visited, p.at.end-p.at.first)
+		}
+		if i+1 == int(p.leader) { // it was the first of all
+			continue
 		}
 		n, shard := p.replica(i), int32(-1)
 		if p.tabletCount > 0 {

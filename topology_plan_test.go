@@ -381,6 +381,9 @@ func BenchmarkPlan(b *testing.B) {
 	run("ring")
 	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: cql.UUID{15: 5}}, {Host: cql.UUID{15: 1}}, {Host: cql.UUID{15: 4}}}})
 	run("tablet")
+	topo.routing.tablets.Add("ks", "t", strongTablet())
+	topo.leaders = map[string]bool{"ks": true}
+	run("leader")
 }
 
 // TestPlanSilentNodes has a silent node come last, wherever it would have been, and once. A node that the request names
