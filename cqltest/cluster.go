@@ -76,6 +76,7 @@ type Cluster struct {
 	edit      atomic.Pointer[func(*Node, string, []Row) []Row]
 	nextConn  atomic.Uint64
 	tablets   struct{ count, generation, leaders atomic.Uint64 }
+	routes    atomic.Pointer[map[routeKey]ClientRoute] // nil means none
 	traces    traces
 	streams   streams
 

@@ -245,7 +245,7 @@ func (c *conn) register(r *reader) (*Answer, error) {
 		return nil, r.err
 	}
 	for _, t := range types {
-		if !slices.Contains(eventTypes, t) && (c.cluster.cfg.Scylla == nil || t != "CLIENT_ROUTES_CHANGE") &&
+		if !slices.Contains(eventTypes, t) && (c.cluster.cfg.Scylla == nil || t != eventRoutes) &&
 			(!c.cluster.cfg.GracefulDisconnect || t != gracefulDisconnect) {
 			return nil, protocolError("Invalid value '%s' for Type", t)
 		}

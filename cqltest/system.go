@@ -63,6 +63,8 @@ func (c *Cluster) addSystemTables() {
 		add("system", "clients", `address inet p; port int c; client_type text c; connection_stage text; driver_name text;
 			driver_version text; hostname text; protocol_version int; shard_id int; ssl_cipher_suite text;
 			ssl_enabled boolean; ssl_protocol text; username text`, c.clientRows)
+		add("system", "client_routes", `connection_id text p; host_id uuid c; address text; port int; tls_port int;
+			alternator_port int; alternator_https_port int`, c.routeRows)
 		add("system", "versions", "key text p; build_id text; build_mode text; version text", c.versionRows)
 		c.streams.addTables(add)
 	} else {
