@@ -215,7 +215,7 @@ func (n *Node) moveToAddress(addr netip.Addr) error {
 			if n.addr.Load() != nil { // it has moved before
 				last = 100 + rand.N(150)
 			}
-			to = netip.AddrFrom4([4]byte{127, c.prefix[0], c.prefix[1], byte(last)})
+			to = netip.AddrFrom4([4]byte{127, c.prefix[0], c.prefix[1] + byte(last>>8), byte(last)})
 		}
 		plain := netip.AddrPortFrom(to, c.port)
 		if err = n.open(plain, c.shardAwareOf(plain)); err == nil || addr.IsValid() {

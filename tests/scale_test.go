@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	osexec "os/exec"
 	"runtime"
@@ -33,9 +34,10 @@ func init() {
 	}
 }
 
-// serveScale runs a cluster until its input ends.
+// serveScale runs a cluster until its input ends. Each line of the input is an event: its change and the number of its
+// node, or -1 for an address that no node has.
 func serveScale(size string) {
-	cfg := cqltest.Config{VNodes: 16}
+	cfg := cqltest.Config{VNodes: 16, Network: cqltest.Addresses}
 	shards := 0
 	if _, err := fmt.Sscan(size, &cfg.Nodes, &shards); err != nil {
 		panic(err)
@@ -48,12 +50,21 @@ func serveScale(size string) {
 		panic(err)
 	}
 	fmt.Println(strings.Join(c.Hosts(), " "))
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		event, node := cqltest.Event{Type: "STATUS_CHANGE", Node: netip.MustParseAddrPort("127.255.255.254:9042")}, 0
+		if _, err := fmt.Sscan(lines.Text(), &event.Change, &node); err != nil {
+			panic(err)
+		}
+		if node >= 0 {
+			event.Node = c.Node(node).Addr()
+		}
+		c.Event(event)
+	}
 	c.Close()
 }
 
-// startScale starts a cluster in a process and returns the addresses of its nodes.
-func startScale(b *testing.B, nodes, shards int) []string {
+// startScale starts a cluster in a process and returns the addresses of its nodes, and the input of the process.
+func startScale(b *testing.B, nodes, shards int) (hosts []string, input io.Writer) {
 	b.Helper()
 	cmd := osexec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", scaleServer, nodes, shards))
@@ -67,9 +78,9 @@ func startScale(b *testing.B, nodes, shards int) []string {
 		require.NoError(b, stdin.Close())
 		require.NoError(b, cmd.Wait())
 	})
-	hosts, err := bufio.NewReader(stdout).ReadString('\n')
+	line, err := bufio.NewReader(stdout).ReadString('\n')
 	require.NoError(b, err)
-	return strings.Fields(hosts)
+	return strings.Fields(line), stdin
 }
 
 // memoryInUse returns the bytes of live objects and of stacks.
@@ -88,7 +99,7 @@ func BenchmarkScale(b *testing.B) {
 		{3, 0, 1}, {100, 0, 1}, {500, 0, 1}, {100, 0, 32}, {10, 32, 1}, {100, 32, 1},
 	} {
 		b.Run(fmt.Sprintf("nodes=%d/shards=%d/conns=%d", size.nodes, size.shards, size.conns), func(b *testing.B) {
-			hosts := startScale(b, size.nodes, size.shards)
+			hosts, _ := startScale(b, size.nodes, size.shards)
 			cfg := &vecql.ClusterConfig{Hosts: hosts[:min(3, len(hosts))]}
 			cfg.Pool.NumConns, cfg.Logger = size.conns, slog.New(slog.DiscardHandler)
 			cfg.Timeout, cfg.ConnectTimeout = time.Minute, time.Minute
