@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -231,25 +230,6 @@ func TestFirstBytesShowTheFormat(t *testing.T) {
 	} {
 		require.Equal(t, want, byContent([]byte(head)), "%q", head)
 	}
-}
-
-// TestPipeIsRead reads a named pipe, whose size is not known.
-func TestPipeIsRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pipe.csv")
-	require.NoError(t, syscall.Mkfifo(path, 0o600))
-	written := make(chan error, 1)
-	go func() { written <- os.WriteFile(path, []byte("id\n1\n2\n"), 0) }()
-	in, err := Open(Options{}, path)
-	require.NoError(t, err)
-	rows := 0
-	for b, err := range in.Batches(t.Context()) {
-		require.NoError(t, err)
-		rows += b.Rows
-	}
-	require.Equal(t, 2, rows)
-	require.NoError(t, <-written)
-	_, total := in.Progress()
-	require.Zero(t, total)
 }
 
 // TestShortTextIsNotCompressed has the first bytes of compressed files alone.

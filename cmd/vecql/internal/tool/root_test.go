@@ -9,12 +9,9 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/vecql/vecql/cqltest"
 )
 
 func TestUsage(t *testing.T) {
@@ -106,20 +103,4 @@ func TestOutputFails(t *testing.T) {
 		require.Equal(t, exitFailed, Main([]string{"version"}, nil, out, &errOut))
 		require.Equal(t, text, errOut.String())
 	}
-}
-
-// TestInterrupted sends SIGINT to a query that no node answers.
-func TestInterrupted(t *testing.T) {
-	x := newTester(t, shop)
-	rule := x.Inject(cqltest.Fault{Statement: "FROM shop.items", Drop: true})
-	go func() {
-		if rule.Wait(t.Context(), 1) == nil {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
-		}
-	}()
-	var out, errOut bytes.Buffer
-	args := []string{"query", "--hosts", x.Hosts()[0], "--consistency", "ONE", "SELECT * FROM shop.items"}
-	require.Equal(t, exitInterrupted, Main(args, nil, &out, &errOut))
-	require.Equal(t, "vecql query: interrupted\n", errOut.String())
-	require.Empty(t, out.String())
 }
