@@ -267,6 +267,9 @@ func TestTextForms(t *testing.T) {
 			if step := soak.Size(8, 1); step > 1 { // each statement takes some milliseconds
 				recorded = every(recorded, step)
 			}
+			if !hasVectors(s) && forms.typ == "inet" { // Java 11, on which Cassandra 4 runs, reads hexadecimal addresses
+				recorded = slices.DeleteFunc(recorded, func(line string) bool { return strings.Contains(line, "0x") })
+			}
 			for _, line := range recorded {
 				texts = append(texts, parseTextForm(t, line).text)
 			}

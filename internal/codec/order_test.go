@@ -88,7 +88,8 @@ func TestNestedCollectionsAreSorted(t *testing.T) {
 		{cql.NewMapType(native(cql.TypeInt), set), map[int]map[int]struct{}{1: {2: {}, 1: {}}}, "00000001" + one + sortedSet},
 		{
 			cql.NewListType(cql.NewListType(cql.NewMapType(native(cql.TypeInt), native(cql.TypeInt)))),
-			[][]map[int]int{{{1: 1, 2: 2}}}, "00000001" + "0000002c" + "00000001" + sortedMap,
+			[][]map[int]int{{{1: 1, 2: 2}}},
+			"00000001" + "0000002c" + "00000001" + sortedMap,
 		},
 	} {
 		for range 5 { // Go maps have another order each time

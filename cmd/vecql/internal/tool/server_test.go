@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -47,18 +48,41 @@ func TestOnServer(t *testing.T) {
 	keyspace := fmt.Sprint("vecql_tool_", os.Getpid())
 	copied := keyspace + "_copy"
 	defer x.run("query", "DROP KEYSPACE IF EXISTS "+keyspace, "DROP KEYSPACE IF EXISTS "+copied)
-	columns := `(id int, part text, shared text STATIC, name text, n int, tags set<text>, f frozen<list<int>>,
-		v vector<float, 2>, PRIMARY KEY (id, part))`
-	statements := described + describedViews + strings.ReplaceAll(whole, "COLUMNS", columns)
-	x.in = strings.ReplaceAll(statements+wholeRows, "shop", keyspace)
-	x.requireRun("query")
-	x.requireRoundTrip(keyspace, copied, statements)
-	x.requireWholeTables(keyspace)
-	x.requireSearches(keyspace)
-	x.requireDemo("200 rows verified bit for bit", "--rows", "200")
-	_, out, _ := x.run("doctor", "--probes", "3")
-	require.Contains(t, out, "protocol v5")
+	release := x.requireRun("query", "--output", "json", "SELECT release_version FROM system.local")
+	vectors := release >= `{"release_version":"5`
+	t.Run("tables", func(t *testing.T) {
+		x := *x
+		x.t = t
+		columns := `(id int, part text, shared text STATIC, name text, n int, tags set<text>, f frozen<list<int>>,
+			v vector<float, 2>, PRIMARY KEY (id, part))`
+		statements := described + describedViews + strings.ReplaceAll(whole, "COLUMNS", columns)
+		if !vectors {
+			statements = vectorIndex.ReplaceAllString(vectorType.ReplaceAllString(statements, "frozen<list<float>>"), "")
+			x.note = "note: the source does not report the write times of tags: their elements get the latest of the row\n"
+		}
+		x.in = strings.ReplaceAll(statements+wholeRows, "shop", keyspace)
+		x.requireRun("query")
+		x.requireRoundTrip(keyspace, copied, statements)
+		x.requireWholeTables(keyspace)
+		_, out, _ := x.run("doctor", "--probes", "3")
+		require.Contains(t, out, "protocol v5")
+	})
+	t.Run("search", func(t *testing.T) {
+		if !vectors {
+			t.Skip("missing: no vectors")
+		}
+		x := *x
+		x.t = t
+		x.requireSearches(keyspace)
+		x.requireDemo("200 rows verified bit for bit", "--rows", "200")
+	})
 }
+
+// vectorType and vectorIndex find what Cassandra 4 lacks in the statements of tests.
+var (
+	vectorType  = regexp.MustCompile(`vector<float, \d>`)
+	vectorIndex = regexp.MustCompile(`CREATE CUSTOM INDEX [^;]*;`)
+)
 
 // requireSearches searches by an index and exactly, and measures the recall of the index.
 func (x *tester) requireSearches(keyspace string) {
