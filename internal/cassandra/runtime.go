@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // The cache: the jars of each version of Cassandra, resolved once, and an archive of their loaded classes, which halves
@@ -232,6 +233,9 @@ func classpath(lib string, jars []jar) string {
 // archivingJava is the first major version of java that can record an archive when a program ends.
 const archivingJava = 13
 
+// keepArchive is the age up to which an archive of others is kept.
+const keepArchive = 24 * time.Hour
+
 // classArchive returns the class archive for this java, these options and these jars. If there is none, it records one
 // by running a node that loads the classes most nodes load. An empty file means that this java cannot create an
 // archive.
@@ -250,7 +254,11 @@ func classArchive(ctx context.Context, lib string, jars []jar, rt *runtimeFiles,
 	log("cassandra: recording the class archive, once")
 	old, _ := filepath.Glob(filepath.Join(rt.cache, "classes-*")) // the pattern is well formed
 	for _, f := range old {
-		os.Remove(f) // of another java, or left by a crash
+		// Of another java, of a checkout of the module with other options, or left by a crash. A checkout that is in use
+		// keeps its archive.
+		if info, err := os.Stat(f); err == nil && time.Since(info.ModTime()) > keepArchive {
+			os.Remove(f)
+		}
 	}
 	made := file + ".new"
 	o, err := Options{
