@@ -27,6 +27,9 @@ import (
 func TestOnServer(t *testing.T) {
 	hosts, options := os.Getenv("VECQL_TEST_HOSTS"), map[string]string{"vecql.timeout": "30s"}
 	if hosts == "" {
+		if !cassandra.HasVectors() {
+			t.Skip("missing: no vectors")
+		}
 		server, err := cassandra.Shared(t.Context())
 		require.NoError(t, err)
 		hosts, options["username"], options["password"] = server.Host, cassandra.Username, cassandra.Password

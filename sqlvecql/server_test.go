@@ -35,6 +35,9 @@ func TestServer(t *testing.T) {
 	uri := "cassandra://" + os.Getenv("VECQL_TEST_HOSTS")
 	if os.Getenv("VECQL_TEST_HOSTS") == "" {
 		soak.Only(t)
+		if !cassandra.HasVectors() {
+			t.Skip("missing: no vectors")
+		}
 		server, err := cassandra.Shared(t.Context())
 		require.NoError(t, err)
 		uri = "cassandra://" + url.UserPassword(cassandra.Username, cassandra.Password).String() + "@" + server.Host

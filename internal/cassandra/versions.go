@@ -107,6 +107,12 @@ func VersionOf(version string) (string, error) {
 	return version, nil
 }
 
+// HasVectors reports whether the nodes of tests have vectors, which Cassandra 5 introduced.
+func HasVectors() bool {
+	version, err := VersionOf("")
+	return err == nil && version >= "5"
+}
+
 // Lines returns the release lines, the oldest first.
 func Lines() []string {
 	var all []string

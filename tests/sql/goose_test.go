@@ -38,6 +38,7 @@ DELETE FROM items WHERE id IN (1, 2);
 }
 
 func TestGoose(t *testing.T) {
+	requireVectors(t)
 	db, keyspace := open(t)
 	ctx := t.Context()
 	provider, err := goose.NewProvider(goose.DialectCustom, db, migrations,

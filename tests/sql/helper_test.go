@@ -38,6 +38,14 @@ func server(t *testing.T) string {
 	return "cassandra://" + cqltest.New(t, cqltest.Config{Nodes: 1}).Hosts()[0]
 }
 
+// requireVectors skips a test that stores vectors on Cassandra 4.
+func requireVectors(t *testing.T) {
+	t.Helper()
+	if soak.On() && os.Getenv("VECQL_TEST_HOSTS") == "" && !cassandra.HasVectors() {
+		t.Skip("missing: no vectors")
+	}
+}
+
 var keyspaces atomic.Int32 // that were created
 
 // open returns a database with a keyspace of its own.

@@ -44,6 +44,7 @@ const insertItem = `INSERT INTO items (id, owner, name, price, note, added, embe
 	VALUES (:id, :owner, :name, :price, :note, :added, :embedding, :tags, :home, :counts)`
 
 func TestSqlx(t *testing.T) {
+	requireVectors(t)
 	opened, _ := open(t)
 	db, ctx := sqlx.NewDb(opened, sqlvecql.Name), t.Context()
 	db.MustExecContext(ctx, "CREATE TYPE address (street text, no int)")

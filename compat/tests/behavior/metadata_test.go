@@ -54,6 +54,9 @@ var further = []string{
 const keyspaceVariable = "BEHAVIOR_KEYSPACE"
 
 func TestMetadataOfAKeyspace(t *testing.T) {
+	if !cassandra.HasVectors() {
+		t.Skip("missing: no vectors")
+	}
 	server, err := cassandra.Shared(t.Context())
 	require.NoError(t, err)
 	s := compattest.Open(t, func() (*session, error) {
