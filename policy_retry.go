@@ -89,7 +89,9 @@ const (
 //     a server error, a truncate error, any timeout between nodes, further UNAVAILABLE, or a broken connection;
 //   - on the same node after a first read timeout in which enough replicas answered and only the data is missing;
 //   - with exponential backoff from 25 ms, on the next node after OVERLOADED and on the same node after a rate limit,
-//     if the request is idempotent or certainly was not executed.
+//     if the request is idempotent or certainly was not executed, and on the next node after a read failure of replicas
+//     that gave no reason, if the request is idempotent: a replica that shuts down fails so until the other nodes
+//     notice. Protocol v4 has no reasons.
 //
 // It does not retry after a client-side timeout, nor after a write failure.
 type DefaultRetryPolicy struct{}
@@ -118,11 +120,31 @@ func (DefaultRetryPolicy) Decide(_ context.Context, a Attempt) Decision {
 		return Decision{}
 	}
 	switch a.Class {
+	case stats.ClassReadFailure:
+		if failedWithoutReason(a.Err) {
+			return Decision{Type: RetryNextHost, Wait: wait}
+		}
 	case stats.ClassConnection, stats.ClassServer, stats.ClassTruncate, stats.ClassReadTimeout,
 		stats.ClassWriteTimeout, stats.ClassUnavailable:
 		return Decision{Type: RetryNextHost}
 	}
 	return Decision{}
+}
+
+// failedWithoutReason reports whether err is a read failure in which each replica that failed gave the code 0, UNKNOWN:
+// neither too many tombstones nor what another node would repeat.
+func failedWithoutReason(err error) bool {
+	const unknown = 0
+	var failure *cql.ReadFailureError
+	if !errors.As(err, &failure) || len(failure.ReasonMap) == 0 {
+		return false
+	}
+	for _, code := range failure.ReasonMap {
+		if code != unknown {
+			return false
+		}
+	}
+	return true
 }
 
 // SimpleRetryPolicy sends a request again on the next node, at most NumRetries times; 0 means never. A request that

@@ -5,6 +5,7 @@ package vecql
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -26,6 +27,13 @@ func TestDefaultRetryPolicy(t *testing.T) {
 	readTimeout := func(received, blockFor int, data byte) error {
 		return &cql.ReadTimeoutError{ServerError: serverError(cql.CodeReadTimeout), Received: received, BlockFor: blockFor, DataPresent: data}
 	}
+	readFailure := func(codes ...uint16) error {
+		e := &cql.ReadFailureError{ServerError: serverError(cql.CodeReadFailure), ReasonMap: map[netip.Addr]uint16{}}
+		for i, code := range codes {
+			e.ReasonMap[netip.AddrFrom4([4]byte{127, 0, 0, byte(i)})] = code
+		}
+		return e
+	}
 	writeTimeout := &cql.WriteTimeoutError{ServerError: serverError(cql.CodeWriteTimeout), WriteType: "SIMPLE"}
 	limit := func(byCoordinator bool) error {
 		return &cql.RateLimitError{ServerError: serverError(0x4321), RejectedByCoordinator: byCoordinator}
@@ -46,6 +54,9 @@ func TestDefaultRetryPolicy(t *testing.T) {
 		{"read timeout, only the data is missing, again", readTimeout(2, 2, 0), 2, Rethrow, RetryNextHost, 0},
 		{"read timeout, too few responses", readTimeout(1, 2, 0), 1, Rethrow, RetryNextHost, 0},
 		{"read timeout, data was there", readTimeout(2, 2, 1), 1, Rethrow, RetryNextHost, 0},
+		{"read failure of replicas without a reason", readFailure(0, 0), 2, Rethrow, RetryNextHost, 50 * time.Millisecond},
+		{"read failure by tombstones", readFailure(0, 1), 1, Rethrow, Rethrow, 0},
+		{"read failure, protocol v4", readFailure(), 1, Rethrow, Rethrow, 0},
 		{"write timeout", writeTimeout, 1, Rethrow, RetryNextHost, 0},
 		{"bootstrapping", plain(cql.CodeBootstrapping), 1, RetryNextHost, RetryNextHost, 0},
 		{"overloaded", plain(cql.CodeOverloaded), 1, RetryNextHost, RetryNextHost, 25 * time.Millisecond},
