@@ -215,7 +215,7 @@ func create(o Options, rt *runtimeFiles) (c *Cluster, err error) {
 		}
 	}
 	for _, n := range c.Nodes {
-		if err := n.writeFiles(rt); err != nil {
+		if err := n.writeFiles(o, rt); err != nil {
 			return c, err
 		}
 	}

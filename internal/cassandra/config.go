@@ -161,8 +161,7 @@ func token(i, n int) string {
 }
 
 // writeFiles writes the node's folder and sets its release and command line.
-func (n *Node) writeFiles(rt *runtimeFiles) error {
-	o := n.cluster.options
+func (n *Node) writeFiles(o Options, rt *runtimeFiles) error {
 	settings := n.settings()
 	rt.remove(settings)
 	if rt.noPEM && n.cluster.creds != nil {
@@ -202,7 +201,7 @@ func (n *Node) writeFiles(rt *runtimeFiles) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.release = rt.release
+	n.release, n.classpath = rt.release, rt.classpath
 	n.argv = slices.Concat([]string{rt.java.path}, javaOptions, rt.javaOptions)
 	if rt.archive != "" {
 		n.argv = append(n.argv, "-XX:SharedArchiveFile="+rt.archive)

@@ -27,9 +27,12 @@ type Node struct {
 	mu      sync.Mutex // guards the fields below
 	release release
 	argv    []string
-	proc    *process // nil unless started; kept if the process exits by itself
-	since   time.Time
-	paused  bool
+	// classpath and management are of nodetool: the jars, and the port if the node was upgraded.
+	classpath  string
+	management int
+	proc       *process // nil unless started; kept if the process exits by itself
+	since      time.Time
+	paused     bool
 }
 
 // state is the state of a node's process.

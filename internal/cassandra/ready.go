@@ -60,16 +60,17 @@ func (c *Cluster) agree(ctx context.Context) (*Node, error) {
 			up = append(up, n)
 		}
 	}
-	var schema []byte
+	schemas := map[string][]byte{} // by release line, because the digests of lines differ
 	for _, n := range up {
 		got, err := n.ready(ctx, up)
 		if err != nil {
 			return n, err
 		}
-		if schema != nil && !bytes.Equal(got, schema) {
+		l := line(n.line().newest)
+		if schema := schemas[l]; schema != nil && !bytes.Equal(got, schema) {
 			return n, fmt.Errorf("schema version is %x, the node before has %x", got, schema)
 		}
-		schema = got
+		schemas[l] = got
 	}
 	return nil, nil
 }
