@@ -23,14 +23,16 @@ import (
 // load reads and writes one table until it is stopped, with the statements of the README: SELECTs are plain, INSERTs of
 // every second writer are marked as idempotent. It records acknowledged writes and the time of each read.
 type load struct {
-	session *vecql.Session
-	table   string
+	session    *vecql.Session
+	table      string
+	idempotent bool // all writes
 
 	mu      sync.Mutex
 	written map[int]int // key -> last acknowledged value
 	reads   []timedRead
 	errs    []error
-	refused int // writes that failed
+	refused int   // writes that failed
+	refusal error // the last of them
 
 	stop chan struct{}
 	wg   sync.WaitGroup
@@ -44,7 +46,16 @@ type timedRead struct {
 const loadKeys = 4096
 
 func startLoad(s *vecql.Session, table string, writers, readers int) *load {
-	l := &load{session: s, table: table, written: map[int]int{}, stop: make(chan struct{})}
+	return (&load{session: s, table: table}).start(writers, readers)
+}
+
+// startIdempotentLoad is startLoad with all writes marked as idempotent.
+func startIdempotentLoad(s *vecql.Session, table string, writers, readers int) *load {
+	return (&load{session: s, table: table, idempotent: true}).start(writers, readers)
+}
+
+func (l *load) start(writers, readers int) *load {
+	l.written, l.stop = map[int]int{}, make(chan struct{})
 	for w := range writers {
 		l.wg.Go(func() { l.write(w, writers) })
 	}
@@ -68,12 +79,13 @@ func (l *load) write(w, writers int) {
 	stmt := fmt.Sprintf("INSERT INTO %s (k, v) VALUES (?, ?)", l.table)
 	for n := 1; !l.stopped(); n++ {
 		for k := w; k < loadKeys && !l.stopped(); k += writers {
-			err := l.session.Query(stmt, k, n).Idempotent(w%2 == 0).Exec(context.Background())
+			err := l.session.Query(stmt, k, n).Idempotent(l.idempotent || w%2 == 0).Exec(context.Background())
 			l.mu.Lock()
 			if err == nil {
 				l.written[k] = n
 			} else {
 				l.refused++
+				l.refusal = err
 			}
 			l.mu.Unlock()
 		}
