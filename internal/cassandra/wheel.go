@@ -71,7 +71,7 @@ func unpackWheel(wheel, into string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for _, f := range z.File {
 		if !strings.HasPrefix(f.Name, wheelRuntime) || strings.HasSuffix(f.Name, "/") {
 			continue
@@ -92,7 +92,7 @@ func unpackFile(root *os.Root, f *zip.File) error {
 	if err != nil {
 		return err
 	}
-	defer from.Close()
+	defer func() { _ = from.Close() }()
 	to, err := root.OpenFile(f.Name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
 	if err != nil {
 		return err

@@ -100,6 +100,9 @@ func run(versions []string, only string) error {
 				log.Printf("%s, protocol v%d: %d passed, %d missing, %d failed", r.Part, r.Protocol, r.Passed, r.missing(), len(r.Failed))
 				failed += len(r.Failed)
 			}
+			if all, err = readResults(); err != nil { // another process may have written some
+				return err
+			}
 			all = merge(all, release, p.name, found)
 			if err := writeResults(all); err != nil {
 				return err
