@@ -69,6 +69,10 @@ func serverSituations() []situation {
 		{"cql.RateLimitError", "exceed ScyllaDB's rate limit of a partition", as[*cql.RateLimitError](), limited},
 		{"cql.CodeSyntax", "execute CQL that does not parse", is(cql.CodeSyntax), text("SELEKT name FROM shop.items")},
 		{"cql.CodeInvalid", "read a table that does not exist", is(cql.CodeInvalid), text("SELECT name FROM shop.item WHERE id = ?", 1)},
+		{"cql.CodeInvalid", "violate a constraint of Cassandra 6", is(cql.CodeInvalid), failing(plain(cqltest.CodeInvalid,
+			"Column value does not satisfy value constraint for column 'price'. It should be price > 0"))},
+		{"cql.CodeInvalid", "change the schema of Cassandra 6 while it is busy", is(cql.CodeInvalid), failing(plain(cqltest.CodeInvalid,
+			"Could not perform commit after 3 attempts. Time remaining: 0ms"))},
 		{"cql.CodeAlreadyExists", "create a keyspace that exists", is(cql.CodeAlreadyExists), text("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")},
 		{"cql.CodeUnprepared", "the node forgets a statement again and again", is(cql.CodeUnprepared), unprepared},
 	}
