@@ -15,12 +15,16 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 )
 
 // Certificates of a cluster: its own authority, one certificate for its nodes and one for its clients.
+
+// Identity is the identity of the clients' certificate for Cassandra's MutualTlsAuthenticator (ADD IDENTITY).
+const Identity = "spiffe://vecql/client"
 
 // credentials are the certificates of a cluster, made for it.
 type credentials struct {
@@ -87,6 +91,7 @@ func newCredentials(dir string, hosts []string) (*credentials, error) {
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}, authority)
 	client, clientErr := issue("vecql test client", &x509.Certificate{
+		URIs:     []*url.URL{{Scheme: "spiffe", Host: "vecql", Path: "/client"}}, // Identity
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}, authority)
 	if err := errors.Join(serverErr, clientErr); err != nil {
