@@ -237,8 +237,8 @@ func TestContactPointsOnlyOnData(t *testing.T) {
 	}
 }
 
-// TestEpochAgreement has nodes of Cassandra 6, whose schema version is a number. Each has its own version in the rows of
-// its peers, so that each node has to be asked.
+// TestEpochAgreement has nodes of Cassandra 6, whose schema version is a number. Each has its own version in the rows
+// of its peers, so that each node has to be asked.
 func TestEpochAgreement(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		for _, n := range c.Nodes {

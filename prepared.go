@@ -195,7 +195,7 @@ func (s *statement) tokenOf(key []byte) int64 {
 }
 
 // table returns keyspace and table of the statement, empty when it has no bind marker. A transaction may have several
-// tables: then those of the partition key.
+// tables: table returns the table of the partition key.
 func (s *statement) table() (keyspace, table string) {
 	if len(s.bind) == 0 {
 		return "", ""

@@ -23,8 +23,8 @@ const changeTimeout = 10 * time.Minute
 // execChange executes a statement that changes the schema, and returns the warnings of the server. If the server does
 // not report whether the change was made, execChange executes the statement again, which must change nothing then.
 //
-// A node of Cassandra 6 waits for the node that keeps the log of the cluster's metadata as long as request_timeout, 10 s
-// by default, or cms_await_timeout, 120 s, if it is the same node. Both may end while the index is built.
+// A node of Cassandra 6 waits for the node that keeps the log of the metadata as long as request_timeout, 10 s by
+// default, or cms_await_timeout, 120 s, if it is the same node. Both may end while the index is built.
 func execChange(ctx context.Context, session *vecql.Session, statement, again string) (warnings []string, err error) {
 	bounded, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()

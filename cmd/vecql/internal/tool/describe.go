@@ -87,7 +87,7 @@ func (e *env) writeSchema(batches iter.Seq2[*column.Batch, error]) error {
 }
 
 // quoteComments returns the statements of a row of DESCRIBE with quotes around the names in COMMENT and SECURITY LABEL
-// that need them. Cassandra 6.0-alpha2 omits those of keyspaces, tables, types and fields.
+// that need them. Cassandra 6.0-alpha2 prints keyspaces, tables, types and fields without quotes.
 func quoteComments(text string) string {
 	var b strings.Builder
 	done, start := 0, true // of a statement
