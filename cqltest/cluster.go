@@ -53,6 +53,7 @@ type database interface {
 		error)
 	Replication(keyspace string) (map[string]string, bool)
 	Consistency(keyspace string) string
+	UsesTablets(keyspace string) bool
 	SchemaVersion() [16]byte
 }
 

@@ -131,6 +131,8 @@ func (db *fakeDB) Token(s *engine.Statement, values []engine.Value, _ bool) (int
 	return token.Murmur3(values[0].Bytes), true
 }
 
+func (db *fakeDB) UsesTablets(string) bool { return true }
+
 func (db *fakeDB) Replication(keyspace string) (map[string]string, bool) {
 	r, ok := db.replication[keyspace]
 	return r, ok

@@ -135,7 +135,7 @@ func (c *Cluster) place(topo *topology, keyspace string) *placement {
 			p.total += n
 		}
 		p.dcs = sortedKeys(p.factors)
-		p.tablets = c.cfg.Scylla != nil && c.cfg.Scylla.Tablets > 0
+		p.tablets = c.cfg.Scylla != nil && c.cfg.Scylla.Tablets > 0 && c.db.UsesTablets(keyspace)
 		p.leaders = p.tablets && c.db.Consistency(keyspace) == "global"
 	default: // LocalStrategy, EverywhereStrategy
 		return nil

@@ -227,6 +227,12 @@ func (e *Engine) Replication(keyspace string) (map[string]string, bool) {
 	return maps.Clone(k.replication), true
 }
 
+// UsesTablets reports whether the tables of a keyspace of ScyllaDB have tablets, if the cluster has them.
+func (e *Engine) UsesTablets(keyspace string) bool {
+	k := e.schema.Load().keyspaces[keyspace]
+	return k != nil && k.usesTablets()
+}
+
 // Keyspaces returns the names of all keyspaces, sorted.
 func (e *Engine) Keyspaces() []string { return sortedKeys(e.schema.Load().keyspaces) }
 
