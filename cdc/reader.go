@@ -25,7 +25,7 @@ type Config struct {
 	// PageRows is the largest number of rows in a request's page. A batch has the rows of a page, and more if a change
 	// has. Default 1000.
 	PageRows int
-	// Window is the largest span of time that is read of all streams before the next one. Default 5 minutes.
+	// Window is the largest span of time that is read of all streams before the next one. Default 1 hour.
 	Window time.Duration
 	// Confidence is the age from which changes are read. It must exceed the differences between the clocks of the
 	// clients that write, of the nodes and of the reader, plus the time that a write may take, retries and hints
@@ -49,7 +49,7 @@ type Config struct {
 
 func (c *Config) setDefaults() {
 	c.Workers, c.PageRows = cmp.Or(max(c.Workers, 0), 8), cmp.Or(max(c.PageRows, 0), 1000)
-	c.Window, c.Confidence = cmp.Or(max(c.Window, 0), 5*time.Minute), cmp.Or(max(c.Confidence, 0), 30*time.Second)
+	c.Window, c.Confidence = cmp.Or(max(c.Window, 0), time.Hour), cmp.Or(max(c.Confidence, 0), 30*time.Second)
 	c.Poll, c.Retries = cmp.Or(max(c.Poll, 0), 10*time.Second), cmp.Or(max(c.Retries, 0), 10)
 	c.Window = max(c.Window, time.Millisecond)
 	c.Until = milli(c.Until)
