@@ -28,8 +28,8 @@ type group [][]byte
 // key identifies the group in its generation.
 func (g group) key() string { return string(g[0]) }
 
-// errNoStreams means that no generation is listed yet.
-var errNoStreams = errors.New("the cluster lists no streams")
+// errNoStreams means that a node lists no generation, or fewer than another node has listed: it has just started.
+var errNoStreams = errors.New("a node lists no streams of that time")
 
 // starts returns the starts of the generations, at least one, in their order. Nodes list a generation before it starts.
 func (r *Reader) starts(ctx context.Context) ([]time.Time, error) {
@@ -125,8 +125,11 @@ func (r *Reader) plan(ctx context.Context) (wait time.Duration, ended bool, err 
 	for i >= 0 && starts[i].After(from) {
 		i--
 	}
-	if i < 0 || !r.generation.start.IsZero() && starts[i].Before(r.generation.start) {
+	if i < 0 {
 		return 0, false, &ExpiredError{Table: r.name(), From: from, Until: starts[0]}
+	}
+	if starts[i].Before(r.generation.start) {
+		return 0, false, fmt.Errorf("cdc: read the streams of %s from %v on: %w", r.name(), r.generation.start, errNoStreams)
 	}
 	to := r.window.to
 	if to.IsZero() {

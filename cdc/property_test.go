@@ -45,12 +45,12 @@ func testChanges(t *testing.T, seed uint64, cluster *cqltest.Cluster, session *v
 	running.Go(func() {
 		for time.Since(began) < end-time.Minute {
 			w.write(t)
-			time.Sleep(time.Duration(w.rand.IntN(int(6 * time.Second))))
+			time.Sleep(random(w.rand, 6*time.Second))
 		}
 	})
 	running.Go(func() {
 		for r := rand.New(rand.NewPCG(seed, 2)); time.Since(began) < end-time.Minute; {
-			time.Sleep(time.Duration(r.IntN(int(90 * time.Second))))
+			time.Sleep(random(r, 90*time.Second))
 			disturb(t, r, cluster)
 		}
 	})
@@ -72,11 +72,16 @@ func testChanges(t *testing.T, seed uint64, cluster *cqltest.Cluster, session *v
 	require.EqualValues(t, len(got), c.checkpoint.Rows)
 }
 
+// random returns a duration below most.
+func random(r *rand.Rand, most time.Duration) time.Duration {
+	return time.Duration(r.Int64N(int64(most)))
+}
+
 // disturb changes the streams or the nodes. At most one node is down.
 func disturb(t *testing.T, r *rand.Rand, cluster *cqltest.Cluster) {
 	switch r.IntN(4) {
 	case 0:
-		cluster.NewGeneration(time.Duration(r.IntN(int(time.Minute))))
+		cluster.NewGeneration(random(r, time.Minute))
 	case 1:
 		cluster.SetTablets(1 + r.IntN(8))
 	case 2:
@@ -84,7 +89,7 @@ func disturb(t *testing.T, r *rand.Rand, cluster *cqltest.Cluster) {
 	case 3:
 		n := cluster.Node(r.IntN(3))
 		n.Kill()
-		time.Sleep(time.Duration(r.IntN(int(time.Minute))))
+		time.Sleep(random(r, time.Minute))
 		require.NoError(t, n.Restart())
 		time.Sleep(10 * time.Second)
 	}

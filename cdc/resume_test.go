@@ -183,6 +183,11 @@ func TestExpired(t *testing.T) {
 		exec(t, session, "ALTER TABLE t WITH cdc = {'enabled': true, 'ttl': 0}")
 		_, err = cdc.Open(t.Context(), session, "t", cdc.Config{Checkpoint: &c})
 		require.NoError(t, err)
+		c.From = c.From.Add(-time.Hour)
+		r, err = cdc.Open(t.Context(), session, "t", cdc.Config{Checkpoint: &c})
+		require.NoError(t, err)
+		require.ErrorAs(t, r.Run(t.Context(), nil), &expired, "the streams of the time are not listed")
+		require.Equal(t, c.From, expired.From)
 	})
 }
 
@@ -278,4 +283,23 @@ func TestOperation(t *testing.T) {
 	require.Equal(t, "postimage", cdc.Postimage.String())
 	require.Equal(t, "delete from exclusive", cdc.FromExclusive.String())
 	require.Equal(t, "operation -3", cdc.Operation(-3).String())
+}
+
+// TestStaleStreams: a node does not list the streams that another node has listed.
+func TestStaleStreams(t *testing.T) {
+	both(t, func(t *testing.T, cluster *cqltest.Cluster, session *vecql.Session) {
+		time.Sleep(time.Minute)
+		cluster.NewGeneration(0)
+		time.Sleep(time.Second)
+		exec(t, session, "INSERT INTO t (pk, ck, v) VALUES (1, 1, 1)")
+		c := open(t, session, cdc.Config{From: time.Now()}).Checkpoint()
+		r := open(t, session, cdc.Config{})
+		require.NoError(t, r.Run(t.Context(), func(int, *column.Batch) error { return nil }))
+		require.EqualValues(t, 1, r.Progress().Rows)
+		c.Generation = r.Progress().Generation.Add(time.Hour)
+		r = open(t, session, cdc.Config{Checkpoint: &c})
+		var failed *cdc.ReadError
+		require.ErrorAs(t, r.Run(t.Context(), nil), &failed)
+		require.Equal(t, 11, failed.Failures)
+	})
 }
