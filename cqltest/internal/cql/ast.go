@@ -37,6 +37,7 @@ type Select struct {
 	JSON, Distinct    bool
 	Selectors         []Selector // empty means *
 	From              Name
+	NoFrom            bool // ScyllaDB: no FROM, which means From is system.one_row
 	Where             []Relation
 	GroupBy           []Expr
 	OrderBy           []Ordering
@@ -145,6 +146,7 @@ const (
 	ContainsKey                 // CONTAINS KEY
 	Like                        // LIKE, only in relations
 	IsNotNull                   // IS NOT NULL, only in relations: no value
+	IsNull                      // IS NULL of ScyllaDB, the same
 )
 
 // A Relation is one part of a WHERE clause.

@@ -2,6 +2,8 @@
 
 package cql
 
+import "slices"
+
 // Parsing of SELECT and of the WHERE clause.
 
 // selectStatement parses the rule selectStatement.
@@ -11,8 +13,12 @@ func (p *parser) selectStatement() Statement {
 	if !p.accept("*") {
 		st.Selectors = list(p, p.selector)
 	}
-	p.expect("FROM")
-	st.From = p.tableName()
+	if st.NoFrom = p.scylla && len(st.Selectors) > 0 && !st.Distinct && p.endsSelectors(); st.NoFrom {
+		st.From = Name{Keyspace: "system", Name: "one_row"}
+	} else {
+		p.expect("FROM")
+		st.From = p.tableName()
+	}
 	if p.accept("WHERE") {
 		st.Where = p.where()
 	}
@@ -43,6 +49,19 @@ func (p *parser) selectStatement() Statement {
 	st.Timeout = p.timeoutClause()
 	st.bound = p.since(0)
 	return st
+}
+
+// endsSelectors reports whether the statement ends here, or goes on with a clause that follows FROM.
+func (p *parser) endsSelectors() bool {
+	next := p.peek()
+	switch next.kind {
+	case tokenEOF:
+		return true
+	case tokenPunct:
+		return next.word == ";"
+	}
+	return slices.ContainsFunc([]string{"WHERE", "GROUP", "ORDER", "PER", "LIMIT", "ALLOW", "USING"}, p.is) ||
+		p.isPlain(0, "BYPASS")
 }
 
 // selectWord accepts JSON or DISTINCT unless it is the name of a column here.
@@ -168,8 +187,12 @@ func (p *parser) relation() Relation {
 		r.Op = Like
 		r.Value = p.term()
 	case p.accept("IS"):
-		p.expect("NOT", "NULL")
-		r.Op = IsNotNull
+		if r.Op = IsNotNull; p.scylla && p.is("NULL") {
+			r.Op = IsNull
+		} else {
+			p.expect("NOT")
+		}
+		p.expect("NULL")
 	case p.accept("CONTAINS"):
 		r.Op = p.contains()
 		r.Value = p.term()

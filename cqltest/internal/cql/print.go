@@ -207,7 +207,7 @@ func (w *writer) userType(n Name) {
 // operatorWords are the operators in CQL, by Operator.
 var operatorWords = [...]string{
 	Eq: "=", Lt: "<", Lte: "<=", Gt: ">", Gte: ">=", Neq: "!=", In: "IN", Contains: "CONTAINS",
-	ContainsKey: "CONTAINS KEY", Like: "LIKE", IsNotNull: "IS NOT NULL",
+	ContainsKey: "CONTAINS KEY", Like: "LIKE", IsNotNull: "IS NOT NULL", IsNull: "IS NULL",
 }
 
 // String returns the operator in CQL.

@@ -44,7 +44,7 @@ func (s *Select) String() string {
 			w.expr(s.Selectors[i].Expr)
 			w.opt(s.Selectors[i].Alias != "", " AS ", QuoteIdent(s.Selectors[i].Alias))
 		})
-		w.words(" FROM ", s.From.String())
+		w.opt(!s.NoFrom, " FROM ", s.From.String())
 		w.where(s.Where)
 		if len(s.GroupBy) > 0 {
 			w.WriteString(" GROUP BY ")
@@ -93,7 +93,7 @@ func (w *writer) element(e Expr) {
 // comparison writes an operator and its right side.
 func (w *writer) comparison(op Operator, value Expr, values []Expr) {
 	w.words(" ", op.String())
-	if op == IsNotNull {
+	if op == IsNotNull || op == IsNull {
 		return
 	}
 	w.WriteByte(' ')

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Releases of ScyllaDB that differ in searches by vectors.
+// Releases of ScyllaDB that differ in searches by vectors, and in the CQL of SELECT.
 
 // release is the numbers of a release.
 type release [3]int
@@ -18,6 +18,9 @@ var (
 	quantizations    = release{2026, 1, 0} // quantization, oversampling, rescoring
 	filteredSearches = release{2026, 1, 2} // by regular columns: pull request 29437
 	attachedNames    = release{2026, 2, 0} // the class names of SAI, source_model
+	inferredLiterals = release{2026, 4, 0} // types of literals in a SELECT clause, without a cast
+	optionalFrom     = release{2026, 4, 0} // SELECT without FROM
+	nullRelations    = release{2026, 4, 0} // IS NULL and IS NOT NULL in WHERE: pull request 30671
 )
 
 // has reports whether the configured release is r or a later one.

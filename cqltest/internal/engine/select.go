@@ -45,6 +45,9 @@ type selectPlan struct {
 // selectStatement prepares SELECT. The order of checks decides which error a statement with several faults gets; it
 // follows Cassandra's SelectStatement.
 func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
+	if s.NoFrom && !c.e.options.has(optionalFrom) {
+		return nil, syntaxError("no viable alternative at input '<EOF>': SELECT without FROM needs ScyllaDB 2026.4")
+	}
 	t, err := c.s.table(c.ks, s.From.Keyspace, s.From.Name)
 	if err != nil {
 		return nil, err

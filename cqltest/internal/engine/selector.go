@@ -52,6 +52,10 @@ func (c *compiler) selector(e cql.Expr, hint *Type) (*node, error) {
 		if len(e.Elems) == 1 && hint != nil && hint.Kind != KindTuple {
 			return c.selector(e.Elems[0], hint)
 		}
+	case *cql.Literal:
+		if hint == nil && c.e.options.Scylla && c.e.options.has(inferredLiterals) {
+			hint = defaultType(e)
+		}
 	}
 	if hint == nil {
 		return nil, invalid("Cannot infer type for term %s in selection clause (try using a cast to force a type)", resultName(e))

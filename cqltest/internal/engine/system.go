@@ -52,6 +52,12 @@ func (e *Engine) addSystem() {
 	if e.options.Scylla {
 		add("scylla_tables", `keyspace_name text p; table_name text c; cdc frozen<map<text,text>>; per_partition_rate_limit frozen<map<text,text>>; version uuid;
 			partitioner text`, scyllaTableRows)
+		if e.options.has(optionalFrom) {
+			e.AddVirtual(Virtual{
+				Keyspace: "system", Name: "one_row", Columns: "system$dummy text p",
+				Rows: func(any) []map[string]any { return []map[string]any{{"system$dummy": "row"}} }, // ScyllaDB has an empty key
+			})
+		}
 		add("scylla_keyspaces", `keyspace_name text p; storage_options frozen<map<text,text>>; storage_type text; initial_tablets int;
 			consistency text`, e.scyllaKeyspaceRows)
 		return

@@ -44,6 +44,7 @@ type where struct {
 	t       *table
 	all     []*restriction // relations of columns
 	tokens  []*restriction // relations of token(...)
+	nulls   []*restriction // IS NULL and IS NOT NULL of ScyllaDB: no other relation depends on them
 	pk      []*restriction // by position: Eq or In; nil means another or none
 	ck      []*restriction // relations of clustering columns
 	keys    bool           // the whole partition key is restricted by Eq or In
@@ -257,7 +258,7 @@ func (w *where) checkSelect(filtering, statics, ann bool) error {
 			return invalid("Vector indexes only support ANN queries")
 		}
 	}
-	w.filters = len(others) > 0 && !w.supported(others, ann)
+	w.filters = len(w.nulls) > 0 || len(others) > 0 && !w.supported(others, ann)
 	indexedTuple := slices.ContainsFunc(others, func(r *restriction) bool {
 		return r.isSlice() && len(r.cols) > 1 && w.touchesIndex(r)
 	})

@@ -31,8 +31,13 @@ func (c *compiler) relation(w *where, rel *cql.Relation, what string) error {
 	switch rel.Op {
 	case cql.Neq:
 		return invalid("Unsupported \"!=\" relation: %s != %s", relationLeft(rel), rel.Value)
-	case cql.IsNotNull:
-		return invalid("Unsupported restriction: %s IS NOT NULL", relationLeft(rel))
+	case cql.IsNull, cql.IsNotNull:
+		if what != "SELECT" || !c.e.options.Scylla || !c.e.options.has(nullRelations) {
+			return invalid("Unsupported restriction: %s %s", relationLeft(rel), rel.Op)
+		}
+		w.nulls = append(w.nulls, &restriction{cols: cols, op: rel.Op})
+		w.regular = w.regular || cols[0].kind == Regular
+		return nil
 	case cql.Like:
 		return invalid("LIKE restriction is only supported on properly indexed columns. %s LIKE %s is not valid.",
 			relationLeft(rel), rel.Value)

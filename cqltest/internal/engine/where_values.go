@@ -325,6 +325,11 @@ func (w *where) filter(x *env, exact bool) (func(v *rowView) bool, error) {
 		}
 		tests = append(tests, test)
 	}
+	for _, r := range w.nulls {
+		tests = append(tests, func(v *rowView) bool {
+			return (v.value(r.cols[0], x.sec) == nil) == (r.op == cql.IsNull)
+		})
+	}
 	if len(tests) == 0 {
 		return nil, nil
 	}
