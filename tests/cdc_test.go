@@ -14,8 +14,8 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// TestChangeLog reads the changes of tables of the ScyllaDB that VECQL_TEST_HOSTS names, or of an emulation, in keyspaces
-// with tablets and with vnodes.
+// TestChangeLog reads the changes of tables of the ScyllaDB that VECQL_TEST_HOSTS names, or of an emulation, in
+// keyspaces with tablets and with vnodes.
 func TestChangeLog(t *testing.T) {
 	s := scyllaSession(t)
 	for name, option := range map[string]string{"tablets": "true", "vnodes": "false"} {
