@@ -101,6 +101,9 @@ func (k *cluster) dialControl(ctx context.Context, addr string, onEvent func(any
 	to := dialTarget{addr: addr}
 	cfg := k.connConfig(to, k.controlHost(addr))
 	cfg.OnEvent, cfg.OnClose = onEvent, closed
+	if !k.cfg.Protocol.DisableDriverConfig {
+		k.addDriverConfig(cfg.Options)
+	}
 	var initial func(context.Context, *conn.Conn) error
 	if events := k.cfg.Protocol.Events.names(); len(events) > 0 {
 		initial = func(ctx context.Context, c *conn.Conn) error { return conn.Register(ctx, c, events) }
@@ -117,6 +120,15 @@ func (k *cluster) controlHost(addr string) *cql.Host {
 		return &cql.Host{Address: host.Address}
 	}
 	return host
+}
+
+// addDriverConfig adds the configuration of the session to the options of STARTUP.
+func (k *cluster) addDriverConfig(options map[string]string) {
+	if text := k.cfg.driverConfig(); text != "" {
+		options[keyDriverConfig] = text
+	} else {
+		k.log.Warn("DRIVER_CONFIG not sent: it is too large", "limit", maxDriverConfig)
+	}
 }
 
 // dialNode opens a connection to the node with that id and sets the session's keyspace on it.
@@ -234,16 +246,6 @@ func (k *cluster) shardPort(c *conn.Conn) uint16 {
 		return c.Features.ShardAwarePortSSL
 	}
 	return c.Features.ShardAwarePort
-}
-
-// choosesPorts reports whether a Dialer can dial from a given local port.
-func choosesPorts(d Dialer) bool {
-	if d, ok := d.(*net.Dialer); ok {
-		local, ok := d.LocalAddr.(*net.TCPAddr)
-		return d.LocalAddr == nil || ok && local.Port == 0
-	}
-	_, ok := d.(LocalPortDialer)
-	return ok
 }
 
 // dialFromPort opens a TCP connection from a local port.

@@ -186,6 +186,11 @@ type ProtocolConfig struct {
 	CQLVersion string
 	// ApplicationInfo is the name, version and client id of the program, sent in STARTUP. Default none.
 	ApplicationInfo ApplicationInfo
+	// DisableDriverConfig leaves DRIVER_CONFIG out of STARTUP. By default the control connection sends the configuration of
+	// the session to the server, as ScyllaDB's drivers do, for operators: ScyllaDB lists it in system.clients, Cassandra
+	// in system_views.clients. It has timeouts, sizes and policies, and neither secrets, addresses, keyspaces nor names of
+	// users. Default false.
+	DisableDriverConfig bool
 	// Events disables events of the server. Default none disabled.
 	Events EventsConfig
 	// ExperimentalTabletsRoutingV2 uses ScyllaDB's extension TABLETS_ROUTING_V2_EXPERIMENTAL on nodes that support it.

@@ -84,3 +84,13 @@ func (c *ClusterConfig) dialerOf(host *cql.Host) Dialer {
 		return hostDialer{d, host}
 	}
 }
+
+// choosesPorts reports whether a Dialer can dial from a given local port.
+func choosesPorts(d Dialer) bool {
+	if d, ok := d.(*net.Dialer); ok {
+		local, ok := d.LocalAddr.(*net.TCPAddr)
+		return d.LocalAddr == nil || ok && local.Port == 0
+	}
+	_, ok := d.(LocalPortDialer)
+	return ok
+}

@@ -3,19 +3,23 @@
 package vecql
 
 import (
+	"cmp"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/conn"
 )
 
-// The effective configuration as text, for logs. It has no secrets: of an Authenticator that is not a
+// The effective configuration as text, for logs and for servers. It has no secrets: of an Authenticator that is not a
 // PasswordAuthenticator, and of other values of the program, it has the type only.
 
 // A setting is a field of the configuration by its name, such as "Throttle.MaxRequests".
@@ -168,4 +172,196 @@ func tlsText(c *tls.Config) string {
 	}
 	return fmt.Sprintf("verify=%s roots=%s name=%q client-certificates=%d min-version=%s",
 		verify, roots, name, len(c.Certificates), version)
+}
+
+// keyDriverConfig is the option of STARTUP with the configuration of the session, as a JSON object by the schema that
+// the drivers of ScyllaDB share (scylladb/gocql, docs/driver-config-schema.json, version 1). ScyllaDB lists it in
+// system.clients, Cassandra in system_views.clients.
+const keyDriverConfig = "DRIVER_CONFIG"
+
+// maxDriverConfig bounds the option, in bytes, as in ScyllaDB's drivers. A [string] has at most 65,535.
+const maxDriverConfig = 32 << 10
+
+// An object is an object of JSON. encoding/json sorts its keys, so that the text of a configuration is always the same.
+type object map[string]any
+
+// driverConfig returns the configuration for servers, empty if it is too large. It has neither addresses, names of
+// users nor keyspaces, and of a value of the program its type only.
+func (c *ClusterConfig) driverConfig() string {
+	text, err := json.Marshal(object{
+		"version":    1,
+		"connection": c.connectionObject(),
+		"control-plane": object{
+			"queries": object{"system": object{"timeout": object{"client-side-ms": milliseconds(c.ConnectTimeout)}}},
+			"schema":  object{"agreement": object{"timeout-ms": milliseconds(c.Schema.MaxWaitAgreement)}},
+		},
+		"query": c.queryObject(),
+	})
+	if err != nil || len(text) > maxDriverConfig {
+		return ""
+	}
+	return string(text)
+}
+
+// milliseconds returns d in milliseconds, rounded up: the schema has no fractions, and 0 may mean another thing.
+func milliseconds(d time.Duration) int64 {
+	if d%time.Millisecond > 0 {
+		return d.Milliseconds() + 1
+	}
+	return d.Milliseconds()
+}
+
+// connectionObject describes the connections.
+func (c *ClusterConfig) connectionObject() object {
+	keepAlive := true // the default of package net
+	if d, ok := c.Pool.Dialer.(*net.Dialer); ok {
+		keepAlive = d.KeepAlive >= 0
+	}
+	streams := c.Pool.MaxRequestsPerConn
+	o := object{
+		"connect":      object{"timeout-ms": milliseconds(c.ConnectTimeout)},
+		"requests":     object{"in-flight": object{"max": streams}, "orphaned": object{"max": conn.MaxOrphans(streams)}},
+		"pool":         object{"shard-aware": object{"enabled": c.usesShardPorts()}},
+		"socket":       object{"tcp-no-delay": true, "keep-alive": keepAlive, "reuse-address": false},
+		"reconnection": object{"policy": reconnectionObject(c.Pool.ReconnectionPolicy)},
+	}
+	if c.TLS == nil || c.Pool.HostDialer != nil { // a HostDialer may have TLS of its own
+		return o
+	}
+	verification := object{}
+	if own := c.TLS.VerifyConnection != nil || c.TLS.VerifyPeerCertificate != nil; !own || !c.TLS.InsecureSkipVerify {
+		verification["hostname-verification"] = !c.TLS.InsecureSkipVerify
+	}
+	o["tls"] = verification
+	return o
+}
+
+// policyValue returns a policy, or the struct that it points to.
+func policyValue(policy any) any {
+	if v := reflect.ValueOf(policy); v.Kind() == reflect.Pointer && !v.IsNil() {
+		return v.Elem().Interface()
+	}
+	return policy
+}
+
+// custom describes a policy of the program by its type.
+func custom(policy any) object { return object{"type": "custom", "name": fmt.Sprintf("%T", policy)} }
+
+// reconnectionObject describes a policy, nil if it never retries.
+func reconnectionObject(policy ReconnectionPolicy) any {
+	var o object
+	retries := 0
+	switch p := policyValue(policy).(type) {
+	case NoReconnectionPolicy:
+		return nil
+	case ConstantReconnectionPolicy:
+		o, retries = object{"type": "constant", "delay-ms": milliseconds(p.GetInterval(0))}, p.MaxRetries
+	case ExponentialReconnectionPolicy:
+		first, longest := milliseconds(p.GetInterval(0)), milliseconds(p.GetInterval(64))
+		o, retries = object{"type": "exponential", "base-ms": first, "max-ms": max(first, longest)}, p.MaxRetries
+	default:
+		return custom(policy)
+	}
+	if retries < 0 {
+		return nil
+	}
+	if retries > 0 {
+		o["max-attempts"] = retries
+	}
+	return o
+}
+
+// queryObject describes what requests have unless they set it.
+func (c *ClusterConfig) queryObject() object {
+	p := &c.Defaults
+	defaults := object{
+		"consistency": p.Consistency.String(), "idempotence": p.Idempotent, "client-timestamps": !p.ServerTimestamps,
+		"request": object{"timeout-ms": milliseconds(cmp.Or(p.RequestTimeout, c.Timeout))},
+	}
+	if p.PageSize > 0 {
+		defaults["page"] = object{"size": p.PageSize}
+	}
+	if p.SerialConsistency != 0 {
+		defaults["serial-consistency"] = p.SerialConsistency.String()
+	}
+	o := object{
+		"defaults": defaults, "retry": retryObject(p.RetryPolicy), "load-balancing": balancingObject(c.HostSelectionPolicy),
+	}
+	switch s := policyValue(p.SpeculativeExecutionPolicy).(type) {
+	case nil, NonSpeculativeExecution:
+	case SimpleSpeculativeExecution:
+		if n := min(s.NumAttempts, maxSpeculative); n > 0 {
+			o["speculative-execution"] = object{"policy": object{
+				"type": "constant", "max-executions": n, "delay-ms": max(milliseconds(s.TimeoutDelay), 0),
+			}}
+		}
+	default:
+		o["speculative-execution"] = object{"policy": custom(p.SpeculativeExecutionPolicy)}
+	}
+	return o
+}
+
+// retryObject describes a policy, and the waits that it makes between attempts.
+func retryObject(policy RetryPolicy) object {
+	switch p := policyValue(policy).(type) {
+	case nil, DefaultRetryPolicy:
+		return object{"policy": object{"type": "standard-error-aware", "max-retries": maxAttempts - 1}}
+	case SimpleRetryPolicy:
+		return object{"policy": object{"type": "simple", "max-retries": max(p.NumRetries, 0)}}
+	case DowngradingConsistencyRetryPolicy:
+		return object{"policy": object{"type": "downgrading-consistency", "max-retries": len(p.ConsistencyLevelsToTry)}}
+	case ExponentialBackoffRetryPolicy:
+		o := custom(policy)
+		o["max-retries"] = max(p.NumRetries, 0)
+		first, longest := p.bounds()
+		return object{"policy": o, "backoff": object{
+			"type": "exponential", "base-ms": max(milliseconds(min(first, longest)), 1), "max-ms": max(milliseconds(longest), 1),
+		}}
+	}
+	return object{"policy": custom(policy)}
+}
+
+// balancingObject describes a policy, and the place that it prefers.
+func balancingObject(policy HostSelectionPolicy) object {
+	near, failover := policy, true
+	o := object{"policy": custom(policy)}
+	aware, isTokenAware := policyValue(policy).(TokenAwarePolicy)
+	if isTokenAware = isTokenAware || policy == nil; isTokenAware {
+		near = aware.fallback()
+	}
+	switch p := policyValue(near).(type) {
+	case RoundRobinPolicy:
+	case DCAwarePolicy:
+		failover = !p.NoFailover
+		o["node-preference"] = object{"type": "dc", "local-dc": p.DataCenter}
+	case RackAwarePolicy:
+		failover = !p.NoFailover
+		o["node-preference"] = object{"type": "rack", "local-dc": p.DataCenter, "local-rack": p.Rack}
+	default:
+		return o // a type of the program decides
+	}
+	if isTokenAware {
+		o["policy"] = tokenAwareObject(&aware, failover)
+	}
+	return o
+}
+
+// tokenAwareObject describes the order of nodes. Silent ones are always last.
+func tokenAwareObject(p *TokenAwarePolicy, failover bool) object {
+	distribution, signals := "shuffle", []string{"recovery-state"}
+	if p.KeepOrder {
+		distribution = "replica-set"
+	}
+	if p.MaxInFlight > 0 {
+		signals = append(signals, "in-flight-requests")
+	}
+	return object{
+		"type": "token-aware", "load-distribution": distribution, "fallback-to-non-preferred-nodes": failover,
+		"adaptive-ordering": object{"signals": signals},
+	}
+}
+
+// usesShardPorts reports whether the session dials ScyllaDB's shard-aware port where a node has one.
+func (c *ClusterConfig) usesShardPorts() bool {
+	return !c.Pool.DisableShardAwarePort && choosesPorts(c.dialerOf(nil))
 }

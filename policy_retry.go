@@ -174,8 +174,14 @@ func (p ExponentialBackoffRetryPolicy) Decide(ctx context.Context, a Attempt) De
 	if d.Type == Rethrow {
 		return d
 	}
-	d.Wait = background.Exponential(cmp.Or(p.Min, 100*time.Millisecond), cmp.Or(p.Max, 10*time.Second), a.Number-1)
+	first, longest := p.bounds()
+	d.Wait = background.Exponential(first, longest, a.Number-1)
 	return d
+}
+
+// bounds returns the first and the longest wait.
+func (p ExponentialBackoffRetryPolicy) bounds() (first, longest time.Duration) {
+	return cmp.Or(p.Min, 100*time.Millisecond), cmp.Or(p.Max, 10*time.Second)
 }
 
 // DowngradingConsistencyRetryPolicy retries with the consistencies of its list, one after the other. It trades the

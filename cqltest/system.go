@@ -60,8 +60,8 @@ func (c *Cluster) addSystemTables() {
 			data_center text; gossip_generation int; host_id uuid; listen_address inet;
 			native_protocol_version text; partitioner text; rack text; release_version text; rpc_address inet;
 			schema_version uuid; supported_features text; tokens set<text>; truncated_at map<uuid, blob>`, c.localRows)
-		add("system", "clients", `address inet p; port int c; client_type text c; connection_stage text; driver_name text;
-			driver_version text; hostname text; protocol_version int; shard_id int; ssl_cipher_suite text;
+		add("system", "clients", `address inet p; port int c; client_type text c; client_options map<text, text>;
+			connection_stage text; driver_name text; driver_version text; hostname text; protocol_version int; shard_id int; ssl_cipher_suite text;
 			ssl_enabled boolean; ssl_protocol text; username text`, c.clientRows)
 		add("system", "client_routes", `connection_id text p; host_id uuid c; address text; port int; tls_port int;
 			alternator_port int; alternator_https_port int`, c.routeRows)
@@ -198,7 +198,6 @@ func (c *Cluster) clientRows(n *Node) []Row {
 		}
 		if c.cfg.Scylla != nil {
 			row["client_type"] = "cql"
-			delete(row, "client_options")
 			delete(row, "keyspace_name")
 			delete(row, "request_count")
 		}

@@ -35,6 +35,9 @@ func (c *Conn) orphaned() {
 	}
 }
 
+// MaxOrphans returns the number of old orphans that a connection with so many streams may have.
+func MaxOrphans(streams int) int { return min(defaultMaxOrphans, max(streams/4, 1)) }
+
 // orphanLimit returns the number of old orphans that the connection may have.
 func (c *Conn) orphanLimit() int {
 	return min(cmp.Or(c.Config.maxOrphans, defaultMaxOrphans), max(c.Streams.Cap()/4, 1))
