@@ -65,6 +65,9 @@ func (k *cluster) connect(ctx context.Context) error {
 		err = k.control.connect(ctx)
 	}
 	if err == nil {
+		if k.routes != nil {
+			k.control.wg.Go(k.followRoutes)
+		}
 		return k.awaitNodes(ctx)
 	}
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
@@ -90,7 +93,9 @@ func (k *cluster) tlsConfig(addr string) *tls.Config {
 // contacts returns the addresses to try for a control connection: connected nodes, contact points, then the other
 // nodes. It resolves the contact points again, since the address of every node may have changed.
 func (k *cluster) contacts(ctx context.Context) ([]string, error) {
-	up, down := failoverOrder(k.topo.Load().nodes, k.control.lastAddr(), func(n *node) bool { return n.pool.isUp() })
+	nodes := slices.Clone(k.topo.Load().nodes)
+	nodes = slices.DeleteFunc(nodes, func(n *node) bool { return k.requireRoute(n.info.ID) != nil })
+	up, down := failoverOrder(nodes, k.control.lastAddr(), k.addrOf, func(n *node) bool { return n.pool.isUp() })
 	points, err := k.contactPoints(ctx)
 	addrs := up
 	for _, a := range append(points, down...) {
@@ -108,12 +113,13 @@ func (k *cluster) contacts(ctx context.Context) ([]string, error) {
 // identified by host id; a pool survives a change of address. Calls do not overlap.
 func (k *cluster) setView(view clusterView) {
 	k.peers.expect(view.clusterName)
+	k.setRoutes(&view)
 	old, nodes := k.swapTopology(view)
 	for _, n := range nodes {
 		addr := n.info.Address
+		k.movePool(n) // also a new one: its route may have changed since
 		switch prev := old.nodeByID(n.info.ID); {
 		case prev != nil:
-			n.pool.move(addr.String())
 			n.pool.revive()
 		case len(old.nodes) > 0: // for the first view, connect fills the pools and returns their errors
 			k.log.Info("node added", "node", addr, "host_id", n.info.ID, "dc", n.info.DataCenter, "rack", n.info.Rack)
@@ -178,7 +184,8 @@ func (k *cluster) event(e any) {
 	if e, ok := e.(frame.StatusEvent); ok && e.Change == "UP" {
 		addr := k.reached(e.Addr)
 		for _, n := range k.topo.Load().nodes {
-			if n.info.Address == addr {
+			// without the port of a node, which ScyllaDB's system tables do not have, where the contact point is a proxy
+			if n.info.Address == addr || k.routes != nil && n.info.Address.Addr() == addr.Addr() {
 				n.pool.retryNow()
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/errtext"
+	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/version"
 )
 
@@ -85,7 +86,7 @@ func (e keyspaceStartError) Unwrap() []error { return []error{e.err, ErrNoConnec
 
 // newPool returns the pool of a node. The caller starts it.
 func (k *cluster) newPool(h *cql.Host) *pool {
-	return newPool(k.ctx, h.Address.String(), poolConfig{
+	return newPool(k.ctx, k.addrOf(h), poolConfig{
 		size: k.cfg.Pool.NumConns, shardPort: k.shardPort, policy: k.cfg.Pool.ReconnectionPolicy, drainTimeout: k.cfg.Timeout,
 		changed: k.nodesChanged, log: k.log.With("host_id", h.ID),
 		dial: func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
@@ -100,12 +101,16 @@ func (k *cluster) dialControl(ctx context.Context, addr string, onEvent func(any
 ) (*conn.Conn, error) {
 	to := dialTarget{addr: addr}
 	cfg := k.connConfig(to, k.controlHost(addr))
-	cfg.OnEvent, cfg.OnClose = onEvent, closed
+	cfg.OnEvent, cfg.OnClose = k.hearRoutes(onEvent), closed
 	if !k.cfg.Protocol.DisableDriverConfig {
 		k.addDriverConfig(cfg.Options)
 	}
 	var initial func(context.Context, *conn.Conn) error
-	if events := k.cfg.Protocol.Events.names(); len(events) > 0 {
+	events := k.cfg.Protocol.Events.names()
+	if k.routes != nil {
+		events = append(events, frame.EventRoutes)
+	}
+	if len(events) > 0 {
 		initial = func(ctx context.Context, c *conn.Conn) error { return conn.Register(ctx, c, events) }
 	}
 	return k.dialVerified(ctx, cfg, to.addr, cql.UUID{}, initial)
@@ -133,6 +138,9 @@ func (k *cluster) addDriverConfig(options map[string]string) {
 
 // dialNode opens a connection to the node with that id and sets the session's keyspace on it.
 func (k *cluster) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
+	if err := k.requireRoute(id); err != nil {
+		return nil, err
+	}
 	cfg := k.connConfig(to, k.hostByID(id, to.addr))
 	cfg.Hooks = hooks
 	var initial func(context.Context, *conn.Conn) error
@@ -237,10 +245,10 @@ func (k *cluster) dialSocket(ctx context.Context, d Dialer, to dialTarget) (net.
 }
 
 // shardPort returns the shard-aware port of the node of a connection. 0 means that there is none or that it cannot be
-// used.
+// used. The proxies of client routes do not keep local ports.
 func (k *cluster) shardPort(c *conn.Conn) uint16 {
 	switch {
-	case k.cfg.Pool.DisableShardAwarePort || !choosesPorts(k.cfg.dialerOf(nil)):
+	case k.cfg.Pool.DisableShardAwarePort || k.routes != nil || !choosesPorts(k.cfg.dialerOf(nil)):
 		return 0
 	case conn.IsTLS(c.Sock):
 		return c.Features.ShardAwarePortSSL

@@ -458,7 +458,7 @@ func TestControlFailoverOrder(t *testing.T) {
 	nodes := []*node{testNode(1, "a", "r"), testNode(2, "b", "r"), testNode(3, "a", "r"), testNode(4, "a", "r"), testNode(5, "b", "r")}
 	firsts := map[string]int{}
 	for range 200 {
-		up, down := failoverOrder(nodes, "127.0.0.1:9042", func(n *node) bool { return n.info.ID[15] != 4 })
+		up, down := failoverOrder(nodes, "127.0.0.1:9042", announcedAddr, func(n *node) bool { return n.info.ID[15] != 4 })
 		require.Equal(t, []string{"127.0.0.4:9042"}, down)
 		require.Len(t, up, 4)
 		require.Equal(t, "127.0.0.3:9042", up[0], "a connected node in the same data center")
@@ -466,7 +466,7 @@ func TestControlFailoverOrder(t *testing.T) {
 		firsts[up[1]]++
 	}
 	require.Len(t, firsts, 2, "equal nodes in random order")
-	up, _ := failoverOrder(nodes, "", func(*node) bool { return true })
+	up, _ := failoverOrder(nodes, "", announcedAddr, func(*node) bool { return true })
 	require.Len(t, up, 5)
 }
 
@@ -526,3 +526,5 @@ func TestListenersLeaveNothing(t *testing.T) {
 	_, err := NewSession(t.Context(), *cfg)
 	require.ErrorIs(t, err, cql.CodeServer)
 }
+
+func announcedAddr(h *cql.Host) string { return h.Address.String() }

@@ -24,13 +24,26 @@ func (k *cluster) readView(ctx context.Context, conn *conn.Conn) (view clusterVi
 	if k.cfg.Nodes.DisableInitialHostLookup {
 		view, err = k.contactView(ctx, conn)
 	} else {
-		view, err = readCluster(ctx, conn, k.reach, k.otherAddress)
-		if err == nil {
-			err = k.leaveShared(view.nodes[0].info)
-		}
+		view, err = k.readTables(ctx, conn)
 	}
 	view.changes = changes
 	return view, err
+}
+
+// readTables reads nodes, their client routes, and keyspaces from the system tables.
+func (k *cluster) readTables(ctx context.Context, conn *conn.Conn) (clusterView, error) {
+	at, err := k.ownAddress(conn)
+	if err != nil {
+		return clusterView{}, err
+	}
+	view, err := readCluster(ctx, conn, k.reach, k.otherAddress, at)
+	if err == nil {
+		err = k.leaveShared(view.nodes[0].info)
+	}
+	if err != nil {
+		return view, err
+	}
+	return view, k.readRoutes(ctx, conn, &view)
 }
 
 // readNodes returns a view after it has read the rows of the nodes that announce the addresses. It reports false if

@@ -103,6 +103,14 @@ type NodesConfig struct {
 	// the node cannot be reached; the session leaves the node out. Default no translation. A panic is an error of
 	// NewSession, and later a line in the log.
 	AddressTranslator func(netip.AddrPort) netip.AddrPort
+	// ClientRoutes are the connection ids of a private network, such as AWS PrivateLink or GCP Private Service Connect, to
+	// a ScyllaDB cluster. The session then dials each node at its address and port in the table system.client_routes, or
+	// its tls_port with ClusterConfig.TLS, and resolves a host name at each dial. The session follows changes of the
+	// table. A node with several connection ids keeps the current one, else the first that has a route is used. A node
+	// without a route has no connections: its dial fails with ErrNoRoute. Hosts are addresses of the private network
+	// too. Certificates are verified against the host in the table unless ServerName is set. Shard-aware ports are not
+	// used, and Host.Address is the address that the node announces. Default none: nodes are dialed at their addresses.
+	ClientRoutes []string
 	// ReconnectInterval is how often the session reads the nodes from the system tables without an event. Default 60 s.
 	ReconnectInterval time.Duration
 	// OnChange is called after changes of nodes. Default none.
@@ -297,6 +305,11 @@ func (c *ClusterConfig) validate() error {
 		fault(wrong != "", "Profiles[%q]: %s", name, wrong)
 	}
 	negative(int64(c.Nodes.ReconnectInterval), "Nodes.ReconnectInterval", c.Nodes.ReconnectInterval)
+	routes := c.Nodes.ClientRoutes
+	fault(slices.Contains(routes, ""), "Nodes.ClientRoutes has an empty connection id")
+	fault(len(routes) > 0 && c.Nodes.AddressTranslator != nil, "Nodes.ClientRoutes and Nodes.AddressTranslator are both set")
+	fault(len(routes) > 0 && c.Nodes.DisableInitialHostLookup,
+		"Nodes.ClientRoutes and Nodes.DisableInitialHostLookup are both set: routes need the host ids of the nodes")
 	pool, ports := &c.Pool, c.Pool.ShardAwareLocalPorts
 	fault(pool.Dialer != nil && pool.HostDialer != nil, "Pool.Dialer and Pool.HostDialer are both set")
 	negative(int64(pool.NumConns), "Pool.NumConns", pool.NumConns)

@@ -297,7 +297,7 @@ func TestDriverConfigHasEachField(t *testing.T) {
 		Pool.ReconnectionPolicy Pool.DisableShardAwarePort Schema.MaxWaitAgreement Defaults.Consistency Defaults.SerialConsistency
 		Defaults.RequestTimeout Defaults.PageSize Defaults.Idempotent Defaults.ServerTimestamps Defaults.RetryPolicy
 		Defaults.SpeculativeExecutionPolicy`
-	secrets := "Hosts Port Keyspace Authenticator AuthProvider Nodes.ClusterName Nodes.AddressTranslator Nodes.HostFilter"
+	secrets := "Hosts Port Keyspace Authenticator AuthProvider Nodes.ClusterName Nodes.AddressTranslator Nodes.HostFilter Nodes.ClientRoutes"
 	sentAlone := `Compressor Protocol.Version Protocol.CQLVersion Protocol.ApplicationInfo.ApplicationName
 		Protocol.ApplicationInfo.ApplicationVersion Protocol.ApplicationInfo.ClientID Protocol.DisableDriverConfig`
 	withoutKey := `Profiles Logger Nodes.LoadBalanced Nodes.DisableInitialHostLookup Nodes.ReconnectInterval Nodes.OnChange Pool.NumConns

@@ -108,6 +108,8 @@ type clusterView struct {
 	clusterName string
 	keyspaces   map[string]placement.Strategy
 	leaders     map[string]bool // the keyspaces whose tablets have leaders; nil means none
+	routes      []systemRow     // of system.client_routes, with ClusterConfig.Nodes.ClientRoutes
+	reading     uint64          // number of the reading of routes
 	schema      cql.UUID        // schema version at the node that was read
 	changes     uint64          // cluster.replication.count before the view was read
 }
@@ -366,16 +368,12 @@ func readLocal(ctx context.Context, conn *conn.Conn) (systemRow, error) {
 	return local[0], nil
 }
 
-// readCluster reads nodes and keyspaces from the system tables. See hostRows.hosts for reach and instead.
+// readCluster reads nodes and keyspaces from the system tables. See hostRows.hosts for at, reach and instead.
 func readCluster(ctx context.Context, conn *conn.Conn, reach translateFunc,
-	instead func(first, other *cql.Host) bool,
+	instead func(first, other *cql.Host) bool, at netip.AddrPort,
 ) (clusterView, error) {
 	var view clusterView
 	local, err := readLocal(ctx, conn)
-	if err != nil {
-		return view, err
-	}
-	at, err := netip.ParseAddrPort(conn.Addr())
 	if err != nil {
 		return view, err
 	}
@@ -486,16 +484,17 @@ func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn.Co
 // failoverOrder returns the addresses for a new control connection after the one to last has ended: the connected nodes
 // and the others. Both lists begin with the data center of last and end with last itself. Nodes of equal rank are
 // shuffled, so that the clients of a failed node spread over the others.
-func failoverOrder(nodes []*node, last string, isUp func(*node) bool) (up, down []string) {
+func failoverOrder(nodes []*node, last string, addrOf func(*cql.Host) string, isUp func(*node) bool,
+) (up, down []string) {
 	var dc string
 	for _, n := range nodes {
-		if n.info.Address.String() == last {
+		if addrOf(n.info) == last {
 			dc = n.info.DataCenter
 		}
 	}
 	rank := func(n *node) int {
 		switch {
-		case n.info.Address.String() == last:
+		case addrOf(n.info) == last:
 			return 2
 		case n.info.DataCenter == dc:
 			return 0
@@ -507,9 +506,9 @@ func failoverOrder(nodes []*node, last string, isUp func(*node) bool) (up, down 
 	slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, n := range nodes {
 		if isUp(n) {
-			up = append(up, n.info.Address.String())
+			up = append(up, addrOf(n.info))
 		} else {
-			down = append(down, n.info.Address.String())
+			down = append(down, addrOf(n.info))
 		}
 	}
 	return up, down

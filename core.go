@@ -29,6 +29,7 @@ type core struct {
 	metadataIDs atomic.Bool // the last connection opened has ScyllaDB's SCYLLA_USE_METADATA_ID
 	topo        atomic.Pointer[topology]
 	routing     routing
+	routes      *clientRoutes // nil means none: nodes are dialed at their addresses
 	statements  *flight.Cache[statement]
 	memory      *queue.Budget // nil means none
 	counters    counters
@@ -46,6 +47,13 @@ func (k *core) caught(whose string) {
 
 // hostAt is hostOf for the text of an address.
 func (k *core) hostAt(addr string) *cql.Host {
+	if k.routes != nil {
+		if id, found := k.routes.idAt(addr); found {
+			if n := k.topo.Load().nodeByID(id); n != nil {
+				return n.info
+			}
+		}
+	}
 	at, _ := netip.ParseAddrPort(addr) // zero for a host name
 	return k.hostOf(at)
 }

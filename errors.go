@@ -37,6 +37,9 @@ var (
 	ErrNoConnectionsStarted = errors.New("vecql: no connection could be made to any contact point")
 	// ErrNoHosts means that ClusterConfig.Hosts is empty, or that HostFilter and HostSelectionPolicy exclude all nodes.
 	ErrNoHosts = errors.New("vecql: no contact points")
+	// ErrNoRoute means that a node cannot be dialed, because system.client_routes has no complete row with its host id and
+	// one of the connection ids of ClusterConfig.Nodes.ClientRoutes.
+	ErrNoRoute = errors.New("vecql: no client route to the node")
 	// ErrTimeoutNoResponse means that the server did not respond within the query's timeout or ClusterConfig.Timeout.
 	// The request may have been executed.
 	ErrTimeoutNoResponse = conn.ErrTimeout

@@ -49,6 +49,7 @@ func NewSession(ctx context.Context, cfg ClusterConfig) (*Session, error) {
 	s.core.statements = flight.New[statement](cfg.Limits.MaxPreparedStmts)
 	s.connectHalves()
 	s.peers.cluster, s.reach = cfg.Nodes.ClusterName, translator(cfg.Nodes.AddressTranslator)
+	s.routes = newClientRoutes(cfg.Nodes.ClientRoutes, cfg.TLS != nil)
 	s.hook = hooks.Of(ctx)
 	s.defaultPolicies, s.throttle = newPolicies(&s.cfg), newThrottle(cfg.Limits.Throttle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())

@@ -65,8 +65,8 @@ func isWhole(h *cql.Host) bool {
 
 // hostRows are the rows of the system tables that describe nodes, with the addresses that the nodes announce.
 type hostRows struct {
-	table string // where the peers are: system.peers_v2, or system.peers
-	at    netip.AddrPort
+	table string         // where the peers are: system.peers_v2, or system.peers
+	at    netip.AddrPort // of the node with the row of system.local; without an address if a proxy was dialed
 	local *cql.Host
 	peers []*cql.Host // in the order of the table, with the rows that are not whole
 }
@@ -89,14 +89,20 @@ func (r *hostRows) parsePeers(rows []systemRow) []*cql.Host {
 	return peers
 }
 
-// hosts returns the nodes that the rows describe. Nodes may have one address: a load balancer has it, or a node which
+// hosts returns the nodes that the rows describe. Behind a proxy the node that was read has the address that it
+// announces. Nodes may have one address: a load balancer has it, or a node which
 // another one replaces. Each connection verifies its node. translate maps an address of peers to the one for clients;
 // an invalid result means unreachable. nil means no translation. A node that has moved may keep the row of its old
 // address: instead reports whether the address of another row replaces the address of the first one. nil means that the
 // first one stays.
 func (r *hostRows) hosts(translate translateFunc, instead func(first, other *cql.Host) bool) ([]*cql.Host, error) {
 	self := *r.local
-	self.Address = r.at // the only address known to work
+	switch {
+	case r.at.Addr().IsValid():
+		self.Address = r.at // the only address known to work
+	case !self.Address.IsValid():
+		self.Address = netip.AddrPortFrom(self.BroadcastAddress, r.at.Port())
+	}
 	hosts := make([]*cql.Host, 0, 1+len(r.peers))
 	hosts = append(hosts, &self)
 	places := make(map[cql.UUID]int, 1+len(r.peers))

@@ -154,6 +154,12 @@ func sessionSituations() []situation {
 			_, err := vecql.NewSession(context.Background(), vecql.ClusterConfig{Hosts: []string{}})
 			return err
 		}},
+		{"vecql.ErrNoRoute", "start without client routes", is(vecql.ErrNoRoute), onCluster(
+			cqltest.Config{Scylla: &cqltest.Scylla{}},
+			func(t *testing.T, s *shop) error {
+				return s.start(t, func(cfg *vecql.ClusterConfig) { cfg.Nodes.ClientRoutes = []string{"pl-1"} })
+			},
+		)},
 		{"vecql.ErrTimeoutNoResponse", "a request gets no answer", is(vecql.ErrTimeoutNoResponse), inShop(func(t *testing.T, s *shop) error {
 			s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Drop: true})
 			return read(new(string))(t, s)

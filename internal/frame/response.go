@@ -81,7 +81,8 @@ const (
 	EventTopology = "TOPOLOGY_CHANGE"
 	EventStatus   = "STATUS_CHANGE"
 	EventSchema   = "SCHEMA_CHANGE"
-	EventGraceful = "GRACEFUL_DISCONNECT" // of CEP-59
+	EventGraceful = "GRACEFUL_DISCONNECT"  // of CEP-59
+	EventRoutes   = "CLIENT_ROUTES_CHANGE" // of ScyllaDB
 )
 
 // StatusEvent reports a node as UP or DOWN.
@@ -114,11 +115,19 @@ func (e *SchemaEvent) String() string {
 	return e.Change + " " + e.Target + " " + name
 }
 
+// RoutesEvent reports that rows of ScyllaDB's system.client_routes were inserted, updated or deleted: the only Change
+// is UPDATE_NODES (scylladb docs/dev/protocol-extensions.md).
+type RoutesEvent struct {
+	Change        string
+	ConnectionIDs []string
+	HostIDs       []string // of the same length: the rows are pairs
+}
+
 // ShutdownEvent announces that the server will close the connection.
 type ShutdownEvent struct{}
 
-// ParseEvent reads EVENT (section 4.2.6): a StatusEvent, TopologyEvent, SchemaEvent or ShutdownEvent, nil for an
-// unknown type of event.
+// ParseEvent reads EVENT (section 4.2.6): a StatusEvent, TopologyEvent, SchemaEvent, RoutesEvent or ShutdownEvent, nil
+// for an unknown type of event.
 func ParseEvent(r *wire.Reader) (any, error) {
 	var event any
 	switch r.String() {
@@ -130,6 +139,8 @@ func ParseEvent(r *wire.Reader) (any, error) {
 		event = readSchemaEvent(r)
 	case EventGraceful:
 		event = ShutdownEvent{}
+	case EventRoutes:
+		event = RoutesEvent{Change: r.String(), ConnectionIDs: r.StringList(), HostIDs: r.StringList()}
 	}
 	if err := malformed("EVENT", r); err != nil {
 		return nil, err

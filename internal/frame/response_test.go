@@ -40,6 +40,7 @@ func TestParseResponses(t *testing.T) {
 		{"event", "event type", SchemaEvent{Change: "DROPPED", Target: "TYPE", Keyspace: "ks", Name: "u"}},
 		{"event", "event function", SchemaEvent{"CREATED", "FUNCTION", "ks", "f", []string{"int", "text"}}},
 		{"event", "event aggregate", SchemaEvent{"CREATED", "AGGREGATE", "ks", "g", []string{}}},
+		{"event", "event client routes", RoutesEvent{"UPDATE_NODES", []string{"a", "b"}, []string{"2d5bf1a6", "77e1"}}},
 		{"event", "event schema unknown target", SchemaEvent{Change: "CREATED", Target: "ROLE"}},
 		{"event", "event unknown", nil},
 	} {
