@@ -138,8 +138,11 @@ func (k *cluster) addDriverConfig(options map[string]string) {
 
 // dialNode opens a connection to the node with that id and sets the session's keyspace on it.
 func (k *cluster) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
-	if err := k.requireRoute(id); err != nil {
-		return nil, err
+	if k.routes != nil { // the pool may not have the new route yet: its address may be the announced one
+		var err error
+		if to.addr, err = k.routes.addrOf(id); err != nil {
+			return nil, err
+		}
 	}
 	cfg := k.connConfig(to, k.hostByID(id, to.addr))
 	cfg.Hooks = hooks
