@@ -72,7 +72,7 @@ func (a *astra) ask(ctx context.Context) (info, error) {
 	if err != nil {
 		return info{}, err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	err = json.NewDecoder(response.Body).Decode(&answer)
 	if err != nil || len(answer.Info.Nodes) == 0 {
 		return info{}, fmt.Errorf("%s: %s, no nodes: %w", request.URL, response.Status, cmp.Or(err, io.EOF))
