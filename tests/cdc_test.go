@@ -18,11 +18,11 @@ import (
 // keyspaces with tablets and with vnodes.
 func TestChangeLog(t *testing.T) {
 	s := scyllaSession(t)
-	for name, option := range map[string]string{"tablets": "true", "vnodes": "false"} {
+	for name, option := range map[string]bool{"tablets": true, "vnodes": false} {
 		t.Run(name, func(t *testing.T) {
 			ks := fmt.Sprintf("cdc_%s_%d", name, time.Now().UnixNano()%1e9)
 			exec(t, s, fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}
-				AND tablets = {'enabled': %s}`, ks, option))
+				AND tablets = {'enabled': %t}`, ks, option))
 			defer exec(t, s, "DROP KEYSPACE "+ks)
 			table := ks + ".t"
 			exec(t, s, "CREATE TABLE "+table+` (pk int, ck int, v int, m map<int, text>, PRIMARY KEY (pk, ck))

@@ -53,9 +53,9 @@ func (l *tableLog) changed(c vecql.SchemaChange) {
 }
 
 func testSchema(t *testing.T, s *vecql.Session, ks string) {
-	texts, using := "list<frozen<list<text>>>", ""
+	texts, index := "list<frozen<list<text>>>", "CREATE INDEX rich_v ON %s.rich (v)"
 	if hasVectors(s) {
-		texts, using = "vector<frozen<list<text>>, 2>", " USING 'sai'"
+		texts, index = "vector<frozen<list<text>>, 2>", "CREATE INDEX rich_v ON %s.rich (v) USING 'sai'"
 	}
 	for _, stmt := range []string{
 		`CREATE TYPE %s.zip (code text)`,
@@ -63,7 +63,7 @@ func testSchema(t *testing.T, s *vecql.Session, ks string) {
 		`CREATE TABLE %s.rich (a uuid, "B" int, c timeuuid, d text, s map<text, frozen<tuple<int, frozen<zip>>>> STATIC, home frozen<"Address">,
 			v ` + floats(s, 3) + `, n ` + texts + `, tags set<text>, dur duration,
 			PRIMARY KEY ((a, "B"), c, d)) WITH CLUSTERING ORDER BY (c DESC, d ASC) AND comment = 'it''s rich' AND default_time_to_live = 60`,
-		`CREATE INDEX rich_v ON %s.rich (v)` + using,
+		index,
 		`CREATE TABLE %s.hits (id int PRIMARY KEY, n counter)`,
 	} {
 		exec(t, s, fmt.Sprintf(stmt, ks))

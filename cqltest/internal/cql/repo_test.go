@@ -25,7 +25,7 @@ import (
 var verb = regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE|CREATE|ALTER|DROP|TRUNCATE|USE|BEGIN) +\S+`)
 
 // holes replace the verbs of fmt by CQL.
-var holes = strings.NewReplacer("= %s", "= 1", "= x1 WHERE", "= 1 WHERE", "': x1", "': 3", "VALUES (%s)", "VALUES (1)", "%s", "x1", "%q", "x1", "%v", "x1", "%d", "3")
+var holes = strings.NewReplacer("%t", "true", "= %s", "= 1", "= x1 WHERE", "= 1 WHERE", "': x1", "': 3", "VALUES (%s)", "VALUES (1)", "%s", "x1", "%q", "x1", "%v", "x1", "%d", "3")
 
 // notCQL are texts in the files below that start like a statement: a message, and fragments.
 var notCQL = map[string]bool{
@@ -60,6 +60,9 @@ func TestParseRepository(t *testing.T) {
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") && (strings.Contains(file, "cmd/vecql/internal/tool") || strings.HasSuffix(file, "textforms_test.go")) {
 				continue // these tests send broken CQL, too
+			}
+			if strings.HasSuffix(file, "cassandra6_test.go") {
+				continue // transactions and constraints, which are not emulated
 			}
 			for _, text := range textsOf(t, file) {
 				if !verb.MatchString(text) || notCQL[text] {

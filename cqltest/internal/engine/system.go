@@ -156,8 +156,8 @@ func scyllaTableRows(s *schema) []map[string]any {
 	return out
 }
 
-// scyllaKeyspaceRows returns the rows of system_schema.scylla_keyspaces: the keyspaces with tablets, and the ones with the
-// option consistency.
+// scyllaKeyspaceRows returns the rows of system_schema.scylla_keyspaces: the keyspaces with tablets, and the ones with
+// the option consistency.
 func (e *Engine) scyllaKeyspaceRows(s *schema) []map[string]any {
 	var out []map[string]any
 	for _, k := range s.keyspaces {
