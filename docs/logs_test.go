@@ -19,7 +19,7 @@ import (
 
 // logKeys are the keys of log attributes. The value of node is host:port.
 var logKeys = []string{
-	"address", "attempts", "cause", "compression", "dc", "err", "from", "host_id", "keyspace", "node", "of", "connections", "open", "orphans",
+	"address", "attempts", "cause", "compression", "dc", "err", "from", "host_id", "keyspace", "limit", "node", "of", "connections", "open", "orphans",
 	"panic", "rack", "server", "shard", "stack", "to", "version", "want", "while",
 }
 
