@@ -133,7 +133,8 @@ func TestEndedBeforeOpened(t *testing.T) {
 	})
 }
 
-// TestLeaveShared: a node leaves the address of a load balancer for the one that it announces, and for no other reason.
+// TestLeaveShared: a node leaves the address of a load balancer for the address that it announces, and for no other
+// reason.
 func TestLeaveShared(t *testing.T) {
 	at := netip.MustParseAddrPort("10.0.0.99:9042")
 	for name, c := range map[string]struct {

@@ -28,7 +28,7 @@ import (
 // The configuration for servers, DRIVER_CONFIG.
 
 // A part is what the common schema of ScyllaDB's drivers says of a value, version 1: the kind of a plain value, the
-// keys of an object, or the objects of which one applies, by the value of "type".
+// keys of an object, or the objects to choose from, by the value of "type".
 type part struct {
 	kind  string // "bool", "positive", "count" (0 or more), "text", or texts separated by "|"
 	keys  map[string]part

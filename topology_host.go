@@ -143,7 +143,7 @@ func translated(h *cql.Host, translate translateFunc) (*cql.Host, error) {
 }
 
 // keysAt returns the keys of the rows of the nodes that announce the addresses. It reports false if rows cannot decide
-// about a node: no row has the address, or the row of system.local has it; or a node has several rows, of which the
+// about a node: no row has the address, or the row of system.local has it; or a node has several rows, and the
 // connections to the node choose one.
 func (r *hostRows) keysAt(addrs map[netip.Addr]bool) (keys []netip.Addr, ok bool) {
 	if addrs[r.at.Addr()] || addrs[r.local.Address.Addr()] {

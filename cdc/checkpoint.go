@@ -26,9 +26,9 @@ type Checkpoint struct {
 	To time.Time `json:"to,omitzero"`
 	// Generation is the start of the streams that are read; zero before the first window.
 	Generation time.Time `json:"generation,omitzero"`
-	// Done are the groups of streams of which the window is acknowledged: the first stream of each, hexadecimal.
+	// Done are the groups of streams whose window is acknowledged: the first stream of each, hexadecimal.
 	Done []string `json:"done,omitempty"`
-	// Positions are the streams of which a part of the window is acknowledged.
+	// Positions are the streams whose window is acknowledged in part.
 	Positions []Position `json:"positions,omitempty"`
 	Rows      int64      `json:"rows"` // acknowledged
 }

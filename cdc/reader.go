@@ -78,7 +78,7 @@ type Reader struct {
 	running    bool
 	generation generation // of the window under way, or of the last one
 	window     window
-	done       map[string]bool     // groups of which the window is read, by their first stream
+	done       map[string]bool     // groups whose window is read, by their first stream
 	positions  map[string]position // in the window, by stream
 	rows       int64
 	failures   int64

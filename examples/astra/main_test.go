@@ -64,7 +64,7 @@ func TestRoutes(t *testing.T) {
 	require.EqualValues(t, 20, stats.OnReplica, "every request goes to the replica of its partition")
 }
 
-// TestAllNodesReplaced requires that a session follows a database to nodes none of which it knew.
+// TestAllNodesReplaced requires that a session follows a database whose nodes are all replaced.
 func TestAllNodesReplaced(t *testing.T) {
 	s, session := started(t)
 	before := s.cluster.Nodes()

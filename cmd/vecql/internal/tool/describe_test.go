@@ -75,7 +75,7 @@ func TestDescribe(t *testing.T) {
 	require.Equal(t, "vecql describe: the server has no DESCRIBE; Cassandra 4 and ScyllaDB 5.2 have it", x.requireFailure(1, "describe"))
 }
 
-// TestDescribeComments has the statements that Cassandra 6.0-alpha2 prints after the one that creates the object.
+// TestDescribeComments has the statements that Cassandra 6.0-alpha2 prints after the statement that creates the object.
 func TestDescribeComments(t *testing.T) {
 	for text, want := range map[string]string{
 		"CREATE TABLE shop.items (\n    id int PRIMARY KEY\n);\nCOMMENT ON TABLE shop.items IS 'it''s';":                                        "",
