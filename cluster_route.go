@@ -12,7 +12,7 @@ import (
 	"github.com/vecql/vecql/internal/frame"
 )
 
-// The session's use of client routes (topology_route.go): it reads them with each view and after each event, and moves
+// The session's use of client routes (topology_host.go): it reads them with each view and after each event, and moves
 // the pools of the nodes whose route has changed.
 
 // readRoutes reads the rows of system.client_routes for a view.
