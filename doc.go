@@ -210,7 +210,7 @@
 //     which is rounded to the nearest float, as by the server's literal. A finite number beyond the floats is
 //     [cql.ErrRange]. An element of a vector<double, n> may be a float32. A vector<float, n> can be read into
 //     []float64.
-//   - A time.Time is an instant, of which a timestamp stores the millisecond and a date the day in UTC. Integers and
+//   - A time.Time is an instant: a timestamp stores its millisecond and a date its day in UTC. Integers and
 //     columns must fit: milliseconds with a time of day for a date are ErrRange.
 //   - An inet that is an IPv4 address mapped to IPv6, ::ffff:192.0.2.7, is written in 4 bytes, as by the server's
 //     literal. Numbers are written in as few bytes as possible.

@@ -11,7 +11,7 @@ import (
 
 // The health of a session, which nodes serve requests and why others do not, and its counters.
 
-// Health returns a snapshot of which nodes serve requests. It sends nothing.
+// Health returns a snapshot of the nodes that serve requests. It sends nothing.
 func (s *Session) Health() stats.Health {
 	control := s.control.stats()
 	h := stats.Health{Control: stats.ControlHealth{

@@ -537,7 +537,7 @@ func TestBusyNodes(t *testing.T) {
 	require.False(t, testNode(1, "a", "r").busy(-1, 0), "without a connection")
 }
 
-// TestPlanWithoutTokenIgnoresShards requires that a request without a token uses a node of which one shard is silent.
+// TestPlanWithoutTokenIgnoresShards requires that a request without a token uses a node with one silent shard.
 func TestPlanWithoutTokenIgnoresShards(t *testing.T) {
 	topo := testTopology(t, RoundRobinPolicy{}, []*node{testNode(1, "a", "r"), testNode(2, "a", "r")}, nil)
 	n := topo.node(1)

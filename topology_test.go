@@ -284,7 +284,7 @@ func TestTopologyExcludedNodesHoldReplicas(t *testing.T) {
 	require.True(t, topo.excluded[cql.UUID{15: 2}])
 }
 
-// largeCluster returns n nodes with 16 tokens each in five data centers, one of which has one node.
+// largeCluster returns n nodes with 16 tokens each in five data centers. One data center has one node.
 func largeCluster(n int) []*node {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	nodes := make([]*node, n)
@@ -319,7 +319,7 @@ func TestTopologyOfLargeCluster(t *testing.T) {
 			topo = testTopology(t, TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: "dc1"}}, nodes, keyspaces)
 		})
 	}
-	few := memory(500) // of which dc2 has 125: more than the replicas of "hundred", as in the large one
+	few := memory(500) // dc2 has 125: more than the replicas of "hundred", as in the large one
 	many := memory(2000)
 	t.Logf("500 nodes x 16 tokens, 7 keyspaces: %d bytes; 2000 nodes: %d bytes", few, many)
 	require.Less(t, many, 5*few)

@@ -42,6 +42,7 @@ var softWords = []struct {
 	advice  string
 }{
 	{regexp.MustCompile(`(?i)\b(that|those) of\b`), "repeat the noun"},
+	{regexp.MustCompile(`(?i)\bof which\b`), "begin a sentence with the noun, or write whose, with, without"},
 	{
 		regexp.MustCompile(`^[A-Za-z]\w* is \[?[A-Z][\w.]*\]? (with|without|into|of|for|on)\b`),
 		"begin with a verb: what the function does",
@@ -127,7 +128,7 @@ func checkComments(path string, report func(path string, line int, text, advice 
 	return nil
 }
 
-// checkCode reports lines of code that are too wide, but for those with a string of at least 30 characters, of which
+// checkCode reports lines of code that are too wide, but for those with a string of at least 30 characters:
 // some are messages that must be found as they are.
 func checkCode(fset *token.FileSet, path string, f *ast.File, source string,
 	report func(path string, line int, text, advice string),

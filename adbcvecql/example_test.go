@@ -61,7 +61,7 @@ func Example() {
 	// Output: [1 2 3] true
 }
 
-// Record batches are written to a new table, and read in partitions, each of which any process could read.
+// Record batches are written to a new table, and read in partitions. Any process could read each.
 func Example_ingest() {
 	cluster, err := cqltest.Start(cqltest.Config{Nodes: 1})
 	if err != nil {

@@ -198,7 +198,7 @@ func FuzzPrimaryKey(f *testing.F) {
 	})
 }
 
-// TestPatterns requires SQL's patterns, of which every other character is itself.
+// TestPatterns requires SQL's patterns: any character but the wildcards is itself.
 func TestPatterns(t *testing.T) {
 	for pattern, names := range map[string]map[string]bool{
 		"items":  {"items": true, "items2": false, "my_items": false, "": false},

@@ -67,7 +67,7 @@ func (q *quirks) GetMetadata(code adbc.InfoCode) any {
 	}[code]
 }
 
-// CreateSampleTable creates a table with the columns of a record, of which the first is the key, and leaves it empty: a
+// CreateSampleTable creates a table with the columns of a record, the first as the key, and leaves it empty: a
 // key of the record is NULL.
 func (q *quirks) CreateSampleTable(name string, r arrow.RecordBatch) error {
 	var columns []string

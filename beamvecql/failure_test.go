@@ -44,7 +44,7 @@ func (fn *failFn) ProcessElement(b *column.Batch) *column.Batch {
 	return b
 }
 
-// failingGroups reads and groups the table shop.embeddings by workers of which one fails, each name once.
+// failingGroups reads and groups the table shop.embeddings by workers. One worker fails. Each name is read once.
 func failingGroups(s beam.Scope, uri, read, merged string) beam.PCollection {
 	const statement = "SELECT label, embedding FROM shop.embeddings"
 	rows := beam.ParDo(s, &failFn{read, 3}, Read(s, uri, statement, ReadOptions{PageBytes: 1024}))
@@ -86,7 +86,7 @@ func TestFailedPipelines(t *testing.T) {
 }
 
 // TestRepeatedReads reads restrictions as a runner does whose workers fail: it drops what a failed attempt has emitted,
-// and repeats the primary of the last split, of which the residual is another element. Each row is emitted once.
+// and repeats the primary of the last split, whose residual is another element. Each row is emitted once.
 func TestRepeatedReads(t *testing.T) {
 	_, uri := start(t, cqltest.Config{}, itemsTable)
 	fill(t, uri, 300)
@@ -155,7 +155,7 @@ func attempt(f func() error) (err error) {
 	return f()
 }
 
-// TestRepeatedGroups combines batches by bundles of which every second attempt fails in the middle. A repeated bundle
+// TestRepeatedGroups combines batches by bundles whose every second attempt fails in the middle. A repeated bundle
 // begins with the same encoded accumulators.
 func TestRepeatedGroups(t *testing.T) {
 	config, err := everything.config()

@@ -29,7 +29,7 @@ var bundles struct {
 }
 
 // holdFn passes batches. Each bundle waits at its first batch until bundles.want bundles wait. Prism splits an element
-// of which two reports of its progress, 100 ms apart, are equal.
+// whose progress is the same in two reports, 100 ms apart.
 type holdFn struct{ waited bool }
 
 // StartBundle begins a bundle.

@@ -104,7 +104,7 @@ type Tracker struct {
 	err   error
 }
 
-// NewTracker returns a tracker of an interval of which nothing is claimed.
+// NewTracker returns a tracker of an interval without claimed tokens.
 func NewTracker(rest Tokens) *Tracker { return &Tracker{rest: rest} }
 
 // TryClaim claims the tokens up to one, an int64.

@@ -57,7 +57,7 @@ func scanRun(b *testing.B, scan func() (int, error)) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// newScan returns a scan of b.N tokens, each of which has a row.
+// newScan returns a scan of b.N tokens with a row each.
 func newScan(b *testing.B, s *session, workers int) (*tablescan.Scan, error) {
 	return tablescan.New(context.Background(), s.Session, workload.ScanTable, tablescan.Config{
 		Workers: workers, Ranges: []vecql.TokenRange{{Start: 0, End: int64(b.N)}},

@@ -70,7 +70,7 @@ func TestIntervalsWithout(t *testing.T) {
 	}
 }
 
-// TestResume writes half of the rows, some of which fail, and resumes with a new writer.
+// TestResume writes half of the rows, fails some, and resumes with a new writer.
 func TestResume(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		path := filepath.Join(t.TempDir(), "checkpoint.json")

@@ -214,7 +214,7 @@ func formatList(around string, i, j, limit int, element func(k, limit int) strin
 	return s.String()
 }
 
-// shorten cuts s to limit characters, the last three of which are "...".
+// shorten cuts s to limit characters, "..." included.
 func shorten(s string, limit int) string {
 	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s

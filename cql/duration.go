@@ -90,7 +90,7 @@ func (d *durationParser) iso(s string) bool {
 	return d.letters(date, "Y", "y", "M", "mo", "D", "d") && d.letters(clock, "H", "h", "M", "m", "S", "s")
 }
 
-// letters parses numbers that end with letters, of which each has the name of a unit after it.
+// letters parses numbers with the name of a unit after each.
 func (d *durationParser) letters(s string, pairs ...string) bool {
 	for i := 0; i < len(pairs); i += 2 {
 		if rest, ok := d.number(s, pairs[i], durationUnits[pairs[i+1]]); ok {

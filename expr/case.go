@@ -86,7 +86,7 @@ func (m *merged[T]) add(l lane[T], rows []int32) error {
 	return err
 }
 
-// set copies the values of rows, none of which is NULL.
+// set copies the values of rows without NULL.
 func (m *merged[T]) set(values []T, rows []int32) {
 	for _, r := range rows {
 		m.values[r] = values[r]

@@ -242,7 +242,7 @@ func (e Expr) Norm() Expr { return call("norm", e) }
 // Element is element i of a vector, counted from 1. An element beyond the dimension is a *[CompileError].
 func (e Expr) Element(i int) Expr { return callAny("element", e, i) }
 
-// Slice is a vector of count elements of a vector, the first of which has the number from, counted from 1. Elements
+// Slice is a vector of count elements of a vector, from the element with the number from, counted from 1. Elements
 // beyond the dimension are a *[CompileError].
 func (e Expr) Slice(from, count int) Expr { return callAny("slice", e, from, count) }
 

@@ -41,8 +41,8 @@ func (t *term) neverFails() bool {
 	return !slices.ContainsFunc(t.args, func(a *term) bool { return !a.neverFails() })
 }
 
-// bounds returns bounds of the values of sums and differences of integers of up to 32 bits and literals, of which none
-// overflows; false for other terms.
+// bounds returns bounds of the values of sums and differences of integers of up to 32 bits and literals
+// that do not overflow; false for other terms.
 func (t *term) bounds() (lo, hi int64, ok bool) {
 	switch {
 	case t.class != classInt:

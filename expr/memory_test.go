@@ -35,7 +35,7 @@ func run(t *testing.T, e expr.Expr) (*expr.Program, weak.Pointer[byte]) {
 	return p, weak.Make(&b.Columns[0].Values[0])
 }
 
-// TestNestedPredicatesAreLinear has predicates as values of predicates, each of which asks for its operand twice.
+// TestNestedPredicatesAreLinear has predicates as values of predicates. Each asks for its operand twice.
 func TestNestedPredicatesAreLinear(t *testing.T) {
 	b := column.NewBatch(column.Of("flag", []bool{false, true}), column.Of("n", []int64{1, 2}))
 	e := expr.Col("n").Gt(1)

@@ -85,7 +85,7 @@ func TestTimesOfAnyYear(t *testing.T) {
 	}
 }
 
-// TestMonthsNearTheBounds adds months to times of which the result is on the first or the last day of nanoseconds.
+// TestMonthsNearTheBounds adds months to times. The result is on the first or the last day of nanoseconds.
 func TestMonthsNearTheBounds(t *testing.T) {
 	c := clockOf(column.Type{Kind: column.Timestamp, Unit: column.Nanos, UTC: true})
 	for _, row := range []struct {

@@ -354,7 +354,7 @@ func TestTimesOfDay(t *testing.T) {
 	}
 }
 
-// TestCasesOfManyRows has cases and coalesce over several blocks, of rows of which some have no value.
+// TestCasesOfManyRows has cases and coalesce over several blocks, with rows without a value.
 func TestCasesOfManyRows(t *testing.T) {
 	const rows = 9000
 	x := make([]int64, rows)

@@ -111,7 +111,7 @@ func TestFault36CloseDuringFill(t *testing.T) {
 	}
 }
 
-// TestFault36CloseInFlight closes a session twice at once with a thousand requests in flight, some of which are never
+// TestFault36CloseInFlight closes a session twice at once with a thousand requests in flight. Some are never
 // answered.
 func TestFault36CloseInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,7 +34,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestFault48ManyNodes starts a session on 500 nodes, each of which takes 50 ms to connect. The session must dial all
+// TestFault48ManyNodes starts a session on 500 nodes that take 50 ms each to connect. The session must dial all
 // of them at once, each once, and read the system tables once. Requests go to the owner of their token. Any
 // number of events about a node cost one reading of its row, and Close returns at once.
 func TestFault48ManyNodes(t *testing.T) {

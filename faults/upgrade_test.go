@@ -18,7 +18,7 @@ import (
 
 // Fault 53: a cluster that is being upgraded.
 
-// oldNodes dials nodes of which some close connections of protocol v5.
+// oldNodes dials nodes. Some close connections of protocol v5.
 type oldNodes struct {
 	old     map[string]bool // by address
 	refused atomic.Int32

@@ -27,7 +27,7 @@ func sparseColumn(data []byte, share byte) column.Column {
 	return vals(texts)
 }
 
-// FuzzSparseTexts groups columns of text of which any share of rows is empty, and compares the result with the
+// FuzzSparseTexts groups columns of text with any share of empty rows, and compares the result with the
 // reference.
 func FuzzSparseTexts(f *testing.F) {
 	for _, share := range []byte{0, 1, 20, 90, 255} {

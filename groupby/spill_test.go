@@ -385,7 +385,7 @@ func TestPartialCorrupted(t *testing.T) {
 	require.ErrorAs(t, merge(good), &mismatch)
 }
 
-// A chunk that claims 256 MiB, of which only the header follows, costs one step of memory.
+// A chunk that claims 256 MiB, with only the header after it, costs one step of memory.
 func TestPartialChunkIsReadInSteps(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -128,7 +128,7 @@ func TestApproxCountDistinctHasPrecision14(t *testing.T) {
 	require.NotEqual(t, results[2], results[0])
 }
 
-// TestBytesOfLongKeys requires the bytes of the long keys among rows, of which some have none.
+// TestBytesOfLongKeys requires the bytes of the long keys among rows with and without one.
 func TestBytesOfLongKeys(t *testing.T) {
 	r := keyRows{text: []byte("abcdefg"), ends: []int64{3, 3, 3, 7, 7}}
 	sizes := []int{3, 0, 0, 4, 0}

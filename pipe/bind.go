@@ -108,7 +108,7 @@ func (b *binder) lose(name string) {
 	}
 }
 
-// keep keeps the named columns only, all of which exist.
+// keep keeps the named columns only; all exist.
 func (b *binder) keep(names []string) {
 	kept := make(column.Schema, len(names))
 	for i, name := range names {

@@ -4,9 +4,9 @@ package pipe
 
 import "github.com/vecql/vecql/column"
 
-// Lengths: sources are asked for the lengths of texts of which groups need strlen alone, so that no text is copied.
+// Lengths: sources are asked for the lengths of texts, without a copy of the texts, where groups need only strlen.
 
-// readLengths asks the source for lengths in place of columns of which nothing before the first groups needs the texts.
+// readLengths asks the source for lengths in place of columns whose texts are not needed before the first groups.
 // Conditions that the source evaluates as a filter do not need them.
 func readLengths(source opened, ops []operation) {
 	m, ok := able[measurer](source)

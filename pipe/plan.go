@@ -15,7 +15,7 @@ import (
 
 // The plan of a run, the operations that become its nodes, and their conditions.
 
-// A conjunct is a condition of which all must be true.
+// A conjunct is one of the conditions that must all be true.
 type conjunct struct {
 	e       expr.Expr
 	program *expr.Program

@@ -96,7 +96,7 @@ func TestRaggedListsReadLate(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.Slice(0, 5).String(), got.String())
 		require.Equal(t, want.Schema().String(), got.Schema().String())
-		union, err := pipe.Union(top, p.Where("id < 2")).Batch(t.Context()) // of which the second reads vectors alone
+		union, err := pipe.Union(top, p.Where("id < 2")).Batch(t.Context()) // whose second member reads vectors alone
 		require.NoError(t, err)
 		require.Equal(t, 7, union.Rows)
 		require.Equal(t, want.Schema().String(), union.Schema().String())

@@ -117,7 +117,7 @@ func TestLengthsBesideTexts(t *testing.T) {
 	}
 }
 
-// TestBatchesHaveTheTypesOfTheFirst has batches of which each column in turn is of another type.
+// TestBatchesHaveTheTypesOfTheFirst has batches with a column of another type, each column in turn.
 func TestBatchesHaveTheTypesOfTheFirst(t *testing.T) {
 	first := column.NewBatch(column.Of("a", []int64{1}), column.Of("b", []int64{1}), column.Of("c", []int64{1}))
 	for i, name := range first.Schema().Names() {
@@ -134,8 +134,8 @@ func TestBatchesHaveTheTypesOfTheFirst(t *testing.T) {
 	require.ErrorContains(t, err, "c")
 }
 
-// TestKeysThatOtherColumnsNeed groups by expressions of a key of which another one is computed: it is needed before the
-// groups.
+// TestKeysThatOtherColumnsNeed groups by expressions of a key that another key is computed from: it is needed before
+// the groups.
 func TestKeysThatOtherColumnsNeed(t *testing.T) {
 	p := pipe.Batches(numbers(50)).With("y", "w + 1")
 	for i := range 6 {
@@ -300,7 +300,7 @@ func TestLateColumnsAreMeasured(t *testing.T) {
 	require.Positive(t, last.Time)
 }
 
-// TestPathsOfOtherColumns opens files by their paths of which the second lacks a column of the first.
+// TestPathsOfOtherColumns opens files by their paths. The second file lacks a column of the first.
 func TestPathsOfOtherColumns(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, parquetscan.WriteFile(t.Context(), filepath.Join(dir, "a.parquet"), numbers(3)))

@@ -119,7 +119,7 @@ func (d *bound) lower(k order.Key, b *column.Batch, i int) error {
 	return nil
 }
 
-// upTo returns the conditions one of which is true for values that are not after v, which is nil for NULL; nil if these
+// upTo returns conditions. One is true for values that are not after v, which is nil for NULL; nil if these
 // are all values.
 func upTo(k order.Key, v any) (bounds []expr.Bound) {
 	null := expr.Bound{Column: k.Name, Op: expr.OpIsNull}

@@ -63,7 +63,7 @@ func TestUnionsOfUnorderedRows(t *testing.T) {
 	}
 }
 
-// vectors returns a column v of vectors of a dimension, of which row 0 is NULL; dimension 0 means that all rows are.
+// vectors returns a column v of vectors of a dimension; row 0 is NULL; dimension 0 means that all rows are.
 func vectors(t *testing.T, dim int, rows int) *column.Batch {
 	t.Helper()
 	c := column.Column{Name: "v", Type: column.VectorOf(column.Float32, dim), Len: rows}
@@ -81,7 +81,7 @@ func vectors(t *testing.T, dim int, rows int) *column.Batch {
 	return b
 }
 
-// TestVectorsOfUnknownDimension has members of which all vectors are NULL, beside others, in batches and unions.
+// TestVectorsOfUnknownDimension has members whose vectors are all NULL, beside others, in batches and unions.
 func TestVectorsOfUnknownDimension(t *testing.T) {
 	two, none, three := vectors(t, 2, 3), vectors(t, 0, 2), vectors(t, 3, 3)
 	for _, p := range []pipe.Pipe{

@@ -139,7 +139,7 @@ func sortedCell(info cql.TypeInfo, content []byte) []byte {
 	return codec.NewSorter(info).SortCell(whole, 0)[4:]
 }
 
-// TestUnfitArgumentsAreRefused binds Go values of which a part would be lost.
+// TestUnfitArgumentsAreRefused binds Go values that would lose a part.
 func TestUnfitArgumentsAreRefused(t *testing.T) {
 	v := newValueTable(t)
 	for _, u := range valuetest.Unfits() {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Health is a snapshot of which nodes serve requests, for a health check. Its JSON has all fields, except zero
+// Health is a snapshot of the nodes that serve requests, for a health check. Its JSON has all fields, except zero
 // times and empty texts.
 type Health struct {
 	Serving bool          `json:"serving"` // at least one node serves requests

@@ -94,7 +94,7 @@ func TestDriverRepeatsRequestsOfAScan(t *testing.T) {
 	})
 }
 
-// TestBytesAreThoseOfTheBatches adds up batches of several pages, of which a scan acknowledges each as a whole.
+// TestBytesAreThoseOfTheBatches adds up batches of several pages. A scan acknowledges each batch as a whole.
 func TestBytesAreThoseOfTheBatches(t *testing.T) {
 	onFake(t, configs["one"], func(t *testing.T, c *fake) {
 		c.insert(t, []byte{7}, 300)

@@ -15,7 +15,7 @@ import (
 	"github.com/vecql/vecql/tablescan"
 )
 
-// TestProgressIsTheShareOfTokens reads four quarters of the ring, of which each has a row at its start.
+// TestProgressIsTheShareOfTokens reads four quarters of the ring with a row at the start of each.
 func TestProgressIsTheShareOfTokens(t *testing.T) {
 	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
 		bounds := []int64{math.MinInt64, math.MinInt64 / 2, 0, math.MaxInt64/2 + 1, math.MaxInt64}

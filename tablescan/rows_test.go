@@ -176,7 +176,7 @@ func TestNextPageAhead(t *testing.T) {
 	for name, want := range map[string]int{"no budget": 2, "large budget": 2, "small budget": 1} {
 		t.Run(name, func(t *testing.T) {
 			onFake(t, configs["one"], func(t *testing.T, c *fake) {
-				c.insert(t, []byte{7}, 300) // of which the third page has the last ones
+				c.insert(t, []byte{7}, 300) // the third page has the last ones
 				conf := &vecql.ClusterConfig{Hosts: c.Hosts()}
 				conf.Pool.Dialer, conf.Limits.MemoryBudget = c.Dialer(), map[string]int64{"large budget": 64 << 20, "small budget": 1 << 20}[name]
 				session, err := vecql.NewSession(t.Context(), *conf)

@@ -54,7 +54,7 @@ type Reference struct {
 	Groups []Group `json:"groups"`
 }
 
-// A Group has the rows that share a place in the order, of which the answer has some: LIMIT and OFFSET divide the
+// A Group has the rows that share a place in the order. The answer has some of them: LIMIT and OFFSET divide the
 // first and the last group.
 type Group struct {
 	Take int     `json:"take"` // rows of the answer

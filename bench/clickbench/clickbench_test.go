@@ -113,7 +113,7 @@ func numbers(v ...any) []any {
 
 // Check accepts rows of one place in any order, and refuses wrong ones.
 func TestCheck(t *testing.T) {
-	// The third place has three rows, of which LIMIT takes two; the fourth is not fully known.
+	// The third place has three rows, and LIMIT takes two; the fourth is not fully known.
 	r := &clickbench.Reference{Name: "q", Groups: []clickbench.Group{
 		{Take: 1, All: 1, Keys: []int{1}, Rows: [][]any{numbers("a", 9)}},
 		{Take: 2, All: 2, Keys: []int{1}, Rows: [][]any{numbers("b", 8), numbers("c", 8)}},

@@ -34,7 +34,7 @@ type KeyspaceUpdateEvent struct {
 	Change   string
 }
 
-// A HostTierer is a HostSelectionPolicy that sorts nodes into tiers, of which 0 is the nearest.
+// A HostTierer is a HostSelectionPolicy that sorts nodes into tiers; tier 0 is the nearest.
 type HostTierer[H any] interface {
 	HostTier(host H) uint
 	MaxHostTier() uint

@@ -78,7 +78,7 @@ func (o *options[S, R]) settings() *Settings[R] { return &o.set }
 // SettingsOf returns the options of a query or a batch.
 func SettingsOf[R any](o Set[R]) *Settings[R] { return o.settings() }
 
-// whole returns the query or batch of which o is the first field.
+// whole returns the query or batch whose first field is o.
 func (o *options[S, R]) whole() *S { return (*S)(unsafe.Pointer(o)) }
 
 // Context returns the context.

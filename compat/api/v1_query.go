@@ -219,7 +219,7 @@ func IsKnown[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I]) bool {
 }
 
 // KnownRoute returns the route of a query that was executed or routed before, else the zero value: asking for a
-// keyspace or a table sends no request, and does not wait for a PREPARE, of which the caller may be a retry policy.
+// keyspace or a table sends no request, and waits for no PREPARE: its caller may be that PREPARE's retry policy.
 func KnownRoute[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I]) vecql.RouteInfo {
 	if !q.metrics.Used() {
 		return vecql.RouteInfo{}

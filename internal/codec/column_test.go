@@ -306,7 +306,7 @@ func TestColumnAllocs(t *testing.T) {
 }
 
 // requireFreshAllocs checks the budget of a new batch: its columns, the sizes of its texts, and for each column its
-// texts and their offsets, none of which grows.
+// texts and their offsets; none grows.
 func requireFreshAllocs(t *testing.T) {
 	t.Helper()
 	infos := []cql.ColumnInfo{{Name: "a", TypeInfo: columnType(t, "text")}, {Name: "b", TypeInfo: columnType(t, "blob")}}

@@ -16,7 +16,7 @@ import (
 
 // Empty cells of types whose values have bytes.
 
-// emptyTypes are the types of which an empty cell is no value.
+// emptyTypes are the types without a value for an empty cell.
 var emptyTypes = []cql.TypeInfo{
 	native(cql.TypeBoolean), native(cql.TypeTinyInt), native(cql.TypeSmallInt), native(cql.TypeInt), native(cql.TypeBigInt),
 	native(cql.TypeCounter), native(cql.TypeVarint), native(cql.TypeFloat), native(cql.TypeDouble), native(cql.TypeDecimal),

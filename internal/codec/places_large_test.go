@@ -17,7 +17,7 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Values of 2^31 bytes, of which no memory is used.
+// Values of 2^31 bytes, whose memory is not touched.
 
 // reservedBytes returns n bytes of memory that is only reserved: an access crashes.
 func reservedBytes(t *testing.T, n int) []byte {

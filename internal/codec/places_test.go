@@ -340,7 +340,7 @@ func TestOrderOfCells(t *testing.T) {
 
 func sign(n int) int { return big.NewInt(int64(n)).Sign() }
 
-// TestCellsAreSortedAtEveryDepth has cells of which one level is sorted already, and cells that stay as they are.
+// TestCellsAreSortedAtEveryDepth has cells with one level that is sorted already, and cells that stay as they are.
 func TestCellsAreSortedAtEveryDepth(t *testing.T) {
 	set := cql.NewSetType(cqlInt)
 	const one, two = "0000000400000001", "0000000400000002"

@@ -109,7 +109,7 @@ func notMidnight(ms int64) error {
 		cql.ErrRange, ms)
 }
 
-// appendDate appends the day that contains n, where n counts units of which perDay make a day.
+// appendDate appends the day that contains n, where n counts units; perDay units are a day.
 func appendDate(dst []byte, n, perDay int64) ([]byte, error) {
 	days := n / perDay
 	if n%perDay < 0 {

@@ -196,7 +196,7 @@ func TestFault03HalfOpenPeer(t *testing.T) {
 }
 
 // TestFault05TornWrite: a write of several frames fails after n bytes, for each n. The connection must close and write
-// nothing more. Only frames of which no byte was written (in v5, of their segment) may be retried.
+// nothing more. Only frames without a written byte (in v5, of their segment) may be retried.
 func TestFault05TornWrite(t *testing.T) {
 	const frames = 3
 	for _, m := range []struct {

@@ -181,7 +181,7 @@ func parseHeader(b []byte) (wire.Header, error) {
 	return h, nil
 }
 
-// awaitFrame reads a frame of which a part was received.
+// awaitFrame reads the rest of a frame that was received in part.
 func (c *Conn) awaitFrame() (wire.Header, *Buffer, error) {
 	if _, err := io.ReadFull(c.frames, c.head[:]); err != nil {
 		return wire.Header{}, nil, err

@@ -126,7 +126,7 @@ func TestTLSFarewell(t *testing.T) {
 	}
 }
 
-// TestTLSTornWrite ends a write after n bytes of records. A frame of which a byte may have been decrypted by the server
+// TestTLSTornWrite ends a write after n bytes of records. A frame with a byte that the server may have decrypted
 // may have left; frames in records that were not begun were not sent.
 func TestTLSTornWrite(t *testing.T) {
 	server, client := fakecql.TLSPair(t, "127.0.0.1")

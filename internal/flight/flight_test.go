@@ -109,7 +109,7 @@ func TestErrorsAreNotKept(t *testing.T) {
 	c.Drop(key, want)
 }
 
-// TestOneFlight has many callers of one key at once, one of which is canceled.
+// TestOneFlight has many callers of one key at once; one is canceled.
 func TestOneFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New[plan](10)

@@ -120,7 +120,7 @@ func (l *Lexer) skip() (want string) {
 	}
 }
 
-// quoted reads a token in quotes, of which two stand for one.
+// quoted reads a token in quotes; two quotes stand for one.
 func (l *Lexer) quoted(token Kind, quote byte) (want string) {
 	var word strings.Builder
 	for i := l.Pos + 1; i < len(l.Text); i++ {

@@ -23,7 +23,7 @@ func floats(r *rand.Rand, n int) []byte {
 	return b[:n]
 }
 
-// few returns n bytes of a number of symbols, of which each is half as frequent as the one before, or as frequent.
+// few returns n bytes of a number of symbols; each is half as frequent as the one before, or as frequent.
 func few(r *rand.Rand, n, symbols int, even bool) []byte {
 	b := make([]byte, n)
 	for i := range b {

@@ -98,7 +98,7 @@ func TestDecodeElements(t *testing.T) {
 	}
 }
 
-// elements returns a block of n random elements, of which some may be invalid.
+// elements returns a block of n random elements; some may be invalid.
 func elements(r *rand.Rand, n int, invalid bool) []byte {
 	var body []byte
 	size := 0

@@ -138,7 +138,7 @@ func parseOffset(s string) (seconds int64, ok bool) {
 	return seconds, seconds <= maxOffset
 }
 
-// In returns seconds and nanoseconds as a number of units, of which a second has perSecond. A part below the unit is an
+// In returns seconds and nanoseconds as a number of units; a second has perSecond. A part below the unit is an
 // error, as is a number beyond 64 bits.
 func In(seconds, nanos, perSecond int64) (int64, error) {
 	step := int64(time.Second) / perSecond

@@ -107,7 +107,7 @@ func readBytes(r io.Reader, n int64, what string) ([]byte, error) {
 		at += k
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, fmt.Errorf("%w: %s of %d bytes, of which the stream has %d", ErrDamaged, what, n, at)
+			return nil, fmt.Errorf("%w: %s of %d bytes, and the stream has %d", ErrDamaged, what, n, at)
 		case err != nil:
 			return nil, err
 		case int64(at) == n:

@@ -2,7 +2,7 @@
 
 // Mutate plants mutations, small slips in the code, one at a time, and runs the tests that must fail with each. It
 // changes no file of the tree: the go command gets the mutated files by its flag -overlay. All mutations are in one
-// build (combine.go), of which the environment selects one, so that the tests of a package are compiled once.
+// build (combine.go). The environment selects one, so that the tests of a package are compiled once.
 //
 // # The list
 //

@@ -134,7 +134,7 @@ func hash(a, b uint64) uint64 { return groups.Mix(groups.Mix(a+golden) ^ b*golde
 // unit returns the upper bits of a hash as a number in [0, 1).
 func unit(h uint64) float64 { return float64(h>>11) / (1 << 53) }
 
-// A choice is a distribution of few values: 256 cells, one of which eight bits select.
+// A choice is a distribution of few values: 256 cells. Eight bits select one.
 type choice[T any] [256]T
 
 // choose returns a choice in which value i has weights[i] of 256 cells, and the last value the remaining cells.

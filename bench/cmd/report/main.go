@@ -91,7 +91,7 @@ The server cqltest is slow beside its clients, so that rows per second measure t
 const adbcLegend = `Medians. An operation is one row, read into a data frame of Polars or pandas or into a table of DuckDB, or written from a frame of
 Polars. The clock runs from before the connection to the finished frame or the last written row; imports are not counted. Client CPU is the
 processor time of the process, peak its largest resident memory, imports of Python included; each measurement is a process of its own. The Arrow
-data of 1,000,000 vectors has 1,480 MiB, of which pandas makes a copy. The peers may have fewer rows (PEER_ROWS), and smaller peaks for it.
+data of 1,000,000 vectors has 1,480 MiB, and pandas makes a copy. The peers may have fewer rows (PEER_ROWS), and smaller peaks for it.
 The server and the client have one core each: the slower one bounds rows per second, client CPU is the
 program's. All cells of each measurement are compared with the rows that were generated. vectors are (uuid, vector<float, 384>), small are ten
 columns of numbers, texts and a boolean.

@@ -199,7 +199,7 @@ func (t *table) grid(w io.Writer, title string, first int, rows []setting, more 
 	}
 }
 
-// A change returns the cell of the results of two settings, of which s is the later one.
+// A change returns the cell of the results of two settings; s is the later one.
 type change func(before, after result, driver string, s setting) string
 
 // changes writes a table of the settings for which base returns another measured setting.

@@ -432,7 +432,7 @@ type MapLiteral struct{ Entries []MapEntry }
 // A MapEntry is one key and value.
 type MapEntry struct{ Key, Value Expr }
 
-// A UDTLiteral is {name: v}, with at least one field. It keeps repeated names, of which the last one is valid. In
+// A UDTLiteral is {name: v}, with at least one field. It keeps repeated names; the last one is valid. In
 // SELECT a map whose keys are all columns is also parsed as a UDTLiteral.
 type UDTLiteral struct{ Fields []FieldValue }
 

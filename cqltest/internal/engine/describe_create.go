@@ -101,7 +101,7 @@ func (c *column) text() string {
 }
 
 // columnTexts returns the lines between the parentheses of CREATE TABLE: the columns of the key, static and regular
-// columns, of which those with a single cell come first, and dropped columns.
+// columns, those with a single cell first, and dropped columns.
 func (t *table) columnTexts(dropped []droppedColumn) []string {
 	rest := slices.Clone(t.rest)
 	slices.SortStableFunc(rest, func(a, b *column) int {

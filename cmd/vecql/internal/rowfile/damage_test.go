@@ -54,7 +54,7 @@ func readText(t *testing.T, o Options, text string) []string {
 	return out
 }
 
-// TestDamagedCSV has records of which nothing may be cut, joined or moved to another column.
+// TestDamagedCSV has records whose parts may not be cut, joined or moved to another column.
 func TestDamagedCSV(t *testing.T) {
 	plain := Options{Format: CSV}
 	bare := Options{Format: CSV, Dialect: Dialect{NoHeader: true}}
@@ -174,7 +174,7 @@ func TestNumbersOfJSONKeepTheirDigits(t *testing.T) {
 		`{"n":9007199254740993,"d":0.10000000000000000000000001,"i":123456789012345678901234567890}`))
 }
 
-// TestKeysOfMapsAreUnique refuses a map of which one value would be lost.
+// TestKeysOfMapsAreUnique refuses a map that would lose a value.
 func TestKeysOfMapsAreUnique(t *testing.T) {
 	m := fieldOf("m", kindOf(column.Map), fieldOf("key", kindOf(column.Int32)), fieldOf("value", kindOf(column.String)))
 	words := fieldOf("m", kindOf(column.Map), fieldOf("key", kindOf(column.String)), fieldOf("value", kindOf(column.String)))

@@ -165,7 +165,7 @@ func TestBatchesOfTextAreBoundedByBytes(t *testing.T) {
 	require.Equal(t, []int{2, 2, 2}, rows)
 }
 
-// TestRejectedRowsLeaveNullsOfOthers rejects a row of which some columns have been appended already.
+// TestRejectedRowsLeaveNullsOfOthers rejects a row after some of its columns have been appended.
 func TestRejectedRowsLeaveNullsOfOthers(t *testing.T) {
 	fields := column.Schema{fieldOf("a", kindOf(column.Int32)), fieldOf("b", kindOf(column.Int32))}
 	for rejectedRow := range 12 {

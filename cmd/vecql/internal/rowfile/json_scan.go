@@ -200,7 +200,7 @@ func (s *scanner) str() ([]byte, error) {
 	return nil, fmt.Errorf("%w: a string has no end", errJSON)
 }
 
-// escaped reads a string with escapes, of which the first is at position i.
+// escaped reads a string with escapes, the first at position i.
 func (s *scanner) escaped(i int) ([]byte, error) {
 	first := s.at
 	for ; i < len(s.text) && s.text[i] != '"'; i++ {

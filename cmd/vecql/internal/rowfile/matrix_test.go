@@ -55,7 +55,7 @@ func infosOf(v valuetest.Value) []cql.ColumnInfo {
 	return []cql.ColumnInfo{{Name: "v", TypeInfo: v.Info()}}
 }
 
-// columnDiffers are stored cells of which a column has another form. No CQL literal makes them.
+// columnDiffers are stored cells that have another form in a column. No CQL literal makes them.
 func columnDiffers(v valuetest.Value) bool {
 	return v.Raw && strings.HasSuffix(v.Literal, "(0x)") || // an empty cell is NULL
 		v.Literal == "(1)" || // missing fields are NULL

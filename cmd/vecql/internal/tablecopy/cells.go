@@ -23,7 +23,7 @@ type cells struct {
 	times []cellTimes      // by timed column
 }
 
-// newCells returns the rows of a batch, of which none is read.
+// newCells returns the rows of a batch, before the first is read.
 func newCells(p *Plan, b *column.Batch) (*cells, error) {
 	if n := len(p.columns) + 2*len(p.timed); len(b.Columns) < n {
 		return nil, fmt.Errorf("a batch of %d columns, want %d", len(b.Columns), n)

@@ -35,7 +35,7 @@ func TestPercentageIsTestedAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestNoRecordIsARow fails for input of which nothing is a row, and loads an input without records.
+// TestNoRecordIsARow fails for input without a row among its records, and loads an input without records.
 func TestNoRecordIsARow(t *testing.T) {
 	x := newTester(t, shop)
 	bad := filepath.Join(t.TempDir(), "bad.jsonl")
