@@ -55,6 +55,7 @@ func Example() {
 	// insert 1 lamp
 	// preimage 1 lamp
 	// update 1 desk
+	// preimage 1 desk
 	// delete partition 1 <nil>
-	// 4 rows
+	// 5 rows
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -139,6 +140,26 @@ func TestCDCImages(t *testing.T) {
 		"0 operation=1 ck=0 pk=0 v2=map[2:3 3:4]", "1 end_of_batch=true operation=9 ck=0 pk=0 v1=0 v2=map[1:1 2:3 3:4]",
 		"0 end_of_batch=true operation=4 pk=0",
 	}, captured(t, 4, fmt.Sprintf(table, "'postimage': true"))(statements...))
+}
+
+// TestCDCExpiry has the deletions of expired rows, as ScyllaDB's test/cqlpy/test_ttl_row.py: of a row, or of the
+// partition in a table without clustering columns.
+func TestCDCExpiry(t *testing.T) {
+	e := time.Now().Add(-time.Minute).Unix()
+	insert := fmt.Sprintf("INSERT INTO ks.t (p, k, x, e) VALUES (1, 2, 3, %d)", e)
+	written := fmt.Sprintf("e=%d k=2 p=1 x=3", e)
+	const columns = "(p int, k int, x int, e bigint TTL, PRIMARY KEY (%s)) WITH cdc = {'enabled': true, 'preimage': true}"
+	require.Equal(t, []string{
+		"0 end_of_batch=true operation=2 " + written, "0 operation=0 " + written, "1 end_of_batch=true operation=-3 k=2 p=1",
+	}, captured(t, 4, fmt.Sprintf(columns, "p, k"))(insert))
+	run := captured(t, 0, fmt.Sprintf(columns, "p"))
+	require.Equal(t, []string{
+		"0 end_of_batch=true operation=2 " + written, "0 operation=0 " + written, "1 end_of_batch=true operation=-4 p=1",
+	}, run(insert))
+	require.Equal(t, []string{
+		"0 end_of_batch=true operation=2 p=2 x=4", "0 deleted_e=true deleted_k=true operation=0 p=2 x=4",
+		"1 end_of_batch=true operation=4 p=2",
+	}, run("INSERT INTO ks.t (p, x) VALUES (2, 4)", "DELETE FROM ks.t WHERE p = 2"))
 }
 
 // TestCDCTable creates, changes and drops a log by its table.

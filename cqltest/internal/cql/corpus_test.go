@@ -222,6 +222,7 @@ var valid = []struct{ text, want string }{
 	},
 	{"CREATE CUSTOM INDEX i ON t ((p1, \"P\"), v, f1) USING 'vector_index'", ""},
 	{"CREATE TABLE t (a int PRIMARY KEY, e timestamp TTL)", "CREATE TABLE t (a int, e timestamp TTL, PRIMARY KEY ((a)))"},
+	{"CREATE TABLE t (a int, c int, e timestamp TTL STATIC, PRIMARY KEY (a, c))", "CREATE TABLE t (a int, c int, e timestamp STATIC TTL, PRIMARY KEY ((a), c))"},
 	{"ALTER TABLE t TTL e", ""},
 	{"ALTER TABLE t TTL NULL", ""},
 	{"CREATE INDEX custom ON t (v) USING 'sai'", `CREATE INDEX "custom" ON t (v) USING 'sai'`},

@@ -2,6 +2,8 @@
 
 package cql
 
+import "strconv"
+
 // Parsing of schema statements.
 
 // schemaStatement parses CREATE, ALTER and DROP.
@@ -144,34 +146,57 @@ func (p *parser) optionMap() map[string]string {
 	if p.accept("}") {
 		return m
 	}
-	for {
-		key := p.term()
-		p.expect(":")
-		value := p.term()
-		if p.failed {
+	for more := true; more; more = p.accept(",") {
+		if p.optionEntry(m); p.failed {
 			return nil
-		}
-		k, ok := key.(*Literal)
-		if !ok || k.Kind == NullLiteral {
-			p.failf("Invalid property name: %s%s", key, noMarkers(key))
-			return nil
-		}
-		v, ok := value.(*Literal)
-		if !ok || v.Kind == NullLiteral {
-			p.failf("Invalid property value: %s for property: %s%s", value, key, noMarkers(value))
-			return nil
-		}
-		if _, ok := m[k.Text]; ok {
-			p.failf("Multiple definition for property %s", k.Text)
-			return nil
-		}
-		m[k.Text] = v.Text
-		if !p.accept(",") {
-			break
 		}
 	}
 	p.expect("}")
 	return m
+}
+
+// optionEntry parses an entry of a map of literals.
+func (p *parser) optionEntry(m map[string]string) {
+	key := p.term()
+	p.expect(":")
+	value := p.term()
+	if p.failed {
+		return
+	}
+	k, ok := key.(*Literal)
+	if !ok || k.Kind == NullLiteral {
+		p.failf("Invalid property name: %s%s", key, noMarkers(key))
+		return
+	}
+	if l, ok := value.(*ListLiteral); ok && p.scylla && addList(m, k.Text, l) {
+		return
+	}
+	v, ok := value.(*Literal)
+	if !ok || v.Kind == NullLiteral {
+		p.failf("Invalid property value: %s for property: %s%s", value, key, noMarkers(value))
+		return
+	}
+	if _, ok := m[k.Text]; ok {
+		p.failf("Multiple definition for property %s", k.Text)
+		return
+	}
+	m[k.Text] = v.Text
+}
+
+// addList adds a list of texts to an option of ScyllaDB as the server stores it (docs/dev/system_schema_keyspace.md):
+// an entry for each element, with a colon and its number after the key; -1 stands for the empty list.
+func addList(m map[string]string, key string, l *ListLiteral) bool {
+	if len(l.Elems) == 0 {
+		m[key+":-1"] = ""
+	}
+	for i, e := range l.Elems {
+		v, ok := e.(*Literal)
+		if !ok || v.Kind == NullLiteral {
+			return false
+		}
+		m[key+":"+strconv.Itoa(i)] = v.Text
+	}
+	return true
 }
 
 // noMarkers returns the addition to an error about a marker.
@@ -201,7 +226,7 @@ func (p *parser) createTable() Statement {
 	return st
 }
 
-// tableItem parses the rule tableColumns: a column or PRIMARY KEY.
+// tableItem parses the rule tableColumns: a column, which may be marked TTL in ScyllaDB, or PRIMARY KEY.
 func (p *parser) tableItem(st *CreateTable) {
 	if p.accept("PRIMARY") {
 		p.expect("KEY", "(")
@@ -220,6 +245,9 @@ func (p *parser) tableItem(st *CreateTable) {
 		return
 	}
 	c := p.columnDef()
+	if c.TTL = p.scylla && p.accept("TTL"); c.TTL {
+		c.Static = c.Static || p.accept("STATIC")
+	}
 	st.Columns = append(st.Columns, c)
 	if p.accept("PRIMARY") {
 		p.expect("KEY")
@@ -227,11 +255,9 @@ func (p *parser) tableItem(st *CreateTable) {
 	}
 }
 
-// columnDef parses "name type [STATIC]", and TTL of ScyllaDB.
+// columnDef parses "name type [STATIC]".
 func (p *parser) columnDef() ColumnDef {
-	c := ColumnDef{Name: p.name(), Type: p.typeName(), Static: p.accept("STATIC")}
-	c.TTL = p.scylla && p.accept("TTL")
-	return c
+	return ColumnDef{Name: p.name(), Type: p.typeName(), Static: p.accept("STATIC")}
 }
 
 // tableProperty parses the rule tableProperty.

@@ -432,7 +432,7 @@ func TestScyllaDeletions(t *testing.T) {
 		"per-row TTL can be removed":                 {setup: expiring + "ALTER TABLE t TTL NULL; +1m", statement: nearest, want: "0, 1, 2"},
 		"a table has one TTL column":                 {setup: expiring, statement: "ALTER TABLE t TTL a", want: "2200 Table ks.t already has a TTL column: e"},
 		"NULL needs a TTL column":                    {setup: rows, statement: "ALTER TABLE t TTL NULL", want: "2200 Table ks.t does not have a TTL column"},
-		"a TTL column is regular":                    {setup: rows, statement: "ALTER TABLE t TTL k", want: "2200 Cannot use a primary key column or a static column as a TTL column: k"},
+		"a TTL column is regular":                    {setup: rows, statement: "ALTER TABLE t TTL k", want: "2200 Cannot use a primary key column as a TTL column: k"},
 		"a TTL column has times":                     {setup: rows, statement: "ALTER TABLE t TTL v", want: "2200 TTL column v must be of type timestamp, bigint or int"},
 		"the index sees an expiration after the lag": {store: lagging, setup: expiring + "+60500ms", statement: nearest, want: "1, 2"},
 		"and then has other rows":                    {store: lagging, setup: expiring + "+61s", statement: nearest, want: "1, 2, 3"},

@@ -178,8 +178,10 @@ func (e *Engine) runPlans(x *env, r *Request, typ BatchType, plans []*modifyPlan
 	if err := checkWrite(r, conditional); err != nil {
 		return nil, err
 	}
+	for _, p := range plans {
+		e.expire(p.t)
+	}
 	if conditional {
-		e.expire(plans[0].t)
 		return e.cas(x, r, plans, envs, true)
 	}
 	ts, err := e.timestamp(r)

@@ -93,8 +93,16 @@ func (e *Engine) capture(mutations []*mutation, sec int64) ([]*logged, error) {
 
 // capture adds the rows of the log of one mutation. at returns the rows of a timestamp.
 func (m *mutation) capture(e *Engine, at func(ts int64) *logged) {
+	service := 1 // ScyllaDB negates the operations of its service
+	if m.byService {
+		service = -1
+	}
 	if m.deletion != noTimestamp {
-		at(m.deletion).add(opPartitionDelete, nil)
+		l := at(m.deletion)
+		l.add(service*opPartitionDelete, nil)
+		if len(m.t.ck) == 0 { // the partition is a row
+			l.images = append(l.images, image{})
+		}
 	}
 	for _, r := range m.ranges {
 		l := at(r.ts)
@@ -105,7 +113,7 @@ func (m *mutation) capture(e *Engine, at func(ts int64) *logged) {
 		w := &m.rows[i]
 		if w.deletion != noTimestamp {
 			l := at(w.deletion)
-			l.add(opRowDelete, w.clustering)
+			l.add(service*opRowDelete, w.clustering)
 			l.images = append(l.images, image{clustering: w.clustering})
 			continue
 		}

@@ -40,13 +40,8 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 	if err := t.options.set(s.Options, t, c.e.options.Scylla); err != nil {
 		return err
 	}
-	for _, d := range s.Columns {
-		if !d.TTL {
-			continue
-		}
-		if err := t.setExpiry(d.Name); err != nil {
-			return err
-		}
+	if err := t.createExpiry(s.Columns); err != nil {
+		return err
 	}
 	if err := c.setCapture(k, t); err != nil {
 		return err
@@ -329,6 +324,9 @@ func (c *changer) dropColumns(t, old *table, s *cql.AlterTable) error {
 			at = readInt(b)
 		}
 		t.rest = slices.DeleteFunc(t.rest, func(o *column) bool { return o.name == name })
+		if name == t.expiry {
+			t.expiry = ""
+		}
 		t.dropped = append(slices.DeleteFunc(t.dropped, func(d droppedColumn) bool {
 			return d.name == name
 		}), droppedColumn{*col, at})

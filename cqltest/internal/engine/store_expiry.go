@@ -4,13 +4,39 @@ package engine
 
 import (
 	"math"
+	"strings"
 	"time"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// Per-row TTL of ScyllaDB: rows that are deleted at the time in one of their columns.
+// Per-row TTL of ScyllaDB: rows that are deleted at the time in one of their columns (ScyllaDB's
+// test/cqlpy/test_ttl_row.py).
 
 // neverExpires is the time of a table whose rows do not expire.
 const neverExpires = math.MaxInt64
+
+// longAgo is the age of expiration times that ScyllaDB ignores, as DynamoDB does: they are probably not times.
+const longAgo = 5 * 365 * 24 * time.Hour
+
+// createExpiry makes the column that CREATE TABLE marks with TTL the expiration time of the rows of t, a new table.
+func (t *table) createExpiry(columns []cql.ColumnDef) error {
+	for _, d := range columns {
+		if !d.TTL {
+			continue
+		}
+		switch {
+		case t.expiry != "":
+			return invalid("A table cannot have more than one TTL column: %s, %s", t.expiry, d.Name)
+		case t.byName[d.Name].kind != Regular:
+			return invalid("TTL column %s must be a regular column", d.Name)
+		}
+		if err := t.setExpiry(d.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // setExpiry makes a column the expiration time of the rows of a table; "" means that they have none.
 func (t *table) setExpiry(name string) error {
@@ -22,8 +48,10 @@ func (t *table) setExpiry(name string) error {
 		return invalid("Table %s.%s already has a TTL column: %s", t.ks, t.name, t.expiry)
 	case col == nil:
 		return invalid("Column '%s' does not exist in table '%s.%s'", name, t.ks, t.name)
-	case col.kind != Regular:
-		return invalid("Cannot use a primary key column or a static column as a TTL column: %s", name)
+	case col.isKey():
+		return invalid("Cannot use a primary key column as a TTL column: %s", name)
+	case col.kind == Static:
+		return invalid("Cannot use a static column as a TTL column: %s", name)
 	case col.typ.Kind != KindTimestamp && col.typ.Kind != KindBigInt && col.typ.Kind != KindInt:
 		return invalid("TTL column %s must be of type timestamp, bigint or int", name)
 	}
@@ -71,9 +99,18 @@ func (s *store) noteExpiry(m *mutation, sec int64) {
 	}
 }
 
-// expire deletes the rows of a table whose time has come, as ScyllaDB's service does in the background: an index sees
-// the deletions.
+// expire deletes the rows of a table whose time has come, as ScyllaDB's service does in the background: indexes and the
+// log of changes see the deletions. For the log of a table it expires the rows of the table.
 func (e *Engine) expire(t *table) {
+	if t.isLog {
+		k := e.schema.Load().keyspaces[t.ks]
+		if k == nil {
+			return
+		}
+		if t = k.tables.get(strings.TrimSuffix(t.name, logSuffix)); t == nil {
+			return
+		}
+	}
 	if t.expiry == "" {
 		return
 	}
@@ -84,8 +121,14 @@ func (e *Engine) expire(t *table) {
 		return
 	}
 	for _, x := range t.expired(now) {
+		deletion := []*mutation{x.mutation}
+		var logs []*logged
+		if e.options.Streams != nil && hasCapture(deletion) {
+			logs, _ = e.capture(deletion, now.Unix()) // without a stream of that time the row expires unlogged
+		}
 		x.apply(e)
 		s.follow(x.mutation, func() time.Time { return x.at })
+		e.writeLogs(logs, now.Unix())
 	}
 }
 
@@ -105,16 +148,30 @@ func (t *table) expired(now time.Time) (out []expiredRow) {
 					at := t.expiryOf(r, now.Unix())
 					if at > now.UnixMilli() {
 						t.store.expires = min(t.store.expires, at)
-						continue
+					} else if at > now.Add(-longAgo).UnixMilli() {
+						out = append(out, expiredRow{t.deletionOf(p.partition, r, at), time.UnixMilli(at)})
 					}
-					w := rowWrite{clustering: r.clustering, deletion: r.newest()}
-					m := &mutation{t: t, key: p.key, parts: p.parts, deletion: noTimestamp, rows: []rowWrite{w}}
-					out = append(out, expiredRow{m, time.UnixMilli(at)})
 				}
 			}
 		}
 	}
 	return out
+}
+
+// deletionOf returns the deletion of a row that has expired: of the partition in a table without clustering columns. In
+// the log it has the time of the expiry, and is later than the writes of the row.
+func (t *table) deletionOf(p *partition, r *row, at int64) *mutation {
+	m := &mutation{t: t, key: p.key, parts: p.parts, deletion: noTimestamp, byService: true}
+	ts := r.newest()
+	if t.capture != nil {
+		ts = max(at*1000, ts+1)
+	}
+	if len(t.ck) == 0 {
+		m.deletion = ts
+	} else {
+		m.rows = []rowWrite{{clustering: r.clustering, deletion: ts}}
+	}
+	return m
 }
 
 // newest returns the latest timestamp of a row, which deletes all of it.

@@ -54,6 +54,8 @@ type mutation struct {
 	ranges   []rangeTombstone
 	rows     []rowWrite
 	packed   *singleRow // of an INSERT: stands for rows; nil means none
+	// byService means that the mutation deletes an expired row, which the log of changes has as an operation of its own.
+	byService bool
 }
 
 // size is the approximate size of the mutation on the wire, for the limits of batches.
