@@ -64,9 +64,10 @@ func randomTokens(node, count int) []int64 {
 
 // placement is the replicas of the partitions of one keyspace.
 type placement struct {
-	total    int            // replicas of each partition, in all data centers together
-	factors  map[string]int // NetworkTopologyStrategy: by data center; otherwise nil
-	dcs      []string       // the keys of factors, sorted
+	total    int                 // replicas of each partition, in all data centers together
+	factors  map[string]int      // NetworkTopologyStrategy: by data center; otherwise nil
+	dcs      []string            // the keys of factors, sorted
+	racks    map[string][]string // ScyllaDB: the racks of a data center that have replicas; none means all
 	tablets  bool
 	leaders  bool      // the tablets have leaders: the keyspace is strongly consistent
 	replicas [][]*Node // of topology.tokens[i], the primary first; nil with tablets
@@ -120,17 +121,13 @@ func (c *Cluster) place(topo *topology, keyspace string) *placement {
 	case "SimpleStrategy":
 		p.total = factorOf(options["replication_factor"])
 	case "NetworkTopologyStrategy":
-		p.factors = map[string]int{}
+		p.factors, p.racks = map[string]int{}, map[string][]string{}
 		if all := options["replication_factor"]; all != "" {
 			for _, n := range topo.nodes {
 				p.factors[n.dc] = factorOf(all)
 			}
 		}
-		for k, v := range options {
-			if k != "class" && k != "replication_factor" {
-				p.factors[k] = factorOf(v)
-			}
-		}
+		p.setFactors(options)
 		for _, n := range p.factors {
 			p.total += n
 		}
@@ -148,6 +145,32 @@ func (c *Cluster) place(topo *topology, keyspace string) *placement {
 		p.replicas[i] = p.walk(topo, i)
 	}
 	return p
+}
+
+// setFactors sets the factors of the data centers that options names, by a number or by a list of racks.
+func (p *placement) setFactors(options map[string]string) {
+	for k, v := range options {
+		dc, isRack := engine.RackOption(k)
+		switch {
+		case k == "class", k == "replication_factor":
+		case !isRack:
+			p.factors[k] = factorOf(v)
+		case v == "":
+			p.factors[dc] = 0
+		default:
+			p.factors[dc]++
+			p.racks[dc] = append(p.racks[dc], v)
+		}
+	}
+}
+
+// nodesOf returns the nodes of a data center that may have replicas, round-robin over racks.
+func (p *placement) nodesOf(topo *topology, dc string) []*Node {
+	nodes := topo.byDC[dc]
+	if racks := p.racks[dc]; racks != nil {
+		nodes = slices.DeleteFunc(slices.Clone(nodes), func(n *Node) bool { return !slices.Contains(racks, n.rack) })
+	}
+	return nodes
 }
 
 // factorOf parses a replication factor; "3/1" means three replicas, one of them transient.

@@ -65,8 +65,8 @@ func (c *Cluster) tabletOf(p *placement, table engine.Name, tok int64) Tablet {
 	return c.tabletAt(p, table, tabletIndex(tok, c.tabletCount()))
 }
 
-// tabletAt returns tablet i. In each data center its replicas are consecutive nodes of topology.byDC, from a start that
-// depends on table, tablet and generation.
+// tabletAt returns tablet i. In each data center its replicas are consecutive nodes of placement.nodesOf, from a start
+// that depends on table, tablet and generation.
 func (c *Cluster) tabletAt(p *placement, table engine.Name, i int) Tablet {
 	count := c.tabletCount()
 	i = min(i, count-1)
@@ -79,7 +79,7 @@ func (c *Cluster) tabletAt(p *placement, table engine.Name, i int) Tablet {
 	seed := mix(h.Sum64() + c.tablets.generation.Load()*0x9E3779B97F4A7C15 + uint64(i%tabletTurns))
 	topo := c.topo.Load()
 	for _, dc := range p.dcs {
-		nodes := topo.byDC[dc]
+		nodes := p.nodesOf(topo, dc)
 		for k := range min(p.factors[dc], len(nodes)) {
 			n := nodes[(seed%uint64(len(nodes))+uint64(k))%uint64(len(nodes))]
 			shard := int(mix(seed+uint64(i)*31+uint64(n.number)) % uint64(n.shardCount()))

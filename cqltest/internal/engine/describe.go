@@ -27,13 +27,17 @@ type describer struct {
 	s         *schema
 	ks        string // keyspace of the connection
 	internals bool
+	scylla    bool
+	tablets   bool // the cluster has them
 	out       []schemaElement
 }
 
 // describe executes DESCRIBE.
 func (e *Engine) describe(s *Statement, r *Request) (*Result, error) {
 	tree := s.tree.(*cql.Describe)
-	d := &describer{s: e.schema.Load(), ks: s.Keyspace, internals: tree.Internals}
+	d := &describer{
+		s: e.schema.Load(), ks: s.Keyspace, internals: tree.Internals, scylla: e.options.Scylla, tablets: e.options.Tablets,
+	}
 	var err error
 	switch tree.What {
 	case "CLUSTER":
@@ -154,7 +158,12 @@ func (d *describer) list(what string) {
 
 // keyspace adds a keyspace, unless only is set with its types, tables and indexes.
 func (d *describer) keyspace(k *keyspace, only bool) {
-	d.add(k.name, "keyspace", k.name, func() string { return createKeyspaceText(k) })
+	d.add(k.name, "keyspace", k.name, func() string {
+		if d.scylla {
+			return createScyllaKeyspaceText(k, d.tablets)
+		}
+		return createKeyspaceText(k)
+	})
 	if only {
 		return
 	}
@@ -162,7 +171,9 @@ func (d *describer) keyspace(k *keyspace, only bool) {
 		d.userType(t)
 	}
 	for _, t := range tablesByName(k) {
-		d.table(t)
+		if !t.isLog {
+			d.table(t)
+		}
 	}
 }
 
@@ -170,11 +181,27 @@ func (d *describer) userType(t *Type) {
 	d.add(t.Keyspace, "type", t.Name, func() string { return createTypeText(t) })
 }
 
-// table adds a table and its indexes.
+// table adds a table with its indexes and its log of changes. The log is created with its table, so that a statement
+// sets its options, and the CREATE TABLE of a log is a comment (ScyllaDB's docs/dev/describe_schema.md).
 func (d *describer) table(t *table) {
-	d.add(t.ks, "table", t.name, func() string { return t.createText(d.internals) })
+	d.add(t.ks, "table", t.name, func() string {
+		text := t.createText(d.internals, d.scylla)
+		if t.isLog {
+			text = "/* Do NOT execute this statement! It's only for informational purposes.\n" +
+				"   A CDC log table is created automatically when the base is created.\n\n" + text + "\n*/"
+		}
+		return text
+	})
 	for _, i := range byName(slices.Values(t.indexes), func(i *index) string { return i.name }) {
 		d.index(t, i)
+	}
+	if t.capture == nil {
+		return
+	}
+	if log := d.s.keyspaces[t.ks].tables.get(t.name + logSuffix); log != nil {
+		d.add(log.ks, "table", log.name, func() string {
+			return "ALTER TABLE " + log.fullName() + " WITH " + strings.Join(log.options.scyllaTexts(), "\n    AND ") + ";"
+		})
 	}
 }
 

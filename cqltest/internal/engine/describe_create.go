@@ -37,12 +37,49 @@ func createKeyspaceText(k *keyspace) string {
 	for _, o := range sortedKeys(options) {
 		replication += ", " + quoteText(o) + ": " + quoteText(options[o])
 	}
-	consistency := ""
-	if k.consistency != "" {
-		consistency = " AND consistency = " + quoteText(k.consistency)
+	return fmt.Sprintf("CREATE KEYSPACE %s WITH replication = %s}  AND durable_writes = %t;", name, replication, k.durable)
+}
+
+// createScyllaKeyspaceText returns CREATE KEYSPACE as ScyllaDB writes it (data_dictionary/data_dictionary.cc). tablets
+// means that the cluster has tablets.
+func createScyllaKeyspaceText(k *keyspace, tablets bool) string {
+	parts := []string{"'class': " + quoteText(k.replication["class"])}
+	for _, name := range sortedKeys(k.replication) {
+		dc, isRack := RackOption(name)
+		switch {
+		case name == "class":
+		case !isRack:
+			parts = append(parts, quoteText(name)+": "+quoteText(k.replication[name]))
+		case name == dc+":0" || name == dc+":-1":
+			parts = append(parts, quoteText(dc)+": ["+strings.Join(k.racksOf(dc), ", ")+"]")
+		}
 	}
-	return fmt.Sprintf("CREATE KEYSPACE %s WITH replication = %s}  AND durable_writes = %t%s;", name, replication, k.durable,
-		consistency)
+	text := fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {%s} AND durable_writes = %t", quoteName(k.name),
+		strings.Join(parts, ", "), k.durable)
+	switch {
+	case !tablets:
+	case !k.usesTablets():
+		text += " AND tablets = {'enabled': false}"
+	case k.initial > 0:
+		text += fmt.Sprintf(" AND tablets = {'enabled': true, 'initial': %d}", k.initial)
+	default:
+		text += " AND tablets = {'enabled': true}"
+	}
+	if k.consistency != "" {
+		text += " AND consistency = " + quoteText(k.consistency)
+	}
+	return text + ";"
+}
+
+// racksOf returns the racks of a data center in a list of racks, as literals.
+func (k *keyspace) racksOf(dc string) (racks []string) {
+	for i := 0; ; i++ {
+		rack, ok := k.replication[dc+":"+strconv.Itoa(i)]
+		if !ok {
+			return racks
+		}
+		racks = append(racks, quoteText(rack))
+	}
 }
 
 func createTypeText(t *Type) string {
@@ -75,13 +112,13 @@ func (i *index) createText(t *table) string {
 func (t *table) fullName() string { return quoteName(t.ks) + "." + quoteName(t.name) }
 
 // createText returns CREATE TABLE. Internals are the table's id and its dropped columns.
-func (t *table) createText(internals bool) string {
+func (t *table) createText(internals, scylla bool) string {
 	var dropped []droppedColumn
 	if internals {
 		dropped = t.dropped
 	}
 	text := "CREATE TABLE " + t.fullName() + " (\n" + strings.Join(t.columnTexts(dropped), ",\n") + "\n) WITH " +
-		strings.Join(t.optionTexts(internals), "\n    AND ") + ";"
+		strings.Join(t.optionTexts(internals, scylla), "\n    AND ") + ";"
 	for _, d := range dropped {
 		text += fmt.Sprintf("\nALTER TABLE %s DROP %s USING TIMESTAMP %d;", t.fullName(), quoteName(d.name), d.at)
 		if again := t.byName[d.name]; again != nil {
@@ -176,8 +213,8 @@ var describedOptions = []struct {
 	{"speculative_retry", nil},
 }
 
-// optionTexts returns the parts of WITH.
-func (t *table) optionTexts(internals bool) []string {
+// optionTexts returns the parts of WITH in CREATE TABLE.
+func (t *table) optionTexts(internals, scylla bool) []string {
 	var out []string
 	if internals {
 		out = append(out, "ID = "+formatUUID(t.id[:]))
@@ -189,12 +226,37 @@ func (t *table) optionTexts(internals bool) []string {
 		}
 		out = append(out, "CLUSTERING ORDER BY ("+strings.Join(order, ", ")+")")
 	}
+	if scylla {
+		return append(out, t.options.scyllaTexts()...)
+	}
 	for _, o := range describedOptions {
 		v, ok := t.options.values[o.name]
 		if !ok {
 			v = o.missing
 		}
 		out = append(out, o.name+" = "+optionText(v))
+	}
+	return out
+}
+
+// scyllaDescribed are the options of a table in the order of ScyllaDB's DESCRIBE (schema_properties in
+// schema/schema.cc), which leaves out options that were not set.
+var scyllaDescribed = []string{
+	"bloom_filter_fp_chance", "caching", "comment", "compaction", "compression", "crc_check_chance",
+	"default_time_to_live", "gc_grace_seconds", "max_index_interval", "memtable_flush_period_in_ms", "min_index_interval",
+	"speculative_retry", "tablets", "cdc", "paxos_grace_seconds", "per_partition_rate_limit", "tombstone_gc",
+}
+
+// scyllaTexts returns the options as ScyllaDB writes them.
+func (o *tableOptions) scyllaTexts() (out []string) {
+	for _, name := range scyllaDescribed {
+		v, ok := o.values[name]
+		if name == "cdc" {
+			v = o.captureOptions()
+		}
+		if ok {
+			out = append(out, name+" = "+optionText(v))
+		}
 	}
 	return out
 }

@@ -41,7 +41,7 @@ var tableOptionKinds = map[string]optionKind{
 	"speculative_retry": textOption,
 	// ScyllaDB's options.
 	"tombstone_gc": mapOption, "per_partition_rate_limit": mapOption, "paxos_grace_seconds": intOption,
-	"synchronous_updates": boolOption,
+	"synchronous_updates": boolOption, "tablets": mapOption,
 }
 
 const compactionPackage = "org.apache.cassandra.db.compaction."
@@ -68,7 +68,7 @@ func defaultOptions() tableOptions {
 // scyllaOptions are the options that Cassandra 5 does not have.
 var scyllaOptions = []string{
 	"tombstone_gc", "per_partition_rate_limit", "paxos_grace_seconds", "synchronous_updates", "read_repair_chance",
-	"dclocal_read_repair_chance",
+	"dclocal_read_repair_chance", "tablets",
 }
 
 // set applies options of a statement. It copies the map of o first. ScyllaDB's options are taken as they are.
@@ -176,7 +176,7 @@ func (c *changer) checkKeyspaceOptions(options cql.Options, create bool) error {
 			if opt.Map == nil {
 				return syntaxError("Invalid value for property 'replication'. It should be a map.")
 			}
-			if _, ok := opt.Map["class"]; !ok {
+			if _, ok := opt.Map["class"]; !ok && !c.e.options.Scylla {
 				return configError("Missing replication strategy class")
 			}
 		case "durable_writes":
@@ -207,6 +207,7 @@ func (c *changer) keyspaceOptions(k *keyspace, options cql.Options) error {
 			k.durable = !strings.EqualFold(opt.Value, "false")
 		case "tablets":
 			k.vnodes = strings.EqualFold(opt.Map["enabled"], "false")
+			k.initial, _ = strconv.Atoi(opt.Map["initial"])
 		case "consistency":
 			if old := c.s.keyspaces[k.name]; old != nil && old.consistency != opt.Value {
 				return invalid("Cannot alter consistency option")
@@ -242,6 +243,9 @@ func (c *changer) checkConsistency(k *keyspace) error {
 // replication checks the options of a strategy and completes the name of its class.
 func (c *changer) replication(k *keyspace, r map[string]string) error {
 	class := r["class"]
+	if class == "" && c.e.options.Scylla {
+		class = networkStrategy
+	}
 	switch short := class[strings.LastIndexByte(class, '.')+1:]; short {
 	case "SimpleStrategy":
 		r["class"] = simpleStrategy
@@ -266,23 +270,12 @@ func (c *changer) replication(k *keyspace, r map[string]string) error {
 		}
 	}
 	if dcs := c.e.options.DataCenters; dcs != nil && r["class"] == networkStrategy {
-		known := dcs()
-		factor, ok := r["replication_factor"]
-		delete(r, "replication_factor")
-		for name := range r {
-			if _, ok := known[name]; name != "class" && !ok {
-				return configError("Unrecognized strategy option {%s} passed to NetworkTopologyStrategy for keyspace %s", name,
-					k.name)
-			}
-		}
-		for dc := range known {
-			if _, given := r[dc]; ok && !given {
-				r[dc] = factor
-			}
+		if err := c.dataCenters(k, r, dcs()); err != nil {
+			return err
 		}
 	}
 	for name, v := range r {
-		if name == "class" {
+		if _, isRack := RackOption(name); name == "class" || isRack && c.e.options.Scylla {
 			continue
 		}
 		n, err := strconv.Atoi(v)
@@ -297,4 +290,39 @@ func (c *changer) replication(k *keyspace, r map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// dataCenters checks the names of the data centers of a replication, and applies its replication_factor to the others.
+func (c *changer) dataCenters(k *keyspace, r map[string]string, known map[string]int) error {
+	factor, hasFactor := r["replication_factor"]
+	delete(r, "replication_factor")
+	given := map[string]bool{}
+	for name := range r {
+		dc, isRack := RackOption(name)
+		if !isRack || !c.e.options.Scylla {
+			dc = name
+		}
+		given[dc] = true
+		if _, ok := known[dc]; name != "class" && !ok {
+			return configError("Unrecognized strategy option {%s} passed to NetworkTopologyStrategy for keyspace %s", name, k.name)
+		}
+	}
+	for dc := range known {
+		if hasFactor && !given[dc] {
+			r[dc] = factor
+		}
+	}
+	return nil
+}
+
+// RackOption returns the data center of an option of ScyllaDB's NetworkTopologyStrategy that names a rack: a list of
+// racks, {'dc': ['a', 'b']}, is stored as {'dc:0': 'a', 'dc:1': 'b'}, an empty one as {'dc:-1': ”}
+// (docs/dev/system_schema_keyspace.md).
+func RackOption(name string) (dc string, ok bool) {
+	at := strings.LastIndexByte(name, ':')
+	if at < 0 {
+		return "", false
+	}
+	_, err := strconv.Atoi(name[at+1:])
+	return name[:at], err == nil
 }

@@ -139,6 +139,7 @@ type keyspace struct {
 	durable     bool              // durable_writes
 	system      bool              // clients cannot change it
 	vnodes      bool              // ScyllaDB: the option tablets switches tablets off
+	initial     int               // ScyllaDB: the first number of tablets in the option; 0 means that it was not given
 	consistency string            // ScyllaDB: the option consistency; empty means that it was not given
 	tables      tableMap
 	types       map[string]*Type

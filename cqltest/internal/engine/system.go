@@ -148,6 +148,9 @@ func scyllaTableRows(s *schema) []map[string]any {
 		if cdc := t.options.captureOptions(); cdc != nil {
 			r["cdc"] = cdc
 		}
+		if limit := t.options.values["per_partition_rate_limit"]; limit != nil {
+			r["per_partition_rate_limit"] = limit
+		}
 		if t.isLog {
 			r["partitioner"] = "com.scylladb.dht.CDCPartitioner"
 		}
@@ -163,7 +166,7 @@ func (e *Engine) scyllaKeyspaceRows(s *schema) []map[string]any {
 	for _, k := range s.keyspaces {
 		row := map[string]any{"keyspace_name": k.name}
 		if e.options.Tablets && k.usesTablets() {
-			row["initial_tablets"] = 0
+			row["initial_tablets"] = k.initial
 		}
 		if k.consistency != "" {
 			row["consistency"] = k.consistency
