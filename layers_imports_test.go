@@ -44,7 +44,7 @@ var imports = map[string][]string{
 	"internal/columntest":             {module + "/column"},
 	"internal/conn":                   {module + "/cql", module + "/stats", module + "/internal"},
 	"internal/cqltext":                nil,
-	"cmd/vecql/internal/doctor":       {module, module + "/cql", module + "/stats"},
+	"cmd/vecql/internal/doctor":       {module, module + "/cql", module + "/stats", module + "/internal/placement"},
 	"internal/docstore":               {module, module + "/cql", module + "/expr", module + "/search", module + "/vector", module + "/internal/background", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/vectorcheck"},
 	"internal/doctest":                {"github.com/stretchr/testify"},
 	"internal/fakecql":                {module + "/internal/leak", module + "/internal/memconn", module + "/internal/token", module + "/internal/wire", "github.com/stretchr/testify"},

@@ -20,7 +20,8 @@ type KeyspaceMetadata struct {
 	// StrategyClass is the class of the replication strategy as the server writes it. Cassandra writes it with its Java
 	// package.
 	StrategyClass string
-	// StrategyOptions are the other entries of the replication map. All values are strings.
+	// StrategyOptions are the other entries of the replication map. All values are strings. A list of racks of ScyllaDB
+	// is an entry for each rack: "dc1:0", "dc1:1".
 	StrategyOptions map[string]any
 
 	// The objects of the keyspace by name. The maps are nil in a session that reads keyspaces only (MetadataKeyspaces).
@@ -165,7 +166,8 @@ type IndexMetadata struct {
 	Table    string
 	Name     string
 	Kind     string // KEYS, COMPOSITES or CUSTOM
-	// "target" is the indexed column or a function of it, "class_name" the class of a CUSTOM index
+	// "target" is the indexed column, a function of it, or JSON that has it (ScyllaDB). "class_name" is the class of a
+	// CUSTOM index
 	Options map[string]string
 }
 

@@ -43,6 +43,8 @@ func TestPlace(t *testing.T) {
 		{"missing copies count as transient first", topologyStrategy("b", "4/1"), 2, []int32{3, 5, 1}},
 		{"unknown data center", topologyStrategy("c", "2"), 2, nil},
 		{"no number", simple("many"), 2, nil},
+		{"a list of racks", topologyStrategy("a:0", "r2", "a:1", "r1"), 0, []int32{0, 4}},
+		{"an empty list of racks", topologyStrategy("a:-1", "", "b:0", "1"), 2, []int32{3}},
 		{"LocalStrategy", ParseStrategy(map[string]string{"class": "LocalStrategy"}), 2, nil},
 		{"nothing", ParseStrategy(nil), 2, nil},
 	} {

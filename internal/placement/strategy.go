@@ -21,12 +21,18 @@ type Strategy struct {
 }
 
 // ParseStrategy parses the map "replication" of system_schema.keyspaces. An option that cannot be parsed counts as no
-// replicas.
+// replicas. A rack of a list of ScyllaDB counts as one replica.
 func ParseStrategy(options map[string]string) Strategy {
 	class := options["class"]
 	s := Strategy{Class: class[strings.LastIndexByte(class, '.')+1:], Factors: map[string]Count{}}
 	for k, v := range options {
 		if k == "class" {
+			continue
+		}
+		if dc, isRack := RackOption(k); isRack {
+			if v != "" {
+				s.Factors[dc] = Count{All: s.Factors[dc].All + 1}
+			}
 			continue
 		}
 		all, transient, found := strings.Cut(v, "/")
@@ -45,6 +51,18 @@ func ParseStrategy(options map[string]string) Strategy {
 		}
 	}
 	return s
+}
+
+// RackOption returns the data center of an option that names one of its racks. ScyllaDB stores a list of racks,
+// {'dc': ['a', 'b']}, as {'dc:0': 'a', 'dc:1': 'b'}, and an empty list as {'dc:-1': ”} (its
+// docs/dev/system_schema_keyspace.md).
+func RackOption(name string) (dc string, ok bool) {
+	at := strings.LastIndexByte(name, ':')
+	if at < 0 {
+		return "", false
+	}
+	_, err := strconv.Atoi(name[at+1:])
+	return name[:at], err == nil
 }
 
 // Key returns a text that is equal for strategies with equal placement.

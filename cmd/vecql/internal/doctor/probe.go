@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/stats"
 )
 
@@ -138,11 +139,17 @@ func isSystem(keyspace string) bool {
 func shortName(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
 
 // factorsOf returns the replication factors of a keyspace by data center. Factors of transient replication, "3/1",
-// count all replicas.
+// count all replicas, and lists of racks their racks.
 func factorsOf(options map[string]any) map[string]int {
 	factors := map[string]int{}
 	for dc, value := range options {
 		text, _ := value.(string)
+		if of, isRack := placement.RackOption(dc); isRack {
+			if text != "" {
+				factors[of]++
+			}
+			continue
+		}
 		text, _, _ = strings.Cut(text, "/")
 		if n, err := strconv.Atoi(text); err == nil {
 			if dc == "replication_factor" {

@@ -73,3 +73,11 @@ func TestDoctorRefused(t *testing.T) {
 		x.requireFailure(exitUsage, "doctor", "-o", "csv"))
 	require.Contains(t, x.requireFailure(exitFailed, "doctor", "--hosts", "127.0.0.1:1"), "connection refused")
 }
+
+// TestDoctorRacks counts the racks of a list.
+func TestDoctorRacks(t *testing.T) {
+	x := newTesterOf(t, cqltest.Config{
+		DataCenters: []cqltest.DataCenter{{Name: "a", Nodes: 2, Racks: []string{"r1", "r2"}}}, Scylla: &cqltest.Scylla{Tablets: 4},
+	}, "CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'a': ['r1', 'r2']}")
+	require.Contains(t, x.requireRun("doctor", "--probes", "1"), "NetworkTopologyStrategy a:2")
+}
