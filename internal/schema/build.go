@@ -4,6 +4,7 @@ package schema
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -129,8 +130,21 @@ func (k *keyspaceRows) buildColumns(ks *Keyspace, table string) (
 }
 
 // indexedColumn returns the column in an index's target. The target is a name in CQL or a function of one, e.g.
-// values("Tags").
+// values("Tags"); of a local index or a vector index of ScyllaDB an object of JSON (index/target_parser.cc), such as
+// {"pk": ["a"], "ck": ["b"]} or {"tc": "v", "fc": ["a"]}.
 func indexedColumn(target string) string {
+	var parts struct {
+		Vector  string   `json:"tc"`
+		Columns []string `json:"ck"`
+	}
+	if strings.HasPrefix(target, "{") && json.Unmarshal([]byte(target), &parts) == nil {
+		switch {
+		case parts.Vector != "":
+			return parts.Vector
+		case len(parts.Columns) > 0:
+			target = parts.Columns[0]
+		}
+	}
 	if _, rest, ok := strings.Cut(target, "("); ok && !strings.HasPrefix(target, `"`) {
 		target = strings.TrimSuffix(rest, ")")
 	}

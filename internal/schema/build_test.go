@@ -98,6 +98,7 @@ func TestBuildScyllaTables(t *testing.T) {
 
 func TestBuildIndexedColumn(t *testing.T) {
 	for target, want := range map[string]string{
+		`{"pk":["p"],"ck":["C"]}`: "C", `{"pk":["p"],"ck":["values(m)"]}`: "m", `{"tc":"V","pk":["a"],"fc":["b"]}`: "V", `{"pk":["p"]}`: `{"pk":["p"]}`, "{": "{",
 		"v": "v", `"Tags"`: "Tags", `values("Tags")`: "Tags", "keys(m)": "m", `"a(b"`: "a(b", `full("q""q")`: `q"q`, "": "", `"`: `"`, "(": "",
 	} {
 		require.Equal(t, want, indexedColumn(target), target)
