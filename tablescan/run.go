@@ -4,7 +4,6 @@ package tablescan
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -41,19 +40,14 @@ func (s *Scan) Run(ctx context.Context, f func(worker int, b *column.Batch) erro
 // the batch at which the loop is left comes again in the next loop.
 func (s *Scan) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		err := stream(ctx, func(ctx context.Context, f func(*column.Batch) (int, error)) error {
+		err := background.Stream(ctx, func(ctx context.Context, put func(*column.Batch) error) error {
 			return s.run(ctx, func() page {
-				return &batchPage{fresh: true, withTokens: s.cfg.Tokens, cells: s.cfg.Cells, f: func(_ int, b *column.Batch) error {
-					_, err := f(b)
-					return err
-				}}
+				return &batchPage{
+					fresh: true, withTokens: s.cfg.Tokens, cells: s.cfg.Cells,
+					f: func(_ int, b *column.Batch) error { return put(b) },
+				}
 			})
-		}, func(b *column.Batch) (int, bool) {
-			if !yield(b, nil) {
-				return 0, false
-			}
-			return b.Rows, true
-		})
+		}, func(b *column.Batch) bool { return yield(b, nil) })
 		if err != nil {
 			yield(nil, err)
 		}
@@ -66,15 +60,26 @@ func (s *Scan) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 // when the loop has passed the page, or is left. Config.Tokens has no effect.
 func Rows[T any](ctx context.Context, s *Scan) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		err := stream(ctx, func(ctx context.Context, f func([]T) (int, error)) error {
-			return s.run(ctx, func() page { return newRowPage(f) })
-		}, func(rows []T) (int, bool) {
-			for i, row := range rows {
+		type offer struct {
+			rows   []T
+			passed int
+		}
+		err := background.Stream(ctx, func(ctx context.Context, put func(*offer) error) error {
+			return s.run(ctx, func() page {
+				return newRowPage(func(rows []T) (int, error) {
+					o := &offer{rows: rows}
+					err := put(o)
+					return o.passed, err
+				})
+			})
+		}, func(o *offer) bool {
+			for _, row := range o.rows {
 				if !yield(row, nil) {
-					return i, false
+					return false
 				}
+				o.passed++
 			}
-			return len(rows), true
+			return true
 		})
 		if err != nil {
 			var zero T
@@ -82,64 +87,6 @@ func Rows[T any](ctx context.Context, s *Scan) iter.Seq2[T, error] {
 		}
 	}
 }
-
-// ack is the answer to a value: the number of its rows that are acknowledged, and whether the loop goes on.
-type ack struct {
-	rows int
-	more bool
-}
-
-// stream runs a scan whose workers pass values to f, and calls pass for each value on the goroutine of the caller,
-// until the scan ends, whose error it returns, or pass returns false.
-func stream[V any](ctx context.Context, scan func(ctx context.Context, f func(V) (int, error)) error,
-	pass func(V) (acked int, more bool),
-) error {
-	type offer struct {
-		value V
-		acks  chan ack
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	offers, ended := make(chan offer), make(chan struct{})
-	var failed error // of the scan; valid when ended is closed
-	var running sync.WaitGroup
-	running.Go(func() {
-		defer close(ended)
-		failed = scan(ctx, func(v V) (int, error) {
-			o := offer{v, make(chan ack, 1)}
-			select {
-			case offers <- o:
-			case <-ctx.Done():
-				return 0, context.Cause(ctx)
-			}
-			answer := <-o.acks
-			if !answer.more {
-				return answer.rows, errLeft
-			}
-			return answer.rows, nil
-		})
-	})
-	defer running.Wait()
-	defer cancel()
-	take := func(o offer) (more bool) {
-		acked := 0
-		defer func() { o.acks <- ack{acked, more} }() // also when the loop panics
-		acked, more = pass(o.value)
-		return more
-	}
-	for {
-		select {
-		case o := <-offers:
-			if !take(o) {
-				return nil
-			}
-		case <-ended:
-			return failed
-		}
-	}
-}
-
-// errLeft means that the loop of Batches was left.
-var errLeft = errors.New("the loop was left")
 
 // run reads the rows that are left into pages, which pass them to the program.
 func (s *Scan) run(ctx context.Context, newPage func() page) error {
