@@ -27,7 +27,7 @@ var imports = map[string][]string{
 	"cmd/vecql":               nil,
 	"compat/compattest":       {module + "/cqltest"},
 	"compat/api":              {module, module + "/internal/hooks", module + "/internal/wire", module + "/compat", module + "/cql", module + "/internal/background"},
-	"cdc":                     {module, module + "/stats", module + "/cql", module + "/column", module + "/internal/background", module + "/internal/cqltext", module + "/internal/token"},
+	"cdc":                     {module, module + "/stats", module + "/cql", module + "/column", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/token", module + "/internal/wire"},
 	"cql":                     nil,
 	// only the public packages
 	"examples":                        {module, module + "/cql", module + "/bulk", module + "/cdc", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan", module + "/vector"},

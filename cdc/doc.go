@@ -11,7 +11,7 @@
 // A batch is rows of the table's log, shop.items_scylla_cdc_log, with the columns of the log: cdc$stream_id, cdc$time,
 // cdc$batch_seq_no, cdc$operation (see [Operation]) and the others that docs/cdc.md describes. The columns of the table
 // have their types in the log, where a list is a map by time UUIDs. When the table is altered, later batches have other
-// columns.
+// columns. [Rows] yields the rows of the log as values of a struct.
 //
 // # Streams and windows
 //
@@ -31,11 +31,11 @@
 // and retries and hints come late. A change that is written later with an old timestamp is missed.
 //
 // A batch is acknowledged when the function has returned nil for it, or when the loop of Batches goes on to the next
-// one. Reader.Checkpoint returns what is acknowledged, as a value for JSON. A reader opened with it
-// (Config.Checkpoint), perhaps by another process, passes the other changes only. Within the loop of Batches the
-// checkpoint has exactly the batches of earlier iterations. A program that stores it together with their output, in one
-// transaction, has each change exactly once after a crash; a program that stores the checkpoint last gets the changes
-// since then again.
+// one, a change when the loop of Rows goes on after it. Reader.Checkpoint returns what is acknowledged, as a value for
+// JSON. A reader opened with it (Config.Checkpoint), perhaps by another process, passes the other changes only. Within
+// the loop of Batches the checkpoint has exactly the batches of earlier iterations. A program that stores it together
+// with their output, in one transaction, has each change exactly once after a crash; a program that stores the
+// checkpoint last gets the changes since then again.
 //
 // The rows of a log expire (the option ttl of cdc, by default one day). A reader that is so late that rows may have
 // expired unread ends with an [*ExpiredError].

@@ -18,11 +18,10 @@ import (
 // A group of streams in a window: its pages, cut into whole changes, without the rows that are acknowledged.
 
 // readGroup reads the window of a group, and notes that it is done.
-func (r *Reader) readGroup(ctx context.Context, g group, fresh bool, f func(*column.Batch, func()) error) error {
+func (r *Reader) readGroup(ctx context.Context, g group, fresh bool, f func(delivery) error) error {
 	err := r.repeat(ctx, "reading the changes", func() (moved bool, err error) {
-		a := attempt{reader: r, known: r.known(g), pass: func(b *column.Batch, ends map[string]position) error {
-			rows := int64(b.Rows) // before the program has the batch, which it may keep and change
-			if err := f(b, func() { r.acknowledge(rows, ends) }); err != nil {
+		a := attempt{reader: r, known: r.known(g), pass: func(d delivery) error {
+			if err := f(d); err != nil {
 				return &programError{err}
 			}
 			moved = true
@@ -73,7 +72,8 @@ type attempt struct {
 	reader *Reader
 	known  map[string]position // acknowledged before the attempt
 	carry  *column.Batch       // the begin of a change whose other rows follow; nil means none
-	pass   func(b *column.Batch, ends map[string]position) error
+	pass   func(delivery) error
+	columns []cql.ColumnInfo // of the rows to pass next
 }
 
 // read reads the pages. Changes may have expired unread if a page comes later than the TTL of the log after the begin
@@ -85,25 +85,29 @@ func (a *attempt) read(ctx context.Context, g group, fresh bool) error {
 	if r.cfg.Query != nil {
 		r.cfg.Query(q)
 	}
-	pages := q.BorrowBatches
-	if fresh {
-		pages = q.Batches
-	}
-	for b, err := range pages(ctx) {
+	it := q.Iter(ctx)
+	defer func() { _ = it.Close() }()
+	b, pages := new(column.Batch), 0
+	for ; it.NextBatch(b); pages++ {
+		err := r.checkExpired(time.Now())
 		if err == nil {
-			err = r.checkExpired(time.Now())
-		}
-		if err == nil && b.Rows > 0 {
-			err = a.page(b, len(b.Source.NextPage) == 0)
+			err = a.page(b, it.Columns(), len(b.Source.NextPage) == 0)
 		}
 		if err != nil {
 			return err
 		}
+		if fresh {
+			b = new(column.Batch)
+		}
 	}
-	if a.carry != nil {
-		return a.passAll(a.carry)
+	err := it.Close()
+	if err == nil && pages == 0 { // there may have been rows
+		err = r.checkExpired(time.Now())
 	}
-	return nil
+	if err != nil || a.carry == nil {
+		return err
+	}
+	return a.passAll(a.carry)
 }
 
 // from returns the begin of the rows to read: the least acknowledged time, if all streams have one.
@@ -121,7 +125,7 @@ func (a *attempt) from(g group) time.Time {
 }
 
 // page passes the new rows of a page to the program, except the last change if its other rows are on the next page.
-func (a *attempt) page(b *column.Batch, last bool) error {
+func (a *attempt) page(b *column.Batch, columns []cql.ColumnInfo, last bool) error {
 	b, err := a.fresh(b)
 	if err != nil || b.Rows == 0 {
 		return err
@@ -136,6 +140,7 @@ func (a *attempt) page(b *column.Batch, last bool) error {
 		}
 		a.carry, b = nil, joined
 	}
+	a.columns = columns
 	if last {
 		return a.passAll(b)
 	}
@@ -185,7 +190,8 @@ func (a *attempt) passAll(b *column.Batch) error {
 			ends[string(rows.stream(i))] = rows.position(i)
 		}
 	}
-	return a.pass(b, ends)
+	count := int64(b.Rows) // before the program has the batch, which it may keep and change
+	return a.pass(delivery{b, a.columns, func() { a.reader.acknowledge(count, ends) }})
 }
 
 // wholeChanges returns the number of rows at the start of a page whose changes are on the page.
@@ -199,7 +205,7 @@ func wholeChanges(b *column.Batch) (int, error) {
 		return b.Rows, nil
 	}
 	i := last
-	for i > 0 && bytes.Equal(rows.stream(i-1), rows.stream(last)) && rows.position(i-1).sameChange(rows.position(last)) {
+	for i > 0 && rows.sameChange(i-1, last) {
 		i--
 	}
 	return i, nil
@@ -235,4 +241,9 @@ func (v view) stream(i int) []byte { return v.streams.Bytes(i) }
 
 func (v view) position(i int) position {
 	return position{cql.UUID(v.times[16*i : 16*i+16]), v.seqs[i]}
+}
+
+// sameChange reports whether two rows are of one change.
+func (v view) sameChange(i, j int) bool {
+	return bytes.Equal(v.stream(i), v.stream(j)) && v.position(i).sameChange(v.position(j))
 }

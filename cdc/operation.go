@@ -10,8 +10,8 @@ import "fmt"
 // its preimages first, then its other rows, then its postimages.
 type Operation int8
 
-// Operations (ScyllaDB's docs/features/cdc/cdc-log-table.rst). The range of a deletion is two rows, the bounds From and
-// To, which have the columns of the clustering key as far as they limit the range.
+// Operations (ScyllaDB's docs/features/cdc/cdc-log-table.rst, cdc-preimages.rst). The range of a deletion is two rows,
+// the bounds From and To, which have the columns of the clustering key as far as they limit the range.
 const (
 	Preimage        Operation = 0 // the row before the change
 	Update          Operation = 1 // UPDATE, and any change of a static row, whose clustering key is NULL
@@ -23,6 +23,10 @@ const (
 	ToInclusive     Operation = 7
 	ToExclusive     Operation = 8
 	Postimage       Operation = 9 // the row after the change
+	// Deletions of a row whose time to live has ended: of a table with a TTL column (per-row TTL), or of Alternator.
+	// ExpirePartition is of a table without clustering columns. Cells that expire (USING TTL) are not logged.
+	ExpireRow       Operation = -3
+	ExpirePartition Operation = -4
 )
 
 var operations = [...]string{
@@ -32,6 +36,12 @@ var operations = [...]string{
 
 // String returns the operation in words, and the number of one that the package does not have.
 func (o Operation) String() string {
+	switch o {
+	case ExpireRow:
+		return "expire row"
+	case ExpirePartition:
+		return "expire partition"
+	}
 	if o < 0 || int(o) >= len(operations) {
 		return fmt.Sprintf("operation %d", int8(o))
 	}

@@ -282,7 +282,10 @@ func TestOperation(t *testing.T) {
 	require.Equal(t, "preimage", cdc.Preimage.String())
 	require.Equal(t, "postimage", cdc.Postimage.String())
 	require.Equal(t, "delete from exclusive", cdc.FromExclusive.String())
-	require.Equal(t, "operation -3", cdc.Operation(-3).String())
+	require.Equal(t, "expire row", cdc.ExpireRow.String())
+	require.Equal(t, "expire partition", cdc.ExpirePartition.String())
+	require.Equal(t, "operation -1", cdc.Operation(-1).String())
+	require.Equal(t, "operation 10", cdc.Operation(10).String())
 }
 
 // TestStaleStreams: a node does not list the streams that another node has listed.

@@ -33,10 +33,10 @@ const (
 // ErrCheckpoint, an *ExpiredError, a *ReadError, the cause of ctx, and errors that a retry cannot repair. Run may be
 // called again, and continues after the acknowledged changes.
 func (r *Reader) Run(ctx context.Context, f func(worker int, b *column.Batch) error) error {
-	return r.run(ctx, false, func(worker int, b *column.Batch, acknowledge func()) error {
-		err := called(f, worker, b)
+	return r.run(ctx, false, func(worker int, d delivery) error {
+		err := called(f, worker, d.Batch)
 		if err == nil {
-			acknowledge()
+			d.acknowledge()
 		}
 		return err
 	})
@@ -48,76 +48,39 @@ func called(f func(worker int, b *column.Batch) error, worker int, b *column.Bat
 	return f(worker, b)
 }
 
-// consumer passes a batch to the program, and calls acknowledge when the program has it.
-type consumer func(worker int, b *column.Batch, acknowledge func()) error
+// A delivery is a batch on its way to the program.
+type delivery struct {
+	*column.Batch
+	columns     []cql.ColumnInfo // with the CQL types
+	acknowledge func()
+}
 
 // Batches reads the changes and yields them in batches of fresh memory. An error of Run ends the loop as its last pair,
 // with a nil batch. A batch is acknowledged when the loop goes on to the next one: the batch at which the loop is left
 // comes again in the next loop. Within the loop Checkpoint has exactly the batches of earlier iterations.
 func (r *Reader) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		if err := r.yieldAll(ctx, yield); err != nil {
+		if err := r.stream(ctx, true, func(d delivery) (more bool) {
+			if more = yield(d.Batch, nil); more {
+				d.acknowledge()
+			}
+			return more
+		}); err != nil {
 			yield(nil, err)
 		}
 	}
 }
 
-// errLeft means that the loop of Batches was left.
-var errLeft = errors.New("the loop was left")
-
-// An offer is a batch that waits for the loop of Batches.
-type offer struct {
-	batch       *column.Batch
-	acknowledge func()
-	answers     chan error // one
+// stream runs the reader and passes its batches to pass on the goroutine of the caller, which so acknowledges a batch
+// before it gets the next one. It returns nil if pass returned false.
+func (r *Reader) stream(ctx context.Context, fresh bool, pass func(delivery) (more bool)) error {
+	return background.Stream(ctx, func(ctx context.Context, put func(delivery) error) error {
+		return r.run(ctx, fresh, func(_ int, d delivery) error { return put(d) })
+	}, pass)
 }
 
-// yieldAll runs the reader and yields its batches on the goroutine of the caller. It returns nil if the loop was left.
-func (r *Reader) yieldAll(ctx context.Context, yield func(*column.Batch, error) bool) error {
-	ctx, cancel := context.WithCancel(ctx)
-	offers, ended := make(chan offer), make(chan struct{})
-	var failed error // valid when ended is closed
-	go func() {
-		defer close(ended)
-		failed = r.run(ctx, true, func(_ int, b *column.Batch, acknowledge func()) error {
-			o := offer{b, acknowledge, make(chan error, 1)}
-			select {
-			case offers <- o:
-				return <-o.answers
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		})
-	}()
-	defer func() {
-		cancel()
-		<-ended
-	}()
-	for {
-		select {
-		case o := <-offers:
-			if !o.take(yield) {
-				return nil
-			}
-		case <-ended:
-			return failed
-		}
-	}
-}
-
-// take yields the batch, and acknowledges it on the goroutine of the loop, before the next batch is yielded.
-func (o *offer) take(yield func(*column.Batch, error) bool) (more bool) {
-	answer := errLeft
-	defer func() { o.answers <- answer }() // also when the loop panics
-	if more = yield(o.batch, nil); more {
-		o.acknowledge()
-		answer = nil
-	}
-	return more
-}
-
-// run reads windows until Config.Until or an error. fresh means that batches are fresh memory.
-func (r *Reader) run(ctx context.Context, fresh bool, f consumer) error {
+// run reads windows until Config.Until or an error, and passes batches to f. fresh means that they are fresh memory.
+func (r *Reader) run(ctx context.Context, fresh bool, f func(worker int, d delivery) error) error {
 	r.mu.Lock()
 	running := r.running
 	r.running = true
@@ -152,7 +115,7 @@ func (r *Reader) run(ctx context.Context, fresh bool, f consumer) error {
 }
 
 // readWindow reads the groups of the window that are not done, then ends the window.
-func (r *Reader) readWindow(ctx context.Context, fresh bool, f consumer) error {
+func (r *Reader) readWindow(ctx context.Context, fresh bool, f func(worker int, d delivery) error) error {
 	var left []group
 	for _, g := range r.generation.groups {
 		if !r.done[g.key()] {
@@ -166,9 +129,7 @@ func (r *Reader) readWindow(ctx context.Context, fresh bool, f consumer) error {
 	if err := background.Parallel(ctx, len(left), r.cfg.Workers, func(ctx context.Context, i int) error {
 		worker := <-workers
 		defer func() { workers <- worker }()
-		return r.readGroup(ctx, left[i], fresh, func(b *column.Batch, acknowledge func()) error {
-			return f(worker, b, acknowledge)
-		})
+		return r.readGroup(ctx, left[i], fresh, func(d delivery) error { return f(worker, d) })
 	}); err != nil {
 		return err
 	}
