@@ -101,12 +101,12 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 		Scan: tablescan.Config{Workers: x.workers, Checkpoint: saved.Scan},
 	})
 	if err != nil {
-		return adviseNotNull(err)
+		return adviseTarget(err)
 	}
 	x.noteLists(job.Plan())
 	x.noteUntimed(job.Plan())
 	if err := x.copy(ctx, job); err != nil {
-		return adviseNotNull(err)
+		return adviseTarget(err)
 	}
 	x.printCopied(job.Report(), x.now().Sub(began))
 	return nil
@@ -116,9 +116,17 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 // has to write the column, so that elements cannot be written one by one.
 const adviceNotNull = "a column of the target is NOT NULL: --no-times writes whole rows"
 
-func adviseNotNull(err error) error {
-	if errors.Is(err, cql.CodeInvalid) && strings.Contains(err.Error(), "has to be specified as part of this query") {
+// adviceCDC is what to do about a table of ScyllaDB with change data capture, which refuses writes of earlier times.
+const adviceCDC = "the target has change data capture: --no-times writes with the time of now; or enable it after the copy"
+
+// adviseTarget adds what to do about a target that refuses rows with their times.
+func adviseTarget(err error) error {
+	switch {
+	case !errors.Is(err, cql.CodeInvalid):
+	case strings.Contains(err.Error(), "has to be specified as part of this query"):
 		return advise(err, adviceNotNull)
+	case strings.Contains(err.Error(), "cdc: attempted to get a stream from an earlier generation"):
+		return advise(err, adviceCDC)
 	}
 	return err
 }
