@@ -34,6 +34,9 @@ func TestIsConditional(t *testing.T) {
 		"INSERT INTO t (gif, iffy, ifs, x_if, if1) VALUES (?, ?, ?, ?, ?)": false,
 		"INSERT INTO t (k) VALUES (:if)":                                   false,
 		"SELECT v FROM t WHERE k = ? IF":                                   false,
+		"DELETE FROM t WHERE k = ? IF EXISTS BYPASS LARGE_DATA_GUARDRAILS": true,
+		"UPDATE t USING TIMEOUT 5s SET v = ? WHERE k = ? IF v = null":      true,
+		"PRUNE MATERIALIZED VIEW v WHERE k = 1":                            false,
 		"CREATE TABLE IF NOT EXISTS t (k int PRIMARY KEY)":                 false,
 		"INSERT INTO t (k) VALUES ('unfinished IF NOT EXISTS":              false,
 		"'": false, `"`: false, "$$": false, "--": false, "/*": false, "": false, "INSERT": false, "é IF": false,
@@ -73,22 +76,27 @@ func TestFirstWord(t *testing.T) {
 	require.False(t, IsUse("USER"))
 	require.True(t, IsPreparable("delete from t"))
 	require.False(t, IsPreparable("CREATE TABLE t (k int PRIMARY KEY)"))
+	require.False(t, IsPreparable("PRUNE MATERIALIZED VIEW v"))
+	require.False(t, IsSelect("LIST EFFECTIVE SERVICE LEVEL OF r"))
 }
 
 func TestBindMarkers(t *testing.T) {
 	for text, want := range map[string][]string{
-		"UPDATE t SET name = ? WHERE id = ? IF name = ?":                         {"", "", ""},
-		"UPDATE t SET name = :new WHERE id = :id IF name=:old":                   {"new", "id", "old"},
-		`SELECT v FROM t WHERE k = :"My ""Key""" AND c IN :list LIMIT :n`:        {`My "Key"`, "list", "n"},
-		"INSERT INTO t (a, b) VALUES (:a,?) USING TTL :ttl":                      {"a", "", "ttl"},
-		"INSERT INTO t (a) VALUES ('? :a') -- ? :b\n IF NOT EXISTS /* ? */ // ?": nil,
-		`SELECT "?", ":x" FROM t WHERE k = $$?$$ AND c = ?`:                      {""},
-		"UPDATE t SET m = {'a': ?, 'b' : :b, ?: 1, :k : :v, 1:true, (x):?}":      {"", "b", "", "k", "v", ""},
-		"UPDATE t SET u = {street:'x', number: ?, at: now(), zip /* : */ :zip}":  {""},
-		"UPDATE t SET s = {:a, ?}, l = [:b, ?], m[?] = ?":                        {"a", "", "b", "", "", ""},
-		"UPDATE t SET s = {1} WHERE k IN (:a)":                                   {"a"},
-		"SELECT '":                                                               nil,
-		":":                                                                      nil, ":?": {""}, "::a": {"a"}, `:"`: {""}, "}:a": {"a"}, "": nil,
+		"UPDATE t SET name = ? WHERE id = ? IF name = ?":                                        {"", "", ""},
+		"UPDATE t SET name = :new WHERE id = :id IF name=:old":                                  {"new", "id", "old"},
+		`SELECT v FROM t WHERE k = :"My ""Key""" AND c IN :list LIMIT :n`:                       {`My "Key"`, "list", "n"},
+		"INSERT INTO t (a, b) VALUES (:a,?) USING TTL :ttl":                                     {"a", "", "ttl"},
+		"INSERT INTO t (a) VALUES ('? :a') -- ? :b\n IF NOT EXISTS /* ? */ // ?":                nil,
+		`SELECT "?", ":x" FROM t WHERE k = $$?$$ AND c = ?`:                                     {""},
+		"UPDATE t SET m = {'a': ?, 'b' : :b, ?: 1, :k : :v, 1:true, (x):?}":                     {"", "b", "", "k", "v", ""},
+		"UPDATE t SET u = {street:'x', number: ?, at: now(), zip /* : */ :zip}":                 {""},
+		"UPDATE t SET s = {:a, ?}, l = [:b, ?], m[?] = ?":                                       {"a", "", "b", "", "", ""},
+		"UPDATE t SET s = {1} WHERE k IN (:a)":                                                  {"a"},
+		"SELECT k FROM t WHERE BM25(v, ?) > 0 ORDER BY BM25(v, :words) LIMIT ? USING TIMEOUT ?": {"", "words", "", ""},
+		"SELECT k FROM t ORDER BY ANN(v, :near) LIMIT 5 BYPASS CACHE":                           {"near"},
+		"ALTER KEYSPACE ks WITH replication = {'dc': ['r1', 'r2']}":                             nil,
+		"SELECT '": nil,
+		":":        nil, ":?": {""}, "::a": {"a"}, `:"`: {""}, "}:a": {"a"}, "": nil,
 	} {
 		require.Equal(t, want, BindMarkers(text), text)
 	}

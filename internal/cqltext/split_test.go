@@ -29,6 +29,9 @@ func TestSplit(t *testing.T) {
 			"BEGIN UNLOGGED BATCH USING TIMESTAMP 1 INSERT INTO t; UPDATE t; APPLY BATCH", "SELECT batch FROM t",
 		},
 		"SELECT 'open; string": {"SELECT 'open; string"},
+		"CREATE ROLE r WITH HASHED PASSWORD = 'a;b' AND LOGIN = true; ALTER TABLE t TTL NULL; /* CREATE TABLE l; */\nLIST ROLES": {
+			"CREATE ROLE r WITH HASHED PASSWORD = 'a;b' AND LOGIN = true", "ALTER TABLE t TTL NULL", "LIST ROLES",
+		},
 	} {
 		statements, rest := Split(script)
 		require.Equal(t, want, append(statements, rest), script)
