@@ -7,7 +7,10 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"math"
 	"net"
@@ -365,8 +368,70 @@ func secretConfig(log *writeLog, dial func(ctx context.Context, network, addr st
 	}
 }
 
-// TestDriverConfigHasNoSecret puts a secret into each field that takes one, and looks for it in the report and in all
-// bytes of a session whose server asks for no password.
+// secretCompressor is a Compressor of the program with a secret.
+type secretCompressor struct {
+	cql.Compressor
+
+	Secret string
+}
+
+// secretValues have a value of the program with a secret for each interface of the configuration.
+var secretValues = []any{
+	&secretPolicy{secret},
+	dialerOfProgram{secret},
+	secretDialer{Secret: secret},
+	secretCompressor{LZ4Compressor{}, secret},
+	PasswordAuthenticator{Username: secret, Password: secret, AllowedAuthenticators: []string{secret}},
+}
+
+// fillSecrets sets what may have a secret in v, a part of a configuration: texts and bytes, functions, and interfaces.
+// Of other packages it fills crypto/tls only.
+func fillSecrets(t *testing.T, path string, v reflect.Value) {
+	t.Helper()
+	home := reflect.TypeFor[ClusterConfig]().PkgPath()
+	switch typ := v.Type(); typ.Kind() {
+	case reflect.String:
+		v.SetString(secret)
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			if f := typ.Field(i); f.IsExported() && (typ.PkgPath() == home || typ.PkgPath() == "crypto/tls") {
+				fillSecrets(t, path+"."+f.Name, v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if typ.Elem().Kind() == reflect.Uint8 {
+			v.SetBytes([]byte(secret))
+			return
+		}
+		v.Set(reflect.MakeSlice(typ, 1, 1))
+		fillSecrets(t, path+"[0]", v.Index(0))
+	case reflect.Map:
+		key, value := reflect.New(typ.Key()).Elem(), reflect.New(typ.Elem()).Elem()
+		fillSecrets(t, path+" key", key)
+		fillSecrets(t, path+" value", value)
+		v.Set(reflect.MakeMap(typ))
+		v.SetMapIndex(key, value)
+	case reflect.Pointer:
+		v.Set(reflect.New(typ.Elem()))
+		fillSecrets(t, path, v.Elem())
+	case reflect.Func:
+		v.Set(reflect.MakeFunc(typ, func([]reflect.Value) (results []reflect.Value) {
+			for i := range typ.NumOut() {
+				results = append(results, reflect.Zero(typ.Out(i)))
+			}
+			return results
+		}))
+	case reflect.Interface:
+		i := slices.IndexFunc(secretValues, func(x any) bool { return reflect.TypeOf(x).Implements(typ) })
+		if i >= 0 {
+			v.Set(reflect.ValueOf(secretValues[i]))
+		}
+		require.True(t, i >= 0 || !strings.HasPrefix(typ.PkgPath(), home), "%s: add a value to secretValues for %v", path, typ)
+	}
+}
+
+// TestDriverConfigHasNoSecret looks for a secret in all bytes of a session whose server asks for no password, and in
+// the report of a configuration with the secret in each field that takes one.
 func TestDriverConfigHasNoSecret(t *testing.T) {
 	c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
 	log := &writeLog{}
@@ -382,17 +447,21 @@ func TestDriverConfigHasNoSecret(t *testing.T) {
 	require.Contains(t, string(sent), "*vecql.secretPolicy")
 	require.NotContains(t, string(sent), secret)
 
-	certificate := tls.Certificate{Certificate: [][]byte{[]byte(secret)}, PrivateKey: []byte(secret)}
-	report, text := reportOf(t, func(c *ClusterConfig) {
-		hosts := c.Hosts
-		*c = cfg
-		c.Hosts = append(hosts, secret)
-		c.Keyspace, c.Nodes.ClusterName, c.Protocol.CQLVersion = secret, secret, secret
-		c.Protocol.ApplicationInfo = ApplicationInfo{secret, secret, secret}
-		c.TLS = &tls.Config{ServerName: secret, Certificates: []tls.Certificate{certificate}, NextProtos: []string{secret}, MinVersion: tls.VersionTLS13}
-	})
-	require.NotEmpty(t, report)
-	require.NotContains(t, text, secret)
+	for _, absent := range []string{"Dialer", "HostDialer"} { // with a HostDialer the report has no TLS
+		var all ClusterConfig
+		fillSecrets(t, "ClusterConfig", reflect.ValueOf(&all).Elem())
+		require.Equal(t, secret, string(all.TLS.Certificates[0].Certificate[0]))
+		reflect.ValueOf(&all.Pool).Elem().FieldByName(absent).SetZero()
+		effective, _ := all.withDefaults() // not valid: fields exclude each other
+		text := effective.driverConfig()
+		require.Equal(t, absent == "HostDialer", strings.Contains(text, `"tls"`))
+		require.Contains(t, text, "*vecql.secretPolicy")
+		for _, form := range []string{
+			secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret)), fmt.Sprint([]byte(secret)),
+		} {
+			require.NotContains(t, text, form)
+		}
+	}
 }
 
 // TestDriverConfigIsSent: the control connection sends the report, no other connection does, and one option disables
