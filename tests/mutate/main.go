@@ -292,7 +292,7 @@ func goTest(t testRun, overlay string, timeout time.Duration) (failed bool, out 
 
 // report prints a table by promise and every mutation that was not caught.
 func report(all []*mutation, outcomes []outcome) error {
-	const promises = 13
+	const promises = 14
 	var planted, found [promises + 1]int
 	var lines []string
 	bad := 0

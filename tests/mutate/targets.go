@@ -45,6 +45,7 @@ var targets = []target{
 	{"stats", "stats", nil, []string{"stats"}, []string{"."}},
 	{"bulk", "bulk", nil, []string{"bulk"}, []string{"cmd/vecql/internal/tool"}},
 	{"tablescan", "tablescan", nil, []string{"tablescan"}, []string{"pipe", "cmd/vecql/internal/tool"}},
+	{"cdc", "cdc", nil, []string{"cdc"}, nil},
 	{"parquetscan", "parquetscan", nil, []string{"parquetscan"}, []string{"pipe", "cmd/vecql/internal/rowfile"}},
 	room("buffer"),
 	room("chunk"),
