@@ -69,10 +69,10 @@ func (r *Reader) known(g group) map[string]position {
 
 // An attempt reads the window of a group from its first row that is not acknowledged.
 type attempt struct {
-	reader *Reader
-	known  map[string]position // acknowledged before the attempt
-	carry  *column.Batch       // the begin of a change whose other rows follow; nil means none
-	pass   func(delivery) error
+	reader  *Reader
+	known   map[string]position // acknowledged before the attempt
+	carry   *column.Batch       // the begin of a change whose other rows follow; nil means none
+	pass    func(delivery) error
 	columns []cql.ColumnInfo // of the rows to pass next
 }
 

@@ -65,7 +65,7 @@ type decoder struct {
 	cell   []byte
 }
 
-// A field is a field of the struct with its column.
+// A field stores a column in a field of the struct.
 type field struct {
 	index  []int
 	column cql.ColumnInfo
