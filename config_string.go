@@ -236,9 +236,11 @@ func (c *ClusterConfig) connectionObject() object {
 	return o
 }
 
-// policyValue returns a policy, or the struct that it points to.
+// policyValue returns a policy, or the struct of this package that it points to. A type of the program stays a pointer:
+// its requests may change it meanwhile.
 func policyValue(policy any) any {
-	if v := reflect.ValueOf(policy); v.Kind() == reflect.Pointer && !v.IsNil() {
+	own := reflect.TypeFor[TokenAwarePolicy]().PkgPath()
+	if v := reflect.ValueOf(policy); v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem().PkgPath() == own {
 		return v.Elem().Interface()
 	}
 	return policy

@@ -156,3 +156,12 @@ func TestConfigString(t *testing.T) {
 	require.Equal(t, cfg.String(), fmt.Sprintf("%v", &cfg))
 	require.Equal(t, "none", settingText((*tls.Config)(nil)))
 }
+
+// TestPolicyValue: the policy of a program is not copied, because requests may change it meanwhile.
+func TestPolicyValue(t *testing.T) {
+	own := &bytes.Buffer{}
+	require.Same(t, own, policyValue(own))
+	require.Equal(t, RoundRobinPolicy{}, policyValue(&RoundRobinPolicy{}))
+	require.Equal(t, (*RoundRobinPolicy)(nil), policyValue((*RoundRobinPolicy)(nil)))
+	require.Nil(t, policyValue(nil))
+}
