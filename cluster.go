@@ -110,7 +110,7 @@ func (k *cluster) contacts(ctx context.Context) ([]string, error) {
 }
 
 // setView installs the snapshot of a view, starts the pools of new nodes, drains the pools of removed nodes. Nodes are
-// identified by host id; a pool survives a change of address. Calls do not overlap.
+// identified by host id; a pool survives a change of address, and a change of the host id. Calls do not overlap.
 func (k *cluster) setView(view clusterView) {
 	k.peers.expect(view.clusterName)
 	k.setRoutes(&view)
@@ -118,7 +118,10 @@ func (k *cluster) setView(view clusterView) {
 	for _, n := range nodes {
 		addr := n.info.Address
 		k.movePool(n) // also a new one: its route may have changed since
-		switch prev := old.nodeByID(n.info.ID); {
+		switch prev := old.same(n); {
+		case prev != nil && prev.info.ID != n.info.ID:
+			k.log.Info("node has another host id", "node", addr, "host_id", n.info.ID, "from", prev.info.ID)
+			n.pool.retryNow()
 		case prev != nil:
 			n.pool.revive()
 		case len(old.nodes) > 0: // for the first view, connect fills the pools and returns their errors
@@ -127,7 +130,7 @@ func (k *cluster) setView(view clusterView) {
 		}
 	}
 	for _, prev := range old.nodes {
-		if k.topo.Load().nodeByID(prev.info.ID) == nil {
+		if k.topo.Load().same(prev) == nil {
 			k.log.Info("node removed", "node", prev.info.Address, "host_id", prev.info.ID)
 			k.wg.Go(func() { k.drainPool(prev.pool) })
 		}
@@ -159,17 +162,26 @@ func (k *cluster) swapTopology(view clusterView) (old *topology, nodes []*node) 
 		if n.excluded {
 			continue
 		}
-		if prev := old.nodeByID(n.info.ID); prev != nil {
-			n.pool = prev.pool
-		} else {
-			n.pool = k.newPool(n.info)
-		}
+		n.pool = k.poolOf(n.info, view.nodes, old)
 		nodes = append(nodes, n)
 	}
 	topo := newTopology(nodes, &view, &k.routing)
+	topo.setFormer()
 	k.topo.Store(topo)
 	topo.followTablets(old)
 	return old, nodes
+}
+
+// poolOf returns the pool of a node of a view: the pool that the node has in the old snapshot, else a new one.
+func (k *cluster) poolOf(h *cql.Host, view []*node, old *topology) *pool {
+	if prev := old.nodeByID(h.ID); prev != nil {
+		return prev.pool
+	}
+	if prev := old.renamed(h, view); prev != nil {
+		prev.pool.rename(h.ID)
+		return prev.pool
+	}
+	return k.newPool(h)
 }
 
 // drainPool closes the pool of a removed node once its requests have ended.

@@ -87,11 +87,8 @@ func (e keyspaceStartError) Unwrap() []error { return []error{e.err, ErrNoConnec
 // newPool returns the pool of a node. The caller starts it.
 func (k *cluster) newPool(h *cql.Host) *pool {
 	return newPool(k.ctx, k.addrOf(h), poolConfig{
-		size: k.cfg.Pool.NumConns, shardPort: k.shardPort, policy: k.cfg.Pool.ReconnectionPolicy, drainTimeout: k.cfg.Timeout,
-		changed: k.nodesChanged, log: k.log.With("host_id", h.ID),
-		dial: func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
-			return k.dialNode(ctx, h.ID, to, hooks)
-		},
+		host: h.ID, size: k.cfg.Pool.NumConns, dial: k.dialNode, shardPort: k.shardPort,
+		policy: k.cfg.Pool.ReconnectionPolicy, changed: k.nodesChanged, drainTimeout: k.cfg.Timeout, log: k.log,
 	})
 }
 
@@ -113,7 +110,7 @@ func (k *cluster) dialControl(ctx context.Context, addr string, onEvent func(any
 	if len(events) > 0 {
 		initial = func(ctx context.Context, c *conn.Conn) error { return conn.Register(ctx, c, events) }
 	}
-	return k.dialVerified(ctx, cfg, to.addr, cql.UUID{}, initial)
+	return k.dialVerified(ctx, cfg, to, initial)
 }
 
 // controlHost returns the node that a control connection to an address is dialed for. A contact point has the address
@@ -136,8 +133,9 @@ func (k *cluster) addDriverConfig(options map[string]string) {
 	}
 }
 
-// dialNode opens a connection to the node with that id and sets the session's keyspace on it.
-func (k *cluster) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
+// dialNode opens a connection to the node with the host id of to and sets the session's keyspace on it.
+func (k *cluster) dialNode(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.Conn, error) {
+	id := to.ids.now
 	if k.routes != nil { // the pool may not have the new route yet: its address may be the announced one
 		var err error
 		if to.addr, err = k.routes.addrOf(id); err != nil {
@@ -150,7 +148,7 @@ func (k *cluster) dialNode(ctx context.Context, id cql.UUID, to dialTarget, hook
 	if k.cfg.Keyspace != "" {
 		initial = k.useKeyspace
 	}
-	c, err := k.dialVerified(ctx, cfg, to.addr, id, initial)
+	c, err := k.dialVerified(ctx, cfg, to, initial)
 	if err == nil {
 		k.noteFeatures(&c.Features)
 	}

@@ -164,7 +164,8 @@ func (n *notifier) call(f func()) {
 	f()
 }
 
-// reportHosts reports the differences between the reported and the current state of nodes.
+// reportHosts reports the differences between the reported and the current state of nodes. A node that has another host
+// id is added next to its removal: a policy that follows the reports lacks one node at a time.
 func (n *notifier) reportHosts() {
 	topo := n.s.topo.Load()
 	for id, old := range n.reported {
@@ -176,20 +177,28 @@ func (n *notifier) reportHosts() {
 			n.reportHost(NodeDown, old.info)
 		}
 		n.reportHost(NodeRemoved, old.info)
+		if i := topo.find(id); i >= 0 {
+			n.reportNode(topo.nodes[i])
+		}
 	}
 	for _, node := range topo.nodes {
-		old, known := n.reported[node.info.ID]
-		if !known {
-			n.reportHost(NodeAdded, node.info)
-		}
-		now := reportedHost{info: node.info, up: node.pool.isUp()}
-		n.reported[node.info.ID] = now
-		switch {
-		case now.up && !old.up:
-			n.reportHost(NodeUp, now.info)
-		case !now.up && old.up:
-			n.reportHost(NodeDown, now.info)
-		}
+		n.reportNode(node)
+	}
+}
+
+// reportNode reports the difference between the reported and the current state of a node.
+func (n *notifier) reportNode(node *node) {
+	old, known := n.reported[node.info.ID]
+	if !known {
+		n.reportHost(NodeAdded, node.info)
+	}
+	now := reportedHost{info: node.info, up: node.pool.isUp()}
+	n.reported[node.info.ID] = now
+	switch {
+	case now.up && !old.up:
+		n.reportHost(NodeUp, now.info)
+	case !now.up && old.up:
+		n.reportHost(NodeDown, now.info)
 	}
 }
 

@@ -20,6 +20,13 @@ import (
 // USE and REGISTER do not wait for its answer, so that verification adds no round trip to a connection that sends one
 // of them, or registers for the end of the server. ScyllaDB sends its host id in SUPPORTED; a connection to the
 // expected node then needs no question.
+//
+// A node may get another host id while it runs: from the transactional metadata of Cassandra 6. For seconds the rows of
+// its peers have the new id while the node answers with the old one, or the other way around. The rows, which come from
+// a verified server, decide. When they have another id for a node at its address and in its place in the ring
+// (topology.renamed), the node keeps its pool, whose dials accept both ids until one is answered with the new id.
+// Before that, a server with another id at the address may belong to a restored copy of the cluster, which has the same
+// name and tokens: dials refuse it. Open connections stay, because only new ones may lead to another server.
 
 // peers contains the expected cluster and what was logged about others.
 type peers struct {
@@ -87,18 +94,18 @@ func (p *peers) firstUnverified() bool {
 	return first
 }
 
-// dialVerified opens a connection to the node of that id, zero means any node of the cluster, and calls initial on it,
+// dialVerified opens a connection to a node, or to any node of the cluster without host ids, and calls initial on it,
 // which may be nil. A server that is definitely another one is refused with a *PeerError.
-func (k *cluster) dialVerified(ctx context.Context, cfg *conn.Config, addr string, id cql.UUID,
+func (k *cluster) dialVerified(ctx context.Context, cfg *conn.Config, to dialTarget,
 	initial func(context.Context, *conn.Conn) error,
 ) (*conn.Conn, error) {
-	want := Peer{ClusterName: k.peers.expected(), HostID: id}
+	want, before := Peer{ClusterName: k.peers.expected(), HostID: to.ids.now}, to.ids.before
 	if k.cfg.Nodes.LoadBalanced || k.cfg.Nodes.DisableInitialHostLookup {
 		want.HostID = cql.UUID{}
 	}
 	cfg.Prepare = func(ctx context.Context, c *conn.Conn) error {
 		if initial == nil && !c.Features.Graceful {
-			return k.verify(ctx, c, want)
+			return k.verify(ctx, c, want, before)
 		}
 		var failure, unregistered error
 		var wg sync.WaitGroup
@@ -108,27 +115,28 @@ func (k *cluster) dialVerified(ctx context.Context, cfg *conn.Config, addr strin
 		if c.Features.Graceful {
 			wg.Go(func() { unregistered = conn.RegisterShutdown(ctx, c) })
 		}
-		err := k.verify(ctx, c, want)
+		err := k.verify(ctx, c, want, before)
 		wg.Wait()
 		return cmp.Or(err, failure, unregistered) // the first is the cause of the others
 	}
-	c, err := k.dialObserved(ctx, cfg, addr)
+	c, err := k.dialObserved(ctx, cfg, to.addr)
 	var wrong *PeerError
 	switch {
-	case err == nil && id != (cql.UUID{}):
-		k.peers.accept(addr)
+	case err == nil && to.ids.now != (cql.UUID{}):
+		k.peers.accept(to.addr)
 	case errors.As(err, &wrong):
 		k.counters.wrongPeers.Add(1)
 		if k.peers.refuse(wrong) {
-			k.log.Warn("peer refused", "node", addr, "err", wrong)
+			k.log.Warn("peer refused", "node", to.addr, "err", wrong)
 			k.control.refreshSoon() // the known addresses may be stale
 		}
 	}
 	return c, err
 }
 
-// verify returns a *PeerError if the server of c is definitely not the wanted one.
-func (k *cluster) verify(ctx context.Context, c *conn.Conn, want Peer) error {
+// verify returns a *PeerError if the server of c is definitely not the wanted one. The wanted node may have another
+// host id, before; zero means none. verify stores the answered host id in c.
+func (k *cluster) verify(ctx context.Context, c *conn.Conn, want Peer, before cql.UUID) error {
 	if want == (Peer{}) || want.HostID != (cql.UUID{}) && want.HostID == c.Features.HostID {
 		return nil
 	}
@@ -139,8 +147,9 @@ func (k *cluster) verify(ctx context.Context, c *conn.Conn, want Peer) error {
 	if c.Features.HostID != (cql.UUID{}) {
 		got.HostID = c.Features.HostID
 	}
+	c.Features.HostID = got.HostID
 	wrong := &PeerError{Address: c.Addr(), Want: want, Got: got}
-	if wrong.WrongCluster() || wrong.wrongNode() {
+	if wrong.WrongCluster() || wrong.wrongNode() && got.HostID != before {
 		return wrong
 	}
 	compared := want.ClusterName != "" && got.ClusterName != "" ||

@@ -68,7 +68,8 @@ type NodeChange struct {
 type NodeChangeKind uint8
 
 // The kinds of changes. A node is up if the session has a connection to it; the state that servers report does not
-// count. Nodes are identified by host id; a change of address is not reported.
+// count. Nodes are identified by host id: a change of address is not reported, and a node that gets another host id is
+// removed and added.
 const (
 	NodeAdded   NodeChangeKind = iota // has joined the cluster since the start of the session, which has no connection yet
 	NodeUp                            // the session has a connection to the node

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/stats"
@@ -29,10 +30,17 @@ const (
 
 // dialTarget is the target of a dial.
 type dialTarget struct {
-	addr   string // of the node
-	port   uint16 // the shard-aware port to dial in place of that in addr; 0 means none
-	shard  int32  // the shard to reach through port
+	addr   string  // of the node
+	ids    hostIDs // of its server
+	port   uint16  // the shard-aware port to dial in place of that in addr; 0 means none
+	shard  int32   // the shard to reach through port
 	shards int32
+}
+
+// hostIDs are the host ids by which a server is known as the node of a pool.
+type hostIDs struct {
+	now    cql.UUID // zero means any
+	before cql.UUID // until a new connection is answered with now: the id that the node had; zero means none
 }
 
 // dialFunc opens one ready connection: dialed, authenticated, verified, with its keyspace set.
@@ -40,7 +48,8 @@ type dialFunc func(ctx context.Context, to dialTarget, hooks conn.Hooks) (*conn.
 
 // poolConfig configures a pool.
 type poolConfig struct {
-	size int // connections to a node; see perShard for one with shards
+	host cql.UUID // host id of the node before the first rename
+	size int      // connections to a node; see perShard for one with shards
 	dial dialFunc
 	// returns the shard-aware port of a connection's node; 0 means none; nil means that no node has one
 	shardPort    func(c *conn.Conn) uint16
@@ -62,6 +71,7 @@ type pool struct {
 
 	mu      sync.Mutex
 	addr    string
+	ids     hostIDs
 	state   poolState
 	failing bool               // the last attempt failed and was logged
 	lost    bool               // the end of the last connection was logged, and there is no other since
@@ -120,6 +130,7 @@ func newPoolView(conns []*conn.Conn) *poolView {
 // newPool returns the pool of a node at addr. The pool does not dial before refill.
 func newPool(ctx context.Context, addr string, cfg poolConfig) *pool {
 	p := &pool{cfg: cfg, addr: addr, wake: make(chan struct{}, 1), firstDone: make(chan struct{})}
+	p.ids.now = cfg.host
 	p.backoff = background.Backoff{First: reconnectMin, Most: reconnectMax, Forget: shortLivedForget}
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	p.drainCtx, p.forceClose = context.WithCancel(context.Background())
@@ -202,7 +213,7 @@ type poolNote struct {
 
 // note adds a record for unlock to log. Callers hold p.mu.
 func (p *pool) note(level slog.Level, message string, args ...any) {
-	p.notes = append(p.notes, poolNote{level, message, args})
+	p.notes = append(p.notes, poolNote{level, message, append([]any{"host_id", p.ids.now}, args...)})
 }
 
 // unlock unlocks p.mu and logs the records added under it.
@@ -254,7 +265,7 @@ func (p *pool) move(addr string) {
 		return
 	}
 	p.note(slog.LevelInfo, "node has another address", "node", addr, "from", p.addr)
-	p.addr = addr
+	p.addr, p.ids.before = addr, cql.UUID{}
 	p.resetPorts()
 	if p.abandon != nil {
 		p.abandon()
@@ -264,12 +275,28 @@ func (p *pool) move(addr string) {
 	p.retryNow()
 }
 
+// rename sets another host id of the node. Connections stay. The server at the address may have the new id already, or
+// only some time later.
+func (p *pool) rename(id cql.UUID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ids = hostIDs{now: id, before: p.ids.now}
+}
+
+// idBefore returns the host id that the node had before it got another one, zero if it has none or a new connection was
+// answered with the other one.
+func (p *pool) idBefore() cql.UUID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ids.before
+}
+
 // step returns the next action of the filling goroutine: dial to, wait, or end because nothing is missing or the pool
 // is stopped.
 func (p *pool) step(now time.Time) (to dialTarget, wait time.Duration, end bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	to = dialTarget{addr: p.addr}
+	to = dialTarget{addr: p.addr, ids: p.ids}
 	v := p.open.Load()
 	if p.worn != nil {
 		v = newPoolView(p.without(p.worn))
@@ -331,7 +358,7 @@ func (p *pool) fill() {
 func (p *pool) settle(to dialTarget, err error, attempts int) bool {
 	p.mu.Lock()
 	defer p.unlock()
-	moved := p.addr != to.addr || p.ctx.Err() != nil // the outcome no longer matters
+	moved := p.addr != to.addr || p.ids.now != to.ids.now || p.ctx.Err() != nil // the outcome no longer matters
 	if err == nil || moved {
 		if err == nil && (p.failing || p.lost) {
 			p.failing, p.lost = false, false
@@ -427,6 +454,9 @@ func (p *pool) add(to dialTarget) error {
 		p.live = append(p.live, c)
 		p.install(c, to)
 		p.err = nil
+		if c.Features.HostID == p.ids.now {
+			p.ids.before = cql.UUID{}
+		}
 	}
 	p.unlock()
 	if err != nil && c != nil {

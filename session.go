@@ -132,8 +132,9 @@ func (s *Session) GetHosts() []*cql.Host {
 
 // IsUp reports whether a connection to a node of the cluster takes requests.
 func (s *Session) IsUp(host *cql.Host) bool {
-	n := s.topo.Load().nodeByID(host.ID)
-	return n != nil && n.pool.isUp()
+	topo := s.topo.Load()
+	i := topo.find(host.ID)
+	return i >= 0 && topo.nodes[i].pool.isUp()
 }
 
 // AwaitSchemaAgreement blocks until all nodes that are up report the same schema version. It returns ErrSchemaAgreement

@@ -46,6 +46,7 @@ func (n *node) String() string { return n.info.String() }
 type topology struct {
 	nodes     []*node              // by host id
 	ids       []cql.UUID           // ids of nodes, in the same order
+	former    map[cql.UUID]*node   // nodes by pool.idBefore, when the snapshot was built; nil means none
 	usable    []*node              // nodes that requests may go to, the nearest first
 	hosts     []*cql.Host          // hosts of usable
 	members   []*node              // all nodes of the view, in its order
@@ -273,6 +274,64 @@ func (t *topology) indexOf(id cql.UUID) int {
 		}
 	}
 	return -1
+}
+
+// same returns the node of t that is the node n of another snapshot, nil if there is none: by its host id, else by its
+// pool, which it keeps when it gets another host id.
+func (t *topology) same(n *node) *node {
+	if known := t.nodeByID(n.info.ID); known != nil {
+		return known
+	}
+	if i := slices.IndexFunc(t.nodes, func(other *node) bool { return other.pool == n.pool }); i >= 0 {
+		return t.nodes[i]
+	}
+	return nil
+}
+
+// find is indexOf, and finds a node also by the host id that it had before it got another one: requests and policies of
+// the program may still have that id.
+func (t *topology) find(id cql.UUID) int {
+	i := t.indexOf(id)
+	if i >= 0 || t.former == nil {
+		return i
+	}
+	if n := t.former[id]; n != nil && n.pool.idBefore() == id {
+		return t.indexOf(n.info.ID)
+	}
+	return -1
+}
+
+// setFormer sets former.
+func (t *topology) setFormer() {
+	for _, n := range t.nodes {
+		if id := n.pool.idBefore(); id != (cql.UUID{}) {
+			if t.former == nil {
+				t.former = map[cql.UUID]*node{}
+			}
+			t.former[id] = n
+		}
+	}
+}
+
+// renamed returns the node of t that has got the host id of h, a new node of a view; nil means none. It has the address
+// and the place in the ring of h, which no other node of the view has, and the view lacks its id. A node that replaces
+// a dead one at its address and in its place looks the same; the requests for that place are right for both.
+func (t *topology) renamed(h *cql.Host, view []*node) *node {
+	if len(h.Tokens) == 0 {
+		return nil
+	}
+	for _, old := range t.nodes {
+		if !sharePlace(old.info, h) || old.info.ClusterName != h.ClusterName || old.info.Partitioner != h.Partitioner {
+			continue
+		}
+		if slices.ContainsFunc(view, func(n *node) bool {
+			return n.info.ID == old.info.ID || n.info != h && sharePlace(n.info, h)
+		}) {
+			return nil
+		}
+		return old
+	}
+	return nil
 }
 
 // lastErrors joins the errors of the nodes' last attempts to connect.

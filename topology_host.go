@@ -198,8 +198,11 @@ func (r *hostRows) replace(keys []netip.Addr, read []*cql.Host) (next *hostRows,
 }
 
 // samePlace reports whether two rows describe one node, at one address and one place in the ring.
-func samePlace(a, b *cql.Host) bool {
-	return a.ID == b.ID && a.Address == b.Address && a.DataCenter == b.DataCenter && a.Rack == b.Rack &&
+func samePlace(a, b *cql.Host) bool { return a.ID == b.ID && sharePlace(a, b) }
+
+// sharePlace reports whether two rows describe nodes at one address and one place in the ring.
+func sharePlace(a, b *cql.Host) bool {
+	return a.Address == b.Address && a.DataCenter == b.DataCenter && a.Rack == b.Rack &&
 		slices.Equal(a.Tokens, b.Tokens) && isWhole(a) == isWhole(b)
 }
 

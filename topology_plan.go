@@ -133,7 +133,7 @@ func (t *topology) startPlan(p *queryPlan, target *planTarget) {
 	rules := &t.routing.rules
 	if target.host != (cql.UUID{}) {
 		p.order = tabletOnly
-		if i := t.indexOf(target.host); i >= 0 {
+		if i := t.find(target.host); i >= 0 {
 			p.tablet[0], p.tabletCount = tabletReplica{int32(i), shardOn(t.tabletOf(target), target.host)}, 1
 		}
 		return
@@ -494,7 +494,8 @@ func (p *queryPlan) nextPicked() candidate {
 			p.picked.left = 0
 			return candidate{}
 		}
-		if n := p.topo.nodeByID(selected.Host.ID); n != nil && n.rank >= 0 {
+		if i := p.topo.find(selected.Host.ID); i >= 0 && p.topo.nodes[i].rank >= 0 {
+			n := p.topo.nodes[i]
 			return candidate{node: n, shard: p.tabletShard(n), mark: selected.Mark}
 		}
 	}

@@ -36,7 +36,7 @@ const (
 // machines have fewer processors.
 const maxShards = 1024
 
-// Features are the extensions in use on one connection. They do not change after the handshake. The zero value means
+// Features are the extensions in use on one connection. They do not change after Config.Prepare. The zero value means
 // none.
 type Features struct {
 	Shards    int32 // of the node; 0 means none, or an unknown sharding algorithm
@@ -46,7 +46,7 @@ type Features struct {
 	ShardAwarePort    uint16 // 0 means none
 	ShardAwarePortSSL uint16
 
-	HostID        cql.UUID // of the node; zero means unknown
+	HostID        cql.UUID // of the node, unless SUPPORTED has it, Config.Prepare may set it; zero means unknown
 	lwtMask       uint32   // metadata flags that mark a conditional prepared statement; 0 means unknown
 	RateLimitCode int32    // of the rate limit error; 0 means none
 	tabletsV1     bool     // responses carry tablets
