@@ -72,7 +72,42 @@ func Shared(ctx context.Context) (*Server, error) {
 	if use.server != nil {
 		return use.server, nil
 	}
-	version, err := VersionOf("")
+	s, err := sharedOf("")
+	if err != nil {
+		return nil, err
+	}
+	server, lock, err := s.join(ctx, s.launch(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.noteCommand(); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	use.server, use.lock = server, lock
+	return server, nil
+}
+
+// Hold starts the shared server of a version, named as in [Options.Version], unless it runs. The server runs until the
+// result is closed, also between the processes that use it. The program must call [Supervise] first.
+func Hold(ctx context.Context, version string) (io.Closer, error) {
+	if !supported {
+		return nil, ErrUnsupported
+	}
+	s, err := sharedOf(version)
+	if err != nil {
+		return nil, err
+	}
+	_, lock, err := s.join(ctx, s.launch(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return lock, nil
+}
+
+// sharedOf returns the share of a version.
+func sharedOf(version string) (*share, error) {
+	version, err := VersionOf(version)
 	if err != nil {
 		return nil, err
 	}
@@ -80,15 +115,18 @@ func Shared(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cassandra: cache: %w", err)
 	}
-	s := &share{dir: filepath.Join(cache, sharedName(version, sharedOptions)), log: announce}
-	use.server, use.lock, err = s.join(ctx, func() (<-chan struct{}, error) {
-		if _, err := prepareRuntime(ctx, version, s.log); err != nil { // here, so that its progress is visible
+	return &share{dir: filepath.Join(cache, sharedName(version, sharedOptions)), version: version, log: announce}, nil
+}
+
+// launch returns a launcher that prepares the cache in this process, so that its progress is visible.
+func (s *share) launch(ctx context.Context) launcher {
+	return func() (<-chan struct{}, error) {
+		if _, err := prepareRuntime(ctx, s.version, s.log); err != nil {
 			return nil, err
 		}
-		s.log(fmt.Sprintf("cassandra: starting Cassandra %s, one node for all packages; log: %s", version, s.file("log")))
+		s.log(fmt.Sprintf("cassandra: starting Cassandra %s, one node for all packages; log: %s", s.version, s.file("log")))
 		return s.startSupervisor()
-	})
-	return use.server, err
+	}
 }
 
 // announce writes a line to standard error of the go command that runs this test, because go test shows the output of
@@ -117,8 +155,9 @@ func sharedName(version string, o Options) string {
 
 // share is the folder of a shared server.
 type share struct {
-	dir string
-	log func(...any)
+	dir     string
+	version string // of the server
+	log     func(...any)
 }
 
 func (s *share) file(name string) string { return filepath.Join(s.dir, name) }
@@ -138,7 +177,7 @@ func (s *share) startSupervisor() (ended <-chan struct{}, err error) {
 		return nil, fmt.Errorf("cassandra: log of the shared server: %w", err)
 	}
 	defer log.Close()
-	ended, err = startDetached(program, append(os.Environ(), supervisorEnv+"="+s.dir), log)
+	ended, err = startDetached(program, append(os.Environ(), supervisorEnv+"="+s.dir, VersionVariable+"="+s.version), log)
 	if err != nil {
 		return nil, fmt.Errorf("cassandra: start the supervisor: %w", err)
 	}
@@ -163,13 +202,19 @@ func (s *share) join(ctx context.Context, launch launcher) (*Server, *os.File, e
 		lock.Close()
 		return nil, nil, err
 	}
-	if command := goCommand(); command != 0 {
-		if err := os.WriteFile(filepath.Join(s.file("commands"), incarnation(command)), nil, 0o644); err != nil {
-			lock.Close()
-			return nil, nil, fmt.Errorf("cassandra: shared server: %w", err)
-		}
-	}
 	return server, lock, nil
+}
+
+// noteCommand records the go command that runs this process as a user: the server runs from one package to the next.
+func (s *share) noteCommand() error {
+	command := goCommand()
+	if command == 0 {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(s.file("commands"), incarnation(command)), nil, 0o644); err != nil {
+		return fmt.Errorf("cassandra: shared server: %w", err)
+	}
+	return nil
 }
 
 // await returns the server when it is ready.

@@ -24,8 +24,9 @@ import (
 // The shared server with a fake in place of Cassandra. Users, supervisors and the go command are processes of this
 // program.
 
-// roleEnv names the variable that makes this program a process of these tests: "user", "go", or, if supervisorEnv is
-// set too, a supervisor of a fake server. folderEnv names the variable with the folder that they share.
+// roleEnv names the variable that makes this program a process of these tests: "user", "holder" (a program that calls
+// Hold), "go user" or "go holder", or, if supervisorEnv is set too, a supervisor of a fake server. folderEnv names the
+// variable with the folder that they share.
 const (
 	roleEnv   = "VECQL_FAKE_ROLE"
 	folderEnv = "VECQL_FAKE_FOLDER"
@@ -39,12 +40,15 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case os.Getenv(supervisorEnv) != "":
 		exit(s.supervise(context.Background(), startFake(s)))
-	case role == "user":
+	case role == "user", role == "holder":
 		server, lock, err := s.join(context.Background(), s.startSupervisor)
+		if role == "user" && err == nil {
+			err = s.noteCommand()
+		}
 		exit(report(server, err, lock))
-	default: // a go command, which runs a user to its end
+	default: // a go command, which runs a user or a holder to its end
 		cmd := exec.Command(os.Getenv(roleEnv + "_PROGRAM"))
-		cmd.Env = append(os.Environ(), roleEnv+"=user")
+		cmd.Env = append(os.Environ(), roleEnv+"="+strings.TrimPrefix(role, "go "))
 		out, err := cmd.Output() // a user without standard input ends at once
 		exit(report(&Server{Host: strings.TrimSpace(string(out))}, err, nil))
 	}
@@ -104,14 +108,14 @@ func fakeShare(t *testing.T) *share {
 	return s
 }
 
-// start starts a user, or the go command of one.
+// start starts a user, a holder, or the go command of one.
 func (s *share) start(t *testing.T, role string) *user {
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), roleEnv+"="+role, folderEnv+"="+s.dir, roleEnv+"_PROGRAM="+program)
-	if role == "go" { // a process has the name of its file
+	if strings.HasPrefix(role, "go ") { // a process has the name of its file
 		cmd.Path = filepath.Join(t.TempDir(), "go")
 		require.NoError(t, os.Symlink(program, cmd.Path))
 	}
@@ -192,7 +196,7 @@ func TestSharedEndsWithKilledUsers(t *testing.T) {
 // TestSharedOutlivesUsersOfAGoCommand checks that the server runs from one package to the next.
 func TestSharedOutlivesUsersOfAGoCommand(t *testing.T) {
 	s := fakeShare(t)
-	command := s.start(t, "go")
+	command := s.start(t, "go user")
 	server := command.server(t) // its user has ended
 	require.Never(t, func() bool {
 		runs, err := s.supervised()
@@ -203,6 +207,27 @@ func TestSharedOutlivesUsersOfAGoCommand(t *testing.T) {
 	next.end()
 	command.end()
 	s.requireStopped(t)
+}
+
+// TestHold holds the server between the go commands of users. A holder's own go command does not hold it.
+func TestHold(t *testing.T) {
+	s := fakeShare(t)
+	ended := s.start(t, "go holder")
+	server := ended.server(t)
+	s.requireStopped(t)
+	holder := s.start(t, "holder")
+	held := holder.server(t)
+	require.NotEqual(t, server, held)
+	for range 2 {
+		command := s.start(t, "go user")
+		require.Equal(t, held, command.server(t))
+		command.end()
+	}
+	require.Never(t, func() bool {
+		runs, err := s.supervised()
+		return err != nil || !runs
+	}, 5*useCheck, useCheck/10, "the server stopped before the holder ended")
+	holder.end()
 }
 
 func TestSharedAfterKilledSupervisor(t *testing.T) {
