@@ -65,7 +65,11 @@ func TestKilledNode(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	ks := keyspace(t, s, 3)
-	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v %s)", ks, floats(s, dim)))
+	typ := floats(s, dim)
+	if !hasVectors(s) {
+		typ = "frozen<" + typ + ">" // one cell a row, as a vector is; a list has one for each element
+	}
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v %s)", ks, typ))
 
 	began := time.Now()
 	var next, acknowledged, failed atomic.Int64

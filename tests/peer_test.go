@@ -85,7 +85,7 @@ func TestFault37OtherCassandra(t *testing.T) {
 	}
 	configOf := func(c *cassandra.Cluster) *vecql.ClusterConfig {
 		cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
-		cfg.Timeout = 30 * time.Second
+		cfg.Timeout, cfg.Protocol.Version = 30*time.Second, cassandra.Protocol()
 		cfg.Logger = slog.New(slog.NewTextHandler(testWriter{t}, nil))
 		return cfg
 	}

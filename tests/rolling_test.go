@@ -16,6 +16,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/cassandra"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/token"
 )
@@ -152,6 +153,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 	cluster := start(t, threeNodes)
 	cfg := &vecql.ClusterConfig{Hosts: cluster.Hosts()}
+	cfg.Protocol.Version = cassandra.Protocol()
 	cfg.Logger = slog.New(slog.NewTextHandler(testWriter{t}, nil))
 	s := connect(t, cfg)
 	ks := keyspace(t, s, 3)

@@ -441,7 +441,9 @@ func TestUnindexedQuery(t *testing.T) {
 	c, err := cassandra.Start(t.Context(), cassandra.Options{Log: t.Log})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Close()) }()
-	s := connect(t, &vecql.ClusterConfig{Hosts: c.Hosts()})
+	cfg := &vecql.ClusterConfig{Hosts: c.Hosts()}
+	cfg.Protocol.Version = cassandra.Protocol()
+	s := connect(t, cfg)
 	requireOffered(t, productOf(t, s), "TestUnindexedQuery")
 	for i, x := range []float32{0, float32(math.NaN()), 2e17} {
 		ks := fmt.Sprintf("unindexed%d", i)

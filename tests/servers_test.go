@@ -143,6 +143,9 @@ func config(t *testing.T, k kind) *vecql.ClusterConfig {
 	if user, password := login(); user != "" && (k == plainNode || k == secureNode || external() != nil && !k.embedded()) {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: user, Password: password}
 	}
+	if !k.embedded() {
+		cfg.Protocol.Version = cassandra.Protocol()
+	}
 	cfg.Timeout = 30 * time.Second
 	cfg.Logger = slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	return cfg

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,10 @@ const Version = "5.0.9"
 // VersionVariable names the environment variable with the version of nodes whose [Options.Version] is empty, so that
 // the same tests run on each version.
 const VersionVariable = "VECQL_TEST_CASSANDRA"
+
+// ProtocolVariable names the environment variable with the version of the native protocol that tests on servers use, so
+// that the same tests run with each version. Tests of several versions then run with this one alone.
+const ProtocolVariable = "VECQL_TEST_PROTOCOL"
 
 // release is a release line and what its nodes need.
 type release struct {
@@ -111,6 +116,17 @@ func VersionOf(version string) (string, error) {
 func HasVectors() bool {
 	version, err := VersionOf("")
 	return err == nil && version >= "5"
+}
+
+// Protocol returns the protocol version of [ProtocolVariable]: 0 for the latest of driver and server, -1, which drivers
+// refuse, for what is no number.
+func Protocol() int {
+	text := os.Getenv(ProtocolVariable)
+	version, err := strconv.Atoi(text)
+	if text != "" && err != nil {
+		return -1
+	}
+	return version
 }
 
 // Lines returns the release lines, the oldest first.

@@ -70,7 +70,7 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	cfg := &vecql.ClusterConfig{Hosts: strings.Split(os.Getenv("VECQL_TEST_HOSTS"), ",")}
-	cfg.Timeout = 60 * time.Second
+	cfg.Timeout, cfg.Protocol.Version = 60*time.Second, cassandra.Protocol()
 	if os.Getenv("VECQL_TEST_HOSTS") == "" {
 		shared, err := cassandra.Shared(t.Context())
 		require.NoError(t, err)

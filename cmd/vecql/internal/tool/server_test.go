@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +20,7 @@ import (
 // realTester returns a tester with the server of VECQL_TEST_HOSTS, or the shared one.
 func realTester(t *testing.T) *tester {
 	x := &tester{t: t, ctx: t.Context(), env: map[string]string{
-		"VECQL_HOSTS": os.Getenv("VECQL_TEST_HOSTS"), "VECQL_TIMEOUT": "30s",
+		"VECQL_HOSTS": os.Getenv("VECQL_TEST_HOSTS"), "VECQL_TIMEOUT": "30s", "VECQL_PROTOCOL": fmt.Sprint(cassandra.Protocol()),
 	}}
 	if x.env["VECQL_HOSTS"] == "" {
 		server, err := cassandra.Shared(t.Context())
@@ -65,7 +66,7 @@ func TestOnServer(t *testing.T) {
 		x.requireRoundTrip(keyspace, copied, statements)
 		x.requireWholeTables(keyspace)
 		_, out, _ := x.run("doctor", "--probes", "3")
-		require.Contains(t, out, "protocol v5")
+		require.Contains(t, out, fmt.Sprint("protocol v", cmp.Or(cassandra.Protocol(), 5)))
 	})
 	t.Run("search", func(t *testing.T) {
 		if !vectors {
