@@ -83,9 +83,9 @@ mutate-all:
 	go run ./tests/mutate
 
 # The tests that use servers, in their full sizes, on real nodes of each version of Cassandra; the table of docs/versions.md.
-# It takes hours. VERSIONS=6.0 PARTS='suite|tool' runs a part, after which the table has the other results of earlier runs.
+# VERSIONS=6.0 PROTOCOLS=5 PARTS='suite|tool' runs a part of them, and keeps the other results of tests/servers/results.json.
 test-servers:
-	go run ./tests/servers $(if $(VERSIONS),-versions '$(VERSIONS)') -parts '$(PARTS)'
+	go run ./tests/servers $(if $(VERSIONS),-versions '$(VERSIONS)') $(if $(PROTOCOLS),-protocols '$(PROTOCOLS)') -parts '$(PARTS)'
 
 # Only the tests that use servers, in their full sizes: those of VECQL_TEST_HOSTS, or Cassandra nodes that the tests start.
 integration:

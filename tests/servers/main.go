@@ -1,84 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command servers runs the tests that use servers on real nodes of each version of Cassandra, and writes the table of
-// docs/versions.md from the results:
+// Command servers runs the tests that use servers on real nodes of each version of Cassandra with each version of the
+// protocol, and writes the table of docs/versions.md from the results:
 //
-//	go run ./tests/servers                              # everything, hours
-//	go run ./tests/servers -versions 6.0 -parts 'suite' # a part; the table keeps the results of the others
+//	go run ./tests/servers                                            # everything
+//	go run ./tests/servers -versions 6.0 -protocols 5 -parts '^suite' # a part; the table keeps the other results
 //
-// The results lie in .cache/servers.json, so that parts of the run can follow one another.
+// The results are in tests/servers/results.json. What the tests print is in .cache/servers-*.log.
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/vecql/vecql/internal/cassandra"
 )
 
-// part is a run of go test.
-type part struct {
-	name  string
-	nodes int
-	argv  []string
-}
+// Flags and the order of the runs.
 
-// parts are the tests that use servers. Their patterns leave out the tests of package cqltest.
-var parts = []part{
-	{"suite", 1, goTest("./tests", "TestSuite/nodes=(one|secure)/|TestNegotiation|TestListeners|TestTokens|TestTokensOfSortedKeys|"+
-		"TestBulk|TestTableScan|TestTextForms|TestPrintedForms")},
-	{"search", 1, goTest("./tests", "TestSearch/server|TestSearchFilters/Cassandra|TestSearchIndex(Builds|Empty|Rebuild|Refusals)|"+
-		"TestDocumentsOnServer|TestSemanticCacheOnServer|TestParquetLoad|TestUnindexedQuery")},
-	{"three", 3, goTest("./tests", "TestSuite/nodes=three/|TestTokenAware|TestSearchIndexThreeNodes")},
-	{"kill", 3, goTest("./tests", "TestKilledNode|TestRollingRestart|TestFault37OtherCassandra")},
-	{"tool", 1, goTest("./cmd/vecql/internal/tool", "^TestOnServer$")},
-	{"values", 1, goTest("./internal/valuetest", "^TestOnServer$")},
-	{"sql", 1, append(goTest("./sqlvecql", "^TestServer$|^TestSqlx$|^TestGoose|^TestStore$"), "./tests/sql")},
-	{"adbc", 1, goTest("./adbcvecql", "^TestOnServer$")},
-	{"compat", 1, compatTest("")},
-	{"compat v2", 1, compatTest("v2")},
-}
-
-func goTest(pkg, run string) []string {
-	return []string{"go", "test", "-json", "-count=1", "-timeout=40m", "-run", run, pkg}
-}
-
-func compatTest(tags string) []string {
-	return []string{
-		"env", "GOWORK=off", "go", "-C", "compat/tests", "test", "-modfile=api.mod", "-tags=" + tags, "-json", "-count=1",
-		"-run", "^TestMetadataOfAKeyspace$", "./behavior",
-	}
-}
-
-const resultsFile, document = ".cache/servers.json", "docs/versions.md"
+// protocols are the versions of the protocol that the driver and each version of Cassandra speak, the latest first.
+var protocols = []string{"5", "4"}
 
 func main() {
+	cassandra.Supervise()
 	log.SetFlags(log.Ltime)
-	versions := flag.String("versions", strings.Join(cassandra.Lines(), ","), "versions of Cassandra, with commas between them")
+	versions := flag.String("versions", strings.Join(cassandra.Lines(), ","), "`versions` of Cassandra")
+	speak := flag.String("protocols", strings.Join(protocols, ","), "`versions` of the protocol")
 	only := flag.String("parts", "", "a `regexp` of the parts to run")
 	flag.Parse()
-	if err := run(strings.Split(*versions, ","), *only); err != nil {
+	if err := run(strings.Split(*versions, ","), strings.Split(*speak, ","), *only); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // run runs the parts on each version, and writes the results and the document.
-func run(versions []string, only string) error {
+func run(versions, speak []string, only string) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return err
 	}
-	all, err := readResults()
+	commit, err := commitOfTree()
 	if err != nil {
 		return err
 	}
@@ -88,29 +60,19 @@ func run(versions []string, only string) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range parts {
-			if !pattern.MatchString(p.name) {
-				continue
-			}
-			found, err := p.run(release)
-			if err != nil {
-				return err
-			}
-			for _, r := range found {
-				log.Printf("%s, protocol v%d: %d passed, %d missing, %d failed", r.Part, r.Protocol, r.Passed, r.missing(), len(r.Failed))
-				failed += len(r.Failed)
-			}
-			if all, err = readResults(); err != nil { // another process may have written some
-				return err
-			}
-			all = merge(all, release, p.name, found)
-			if err := writeResults(all); err != nil {
-				return err
+		r := &runner{release: release, commit: commit}
+		all := jobsOf(release, pattern)
+		if err := r.shared(all, speak); err != nil {
+			return err
+		}
+		for _, j := range all {
+			for _, protocol := range speak {
+				if j.parts[0].nodes != sharedNode && j.parts[0].speaks(protocol) {
+					r.run(j, protocol)
+				}
 			}
 		}
-	}
-	if err := writeDocument(all); err != nil {
-		return err
+		failed += r.failed
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d tests failed", failed)
@@ -118,16 +80,136 @@ func run(versions []string, only string) error {
 	return nil
 }
 
-// run runs the part on a version.
-func (p part) run(release string) ([]result, error) {
-	log.Printf("Cassandra %s: %s", release, p.name)
-	logFile, err := os.Create(filepath.Join(".cache", fmt.Sprintf("servers-%s-%s.log", release, p.name)))
+// commitOfTree returns the commit of the working tree, with a plus sign if files other than the results have changed.
+func commitOfTree() (string, error) {
+	head, err := exec.Command("git", "rev-parse", "--short=8", "HEAD").Output()
+	if err != nil {
+		return "", fmt.Errorf("git rev-parse: %w", err)
+	}
+	changes, err := exec.Command("git", "status", "--porcelain", "--", ".", ":!"+resultsFile, ":!"+document).Output()
+	if err != nil {
+		return "", fmt.Errorf("git status: %w", err)
+	}
+	commit := strings.TrimSpace(string(head))
+	if len(changes) > 0 {
+		commit += "+"
+	}
+	return commit, nil
+}
+
+// A runner runs jobs on a version.
+type runner struct {
+	release, commit string
+
+	mu     sync.Mutex // guards failed and the files of results
+	failed int
+}
+
+// shared runs the jobs that use the shared node. The versions of the protocol run at the same time, because the node
+// takes most of the time of a change of the schema to wait.
+func (r *runner) shared(all []job, speak []string) error {
+	var use []job
+	for _, j := range all {
+		if j.parts[0].nodes == sharedNode {
+			use = append(use, j)
+		}
+	}
+	if len(use) == 0 {
+		return nil
+	}
+	node, err := cassandra.Hold(context.Background(), r.release)
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	var wait sync.WaitGroup
+	for _, protocol := range speak {
+		wait.Go(func() {
+			for _, j := range use {
+				if j.parts[0].speaks(protocol) {
+					r.run(j, protocol)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return nil
+}
+
+// run runs a job with a version of the protocol and stores its results. A job that runs no test counts as one failure.
+func (r *runner) run(j job, protocol string) {
+	log.Printf("Cassandra %s, protocol v%s: %s", r.release, protocol, j.name())
+	found, err := r.results(j, protocol)
+	if err == nil {
+		err = r.store(found)
+	}
+	if err != nil {
+		log.Printf("Cassandra %s, protocol v%s: %s: %v", r.release, protocol, j.name(), err)
+		r.mu.Lock()
+		r.failed++
+		r.mu.Unlock()
+	}
+}
+
+// store merges results into the file and the document.
+func (r *runner) store(found []result) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, got := range found {
+		log.Printf("Cassandra %s, protocol v%d: %s: %d passed, %d missing, %d failed in %d s", got.Version, got.Protocol,
+			got.Part, got.Passed, got.missing(), len(got.Failed), got.Seconds)
+		for _, name := range got.Failed {
+			log.Printf("\t%s", name)
+		}
+		r.failed += len(got.Failed)
+	}
+	all, err := readResults() // again, because another process may have written some
+	if err != nil {
+		return err
+	}
+	all = merge(all, found)
+	return errors.Join(writeResults(all), writeDocument(all))
+}
+
+// results runs the commands of a job and counts its tests.
+func (r *runner) results(j job, protocol string) ([]result, error) {
+	number, err := strconv.Atoi(protocol)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.ReplaceAll(fmt.Sprintf("servers-%s-v%s-%s.log", r.release, protocol, j.name()), " ", "_")
+	if err := os.MkdirAll(".cache", 0o755); err != nil {
+		return nil, err
+	}
+	logFile, err := os.Create(filepath.Join(".cache", name))
 	if err != nil {
 		return nil, err
 	}
 	defer logFile.Close()
-	cmd := exec.Command(p.argv[0], p.argv[1:]...)
-	cmd.Env = append(os.Environ(), "VECQL_SOAK=1", cassandra.VersionVariable+"="+release, "VECQL_TEST_HOSTS=")
+	found := make([]result, len(j.parts))
+	for i, p := range j.parts {
+		found[i] = result{
+			Version: r.release, Part: p.name, Protocol: number, Missing: map[string]int{},
+			Date: time.Now().UTC().Format(time.DateOnly), Commit: r.commit,
+		}
+	}
+	for _, argv := range j.commands() {
+		all, err := r.command(argv, j.environment(r.release, protocol), logFile)
+		if err != nil {
+			return nil, err
+		}
+		if !all.ran() {
+			return nil, fmt.Errorf("%q ran no test: see %s", argv, logFile.Name())
+		}
+		all.count(j.parts, found)
+	}
+	return found, nil
+}
+
+// command runs go test and returns the ends of its tests.
+func (r *runner) command(argv, environment []string, logFile *os.File) (outcomes, error) {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -136,51 +218,9 @@ func (p part) run(release string) ([]result, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	events, err := readEvents(out, logFile)
-	ended := cmd.Wait()
-	if err != nil {
-		return nil, err
+	all, err := readEvents(out, logFile)
+	if ended := cmd.Wait(); err == nil && !all.ran() {
+		err = ended // otherwise the events contain the failures
 	}
-	found := events.results(release, p, time.Now().UTC().Format(time.DateOnly))
-	if len(found) == 0 {
-		return nil, errors.Join(fmt.Errorf("%s ran no test: see %s", p.name, logFile.Name()), ended)
-	}
-	return found, nil
-}
-
-func readResults() ([]result, error) {
-	if err := os.MkdirAll(filepath.Dir(resultsFile), 0o755); err != nil {
-		return nil, err
-	}
-	b, err := os.ReadFile(resultsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var all []result
-	return all, json.Unmarshal(b, &all)
-}
-
-func writeResults(all []result) error {
-	b, err := json.MarshalIndent(all, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(resultsFile, append(b, '\n'), 0o644)
-}
-
-// writeDocument replaces the table between the marks of the document.
-func writeDocument(all []result) error {
-	b, err := os.ReadFile(document)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := strings.Cut(string(b), firstMark)
-	_, after, closed := strings.Cut(rest, lastMark)
-	if !ok || !closed {
-		return fmt.Errorf("%s has no lines %q and %q", document, firstMark, lastMark)
-	}
-	return os.WriteFile(document, []byte(before+firstMark+table(all)+lastMark+after), 0o644)
+	return all, err
 }

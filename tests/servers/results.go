@@ -6,23 +6,32 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"io/fs"
+	"math"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// Results: the events of go test, counted by version and protocol, and their table.
+// Results: the events of go test, counted by part, and their file.
+
+const resultsFile = "tests/servers/results.json"
 
 // result is what one part of the tests gave with one protocol version on one version of Cassandra.
 type result struct {
-	Version, Part, Date string
-	Protocol, Nodes     int
-	Passed              int
-	Missing             map[string]int // tests by the reason that the server gives no way to run them
-	Failed              []string       // names of tests
+	Version  string         `json:"version"`
+	Protocol int            `json:"protocol"`
+	Part     string         `json:"part"`
+	Passed   int            `json:"passed"`
+	Missing  map[string]int `json:"missing,omitempty"` // tests by the reason why the server gives no way to run them
+	Failed   []string       `json:"failed,omitempty"`  // names of tests
+	Date     string         `json:"date"`
+	Commit   string         `json:"commit"`
+	Seconds  int            `json:"seconds"`
 }
 
 func (r result) missing() int {
@@ -34,12 +43,16 @@ func (r result) missing() int {
 }
 
 // event is a line of go test -json.
-type event struct{ Action, Package, Test, Output string }
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64
+}
 
 // outcome is the end of a test.
 type outcome struct {
-	action string
-	reason string // of a skip
+	action  string
+	reason  string  // of a skip
+	elapsed float64 // seconds
 }
 
 // outcomes are the ends of tests, by package and name.
@@ -68,33 +81,24 @@ func readEvents(r io.Reader, log io.Writer) (outcomes, error) {
 				reasons[key] = m[1]
 			}
 		case "pass", "fail", "skip":
-			all[key] = outcome{e.Action, reasons[key]}
+			all[key] = outcome{e.Action, reasons[key], e.Elapsed}
 		}
 	}
 	return all, lines.Err()
 }
 
-// protocolOf finds the protocol version in the name of a test; the others use the latest.
-var protocolOf = regexp.MustCompile(`version=(\d)`)
-
-const latestProtocol = 5
-
-// results counts the tests without subtests. A package that failed without a failed test counts as one, and so does a
-// test that was skipped for another reason than its server.
-func (all outcomes) results(version string, p part, date string) []result {
-	by := map[int]*result{}
+// count adds the tests to the results of their parts. A test that no part names is one of the first part, such as a
+// package that failed without a failed test. A test that was skipped for another reason than its server has failed.
+func (all outcomes) count(parts []part, found []result) {
 	for key, o := range all {
-		protocol := latestProtocol
-		if m := protocolOf.FindStringSubmatch(key[1]); m != nil {
-			protocol = int(m[1][0] - '0')
-		}
-		r := by[protocol]
-		if r == nil {
-			r = &result{Version: version, Part: p.name, Date: date, Protocol: protocol, Nodes: p.nodes}
-			r.Missing = map[string]int{}
+		r := &found[max(0, slices.IndexFunc(parts, func(p part) bool { return key[1] != "" && p.has(key[1]) }))]
+		if key[1] != "" && !strings.Contains(key[1], "/") {
+			r.Seconds += int(math.Ceil(o.elapsed))
 		}
 		switch {
-		case key[1] == "" && (o.action != "fail" || all.failed(key[0])), all.hasSubtests(key):
+		case all.stand(key):
+			continue
+		case key[1] == "" && o.action != "fail":
 			continue
 		case o.action == "pass":
 			r.Passed++
@@ -103,75 +107,71 @@ func (all outcomes) results(version string, p part, date string) []result {
 		default:
 			r.Failed = append(r.Failed, strings.TrimSuffix(key[0]+" "+key[1], " "))
 		}
-		by[protocol] = r
 	}
-	var found []result
-	for _, protocol := range slices.Sorted(maps.Keys(by)) {
-		slices.Sort(by[protocol].Failed)
-		found = append(found, *by[protocol])
+	for i := range found {
+		slices.Sort(found[i].Failed)
 	}
-	return found
 }
 
-// failed reports whether a test of the package failed.
-func (all outcomes) failed(pkg string) bool {
+// stand reports whether the tests within a test, or within a package, stand for its own end: each end but a failure of
+// its own.
+func (all outcomes) stand(key [2]string) bool {
+	for other, o := range all {
+		within := other[0] == key[0] && other != key && (key[1] == "" || strings.HasPrefix(other[1], key[1]+"/"))
+		if within && (all[key].action != "fail" || o.action == "fail") {
+			return true
+		}
+	}
+	return false
+}
+
+// ran reports whether a test ran, or a package failed.
+func (all outcomes) ran() bool {
 	for key, o := range all {
-		if key[0] == pkg && key[1] != "" && o.action == "fail" {
+		if key[1] != "" || o.action == "fail" {
 			return true
 		}
 	}
 	return false
 }
 
-// hasSubtests reports whether the test has subtests, whose results stand for its own.
-func (all outcomes) hasSubtests(test [2]string) bool {
-	for key := range all {
-		if key[0] == test[0] && test[1] != "" && strings.HasPrefix(key[1], test[1]+"/") {
-			return true
-		}
-	}
-	return false
-}
-
-// merge replaces the results of a part on a version.
-func merge(all []result, version, part string, found []result) []result {
-	all = slices.DeleteFunc(all, func(r result) bool { return r.Version == version && r.Part == part })
-	return append(all, found...)
-}
-
-// The table stands between these lines of the document.
-const (
-	firstMark = "<!-- begin: go run ./tests/servers -->\n"
-	lastMark  = "<!-- end: go run ./tests/servers -->"
-)
-
-// table returns the sums of the results by version, nodes and protocol.
-func table(all []result) string {
-	sums := map[[3]string]result{}
-	for _, r := range all {
-		key := [3]string{r.Version, fmt.Sprint(r.Nodes), fmt.Sprint(r.Protocol)}
-		sum, ok := sums[key]
-		if !ok {
-			sum = result{Version: r.Version, Nodes: r.Nodes, Protocol: r.Protocol, Date: r.Date, Missing: map[string]int{}}
-		}
-		sum.Passed, sum.Failed, sum.Date = sum.Passed+r.Passed, append(sum.Failed, r.Failed...), min(sum.Date, r.Date)
-		for reason, n := range r.Missing {
-			sum.Missing[reason] += n
-		}
-		sums[key] = sum
-	}
-	rows := slices.SortedFunc(maps.Values(sums), func(a, b result) int {
-		return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(b.Protocol, a.Protocol))
+// merge replaces the results of the same parts on the same versions.
+func merge(all, found []result) []result {
+	same := func(a, b result) bool { return a.Version == b.Version && a.Protocol == b.Protocol && a.Part == b.Part }
+	all = slices.DeleteFunc(all, func(r result) bool {
+		return slices.ContainsFunc(found, func(f result) bool { return same(r, f) })
 	})
-	var b strings.Builder
-	b.WriteString("| Cassandra | nodes | protocol | passed | missing | failed | since |\n| --- | --- | --- | --- | --- | --- | --- |\n")
-	for _, r := range rows {
-		var reasons []string
-		for _, reason := range slices.Sorted(maps.Keys(r.Missing)) {
-			reasons = append(reasons, fmt.Sprintf("%d: %s", r.Missing[reason], reason))
-		}
-		fmt.Fprintf(&b, "| %s | %d | v%d | %d | %s | %d | %s |\n", r.Version, r.Nodes, r.Protocol, r.Passed,
-			cmp.Or(strings.Join(reasons, "; "), "0"), len(r.Failed), r.Date)
+	all = append(all, found...)
+	slices.SortFunc(all, func(a, b result) int {
+		return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(b.Protocol, a.Protocol), cmp.Compare(a.Part, b.Part))
+	})
+	return all
+}
+
+func readResults() ([]result, error) {
+	b, err := os.ReadFile(resultsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return b.String()
+	if err != nil {
+		return nil, err
+	}
+	var all []result
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, fmt.Errorf("%s: %w", resultsFile, err)
+	}
+	return all, nil
+}
+
+// writeResults writes a line for each result.
+func writeResults(all []result) error {
+	var lines []string
+	for _, r := range all {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, string(line))
+	}
+	return os.WriteFile(resultsFile, []byte("[\n"+strings.Join(lines, ",\n")+"\n]\n"), 0o644)
 }

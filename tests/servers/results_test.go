@@ -3,44 +3,77 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-const events = `{"Action":"output","Package":"p","Test":"A/version=4/x","Output":"    a_test.go:7: missing: no vectors\n"}
-{"Action":"skip","Package":"p","Test":"A/version=4/x"}
-{"Action":"pass","Package":"p","Test":"A/version=4/y"}
-{"Action":"pass","Package":"p","Test":"A/version=4"}
-{"Action":"fail","Package":"p","Test":"A/version=5"}
-{"Action":"fail","Package":"p","Test":"A"}
-{"Action":"output","Package":"p","Test":"B","Output":"    takes long\n"}
-{"Action":"skip","Package":"p","Test":"B"}
-{"Action":"pass","Package":"p","Test":"C"}
+const events = `{"Action":"output","Package":"p","Test":"TestSuite/nodes=three/x","Output":"    a_test.go:7: missing: no vectors\n"}
+{"Action":"skip","Package":"p","Test":"TestSuite/nodes=three/x"}
+{"Action":"pass","Package":"p","Test":"TestSuite/nodes=three/y"}
+{"Action":"pass","Package":"p","Test":"TestSuite","Elapsed":2.5}
+{"Action":"fail","Package":"p","Test":"TestTokenAware/a"}
+{"Action":"fail","Package":"p","Test":"TestTokenAware","Elapsed":1}
+{"Action":"pass","Package":"p","Test":"TestRollingRestart/a"}
+{"Action":"fail","Package":"p","Test":"TestRollingRestart","Elapsed":3}
+{"Action":"output","Package":"p","Test":"TestKilledNode","Output":"    takes long\n"}
+{"Action":"skip","Package":"p","Test":"TestKilledNode"}
+{"Action":"pass","Package":"p","Test":"TestFault37OtherCassandra"}
 {"Action":"fail","Package":"p"}
 not JSON
 {"Action":"fail","Package":"q"}
 {"Action":"pass","Package":"r"}`
 
-// TestTable counts the events of a run: tests without subtests, skips for other reasons and packages that do not build
-// as failures.
+// TestTable counts the events of a run: tests without subtests, and as failures skips for other reasons, packages that
+// do not build, and tests that failed beside their subtests.
 func TestTable(t *testing.T) {
 	var log strings.Builder
 	all, err := readEvents(strings.NewReader(events), &log)
 	require.NoError(t, err)
 	require.Contains(t, log.String(), "not JSON\n")
-	found := all.results("5.0.9", part{name: "suite", nodes: 1}, "2026-11-29")
+	jobs := jobsOf("6.0-alpha2", regexp.MustCompile("three|kills"))
+	require.Len(t, jobs, 1)
+	found := []result{
+		{Version: "5.0.9", Protocol: 5, Part: "three nodes", Missing: map[string]int{}, Date: "2026-11-29"},
+		{Version: "5.0.9", Protocol: 5, Part: "kills", Missing: map[string]int{}, Date: "2026-11-28"},
+	}
+	all.count(jobs[0].parts, found)
 	require.Equal(t, []result{
-		{"5.0.9", "suite", "2026-11-29", 4, 1, 1, map[string]int{"no vectors": 1}, nil},
-		{"5.0.9", "suite", "2026-11-29", 5, 1, 1, map[string]int{}, []string{"p A/version=5", "p B", "q"}},
+		{"5.0.9", 5, "three nodes", 1, map[string]int{"no vectors": 1}, []string{"p TestTokenAware/a", "q"}, "2026-11-29", "", 4},
+		{"5.0.9", 5, "kills", 2, map[string]int{}, []string{"p TestKilledNode", "p TestRollingRestart"}, "2026-11-28", "", 3},
 	}, found)
-	results := merge(nil, "5.0.9", "suite", found)
-	results = merge(results, "5.0.9", "suite", found)
-	results = merge(results, "5.0.9", "tool", []result{{"5.0.9", "tool", "2026-11-28", 4, 1, 2, nil, nil}})
-	require.Equal(t, `| Cassandra | nodes | protocol | passed | missing | failed | since |
-| --- | --- | --- | --- | --- | --- | --- |
-| 5.0.9 | 1 | v5 | 1 | 0 | 3 | 2026-11-29 |
-| 5.0.9 | 1 | v4 | 3 | 1: no vectors | 0 | 2026-11-28 |
-`, table(results))
+	results := merge(nil, found)
+	results = merge(results, found)
+	results = merge(results, []result{{Version: "4.0.19", Protocol: 4, Part: "tool", Passed: 2, Date: "2026-11-27"}})
+	require.Equal(t, []string{
+		"| 4.0.19 | v4 |" + strings.Repeat(" not run |", 3) + " 2 |" + strings.Repeat(" not run |", 6) + " – | 2026-11-27 |",
+		"| 5.0.9 | v5 |" + strings.Repeat(" not run |", 7) + " – | 1, 1 a, **2 failed** | 2, **2 failed** | – | 2026-11-28 |",
+		"",
+		"Missing: a: no vectors.",
+		"",
+		"Failed:",
+		"",
+		"- 5.0.9, v5, kills: `p TestKilledNode`",
+		"- 5.0.9, v5, kills: `p TestRollingRestart`",
+		"- 5.0.9, v5, three nodes: `p TestTokenAware/a`",
+		"- 5.0.9, v5, three nodes: `q`",
+		"",
+	}, strings.Split(table(results), "\n")[2:])
+}
+
+// TestJobs has the parts of each version.
+func TestJobs(t *testing.T) {
+	seen := map[string]bool{}
+	for _, release := range []string{"5.0.9", "6.0-alpha2"} {
+		for _, j := range jobsOf(release, regexp.MustCompile("")) {
+			require.NotEmpty(t, j.commands())
+			for _, p := range j.parts {
+				seen[release[:3]+" "+p.name] = true
+			}
+		}
+	}
+	require.Len(t, seen, 2*len(parts)-1)
+	require.False(t, seen["5.0 6.0 only"])
 }
