@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,26 +33,28 @@ func TestMain(m *testing.M) {
 
 // TestServer runs on the servers of VECQL_TEST_HOSTS, else in the full size on a Cassandra that it starts.
 func TestServer(t *testing.T) {
+	vectors, schema := os.Getenv("VECQL_TEST_HOSTS") != "" || cassandra.HasVectors(), items+createTypes()
+	if !vectors {
+		schema = regexp.MustCompile(`vector<(\w+), \d>`).ReplaceAllString(schema, "list<$1>")
+	}
 	uri := "cassandra://" + os.Getenv("VECQL_TEST_HOSTS")
 	if os.Getenv("VECQL_TEST_HOSTS") == "" {
 		soak.Only(t)
-		if !cassandra.HasVectors() {
-			t.Skip("missing: no vectors")
-		}
 		server, err := cassandra.Shared(t.Context())
 		require.NoError(t, err)
 		uri = "cassandra://" + url.UserPassword(cassandra.Username, cassandra.Password).String() + "@" + server.Host
 	}
 	leak.Require(t)
 	name := fmt.Sprint("vecql_sql_", os.Getpid())
-	admin := open(t, uri)
+	parameters := fmt.Sprint("?timeout=30s&protocol=", cassandra.Protocol())
+	admin := open(t, uri+"/"+parameters)
 	exec(t, admin, "CREATE KEYSPACE "+name+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 	defer exec(t, admin, "DROP KEYSPACE "+name)
-	db := open(t, uri+"/"+name+"?timeout=30s")
-	for _, statement := range statements(items+createTypes(), "shop.", name+".") {
+	db := open(t, uri+"/"+name+parameters)
+	for _, statement := range statements(schema, "shop.", name+".") {
 		exec(t, db, statement)
 	}
-	requireTypes(t, db)
+	requireTypes(t, db, vectors)
 	requireResults(t, db)
 
 	for id := range 100 {

@@ -38,10 +38,15 @@ func server(t *testing.T) string {
 	return "cassandra://" + cqltest.New(t, cqltest.Config{Nodes: 1}).Hosts()[0]
 }
 
-// requireVectors skips a test that stores vectors on Cassandra 4.
+// hasVectors reports whether the server has vectors, which Cassandra 4 lacks.
+func hasVectors() bool {
+	return !soak.On() || os.Getenv("VECQL_TEST_HOSTS") != "" || cassandra.HasVectors()
+}
+
+// requireVectors skips a test of a vector index on a server without vectors.
 func requireVectors(t *testing.T) {
 	t.Helper()
-	if soak.On() && os.Getenv("VECQL_TEST_HOSTS") == "" && !cassandra.HasVectors() {
+	if !hasVectors() {
 		t.Skip("missing: no vectors")
 	}
 }
@@ -57,7 +62,7 @@ func open(t *testing.T) (db *sql.DB, keyspace string) {
 	require.NoError(t, err)
 	_, err = admin.Exec("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 	require.NoError(t, err)
-	db, err = sql.Open(sqlvecql.Name, uri+"/"+keyspace+"?timeout=30s")
+	db, err = sql.Open(sqlvecql.Name, uri+"/"+keyspace+fmt.Sprint("?timeout=30s&protocol=", cassandra.Protocol()))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, db.Close())
