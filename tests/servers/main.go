@@ -219,8 +219,8 @@ func (r *runner) command(argv, environment []string, logFile *os.File) (outcomes
 		return nil, err
 	}
 	all, err := readEvents(out, logFile)
-	if ended := cmd.Wait(); err == nil && !all.ran() {
-		err = ended // otherwise the events contain the failures
+	if ended := cmd.Wait(); err == nil && !all.failed() {
+		err = ended // go test was killed: else its events have the failure
 	}
 	return all, err
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -125,14 +126,19 @@ func (all outcomes) stand(key [2]string) bool {
 	return false
 }
 
+// failed reports whether a test or a package failed.
+func (all outcomes) failed() bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(all)), func(o outcome) bool { return o.action == "fail" })
+}
+
 // ran reports whether a test ran, or a package failed.
 func (all outcomes) ran() bool {
-	for key, o := range all {
-		if key[1] != "" || o.action == "fail" {
+	for key := range all {
+		if key[1] != "" {
 			return true
 		}
 	}
-	return false
+	return all.failed()
 }
 
 // merge replaces the results of the same parts on the same versions.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -76,4 +77,17 @@ func TestJobs(t *testing.T) {
 	}
 	require.Len(t, seen, 2*len(parts)-1)
 	require.False(t, seen["5.0 6.0 only"])
+}
+
+// TestCommandKilled requires that the tests of a go command which was killed do not count.
+func TestCommandKilled(t *testing.T) {
+	log, err := os.Create(t.TempDir() + "/log")
+	require.NoError(t, err)
+	defer log.Close()
+	event := func(action string) string { return `echo '{"Action":"` + action + `","Package":"p","Test":"A"}'; ` }
+	_, err = (&runner{}).command([]string{"sh", "-c", event("pass") + "kill -9 $$"}, nil, log)
+	require.ErrorContains(t, err, "signal: killed")
+	all, err := (&runner{}).command([]string{"sh", "-c", event("fail") + "exit 1"}, nil, log)
+	require.NoError(t, err)
+	require.True(t, all.failed())
 }
