@@ -79,6 +79,20 @@ func TestJobs(t *testing.T) {
 	require.False(t, seen["5.0 6.0 only"])
 }
 
+// TestDocument requires that the document has the table of the stored results.
+func TestDocument(t *testing.T) {
+	t.Chdir("../..")
+	all, err := readResults()
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	text, err := os.ReadFile(document)
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(text), firstMark)
+	got, _, closed := strings.Cut(rest, lastMark)
+	require.True(t, closed)
+	require.Equal(t, table(all), got)
+}
+
 // TestCommandKilled requires that the tests of a go command which was killed do not count.
 func TestCommandKilled(t *testing.T) {
 	log, err := os.Create(t.TempDir() + "/log")
