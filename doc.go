@@ -74,7 +74,9 @@
 //	session.Query(text, values...).Consistency(cql.One).Idempotent(true).PageSize(100)
 //
 // A statement is prepared when it is first used, once per session. The next page of a result is requested while one is
-// read. The context of a verb ends that call and no other.
+// read. The context of a verb ends that call and no other. A request that waits for its answer looks at its context: it
+// returns at most 20 ms after a deadline, and at most 40 ms after a cancellation, or an eighth of the time waited and
+// 20 ms, at most 120 ms.
 //
 // # Columns
 //

@@ -41,9 +41,9 @@ func TestRequestFailureText(t *testing.T) {
 		}, context.DeadlineExceeded, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": context deadline exceeded (node NODE, 1 attempt, 1s)`, true},
 		"a canceled context": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			ctx, cancel := context.WithCancel(context.Background())
-			c.Answer(func(*fakecql.Request, int) { time.Sleep(1234567 * time.Microsecond); cancel() })
+			c.Answer(func(*fakecql.Request, int) { time.Sleep(1234567 * time.Microsecond); cancel() }) // seen at the next tick
 			return s.Query(idempotentInsert).Exec(ctx)
-		}, context.Canceled, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": context canceled (node NODE, 1 attempt, 1.23s)`, true},
+		}, context.Canceled, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": context canceled (node NODE, 1 attempt, 1.24s)`, true},
 		"a timeout after an error": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			c.Answer(func(r *fakecql.Request, nth int) {
 				if nth == 0 {

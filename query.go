@@ -215,6 +215,7 @@ func (q *Query) runNext(ctx context.Context, state []byte, paged bool, resume *p
 	c := q.session.newCall(&q.options)
 	defer c.release()
 	c.answer, c.paged = page, paged
+	c.req.Prompt = true // Close waits for the page
 	return q.doNext(ctx, c, state, resume)
 }
 

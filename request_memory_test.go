@@ -5,6 +5,7 @@ package vecql
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -60,6 +61,16 @@ func TestExecAllocates(t *testing.T) {
 				return // under the race detector pools drop items at random
 			}
 			require.Zero(t, testing.AllocsPerRun(500, once))
+			require.Equal(t, testing.AllocsPerRun(500, func() { // the program's own allocations
+				_, cancel := context.WithTimeout(context.Background(), time.Minute)
+				cancel()
+			}), testing.AllocsPerRun(500, func() {
+				bounded, cancel := context.WithTimeout(context.Background(), time.Minute)
+				if err := insert.Exec(bounded, &r); err != nil {
+					t.Error(err)
+				}
+				cancel()
+			}), "a request must not ask its context for a channel")
 		})
 	}
 }

@@ -103,6 +103,7 @@ func (s *sender) speculate(ctx context.Context, c *call) error {
 	}
 	s.races.earn()
 	x.plan.mu = new(sync.Mutex)
+	c.req.Prompt = true // the execution that succeeds ends the others
 	s.newPlan(c)
 	s.startPlan(ctx, &x.plan.plan, c)
 	c.shared = &sharedBody{body: c.req.Body}

@@ -107,7 +107,7 @@ func TestProductionAllocations(t *testing.T) {
 			if setting.TLS != nil {
 				budget = 1 // crypto/tls: the reader of the response's record
 			}
-			const deadline = 5 // the context and its channel
+			const deadline = 4 // the context
 			if none > budget || each > budget+deadline {
 				t.Errorf("version %d, TLS %t, LZ4 %t: %v allocations, with a deadline %v, want at most %v and %v", version,
 					setting.TLS != nil, setting.LZ4, none, each, budget, budget+deadline)

@@ -75,7 +75,10 @@ type Request struct {
 	// Movable means that the call ends with ErrSilent on a silent connection, before its time is up, because its caller
 	// sends the request to another node.
 	Movable bool
-	probe   bool // of the driver itself: also sent on a connection that refuses calls
+	// Prompt means that the end of the context ends the call at once, and not at the next look at the context. It costs
+	// a channel of the context and a select. Callers set it where they cancel the context themselves.
+	Prompt bool
+	probe  bool // of the driver itself: also sent on a connection that refuses calls
 	// Expected is the memory that the request has acquired for its response.
 	Expected int64
 }
@@ -94,7 +97,10 @@ type waiter struct {
 	sent     int64 // start of the attempt; times are on the connection's clock
 	deadline int64 // 0 means that only the context bounds the call
 	patience int64 // see Conn.checkWait
+	ends     int64 // deadline of the context; 0 means none
 	movable  bool  // see request
+	prompt   bool  // see request
+	polls    bool  // the caller looks at its context from time to time: see Conn.checkWait
 	silent   bool  // the connection was silent at the start
 }
 
@@ -264,7 +270,7 @@ func (c *Conn) RoundTrip(ctx context.Context, req *Request) (resp Response, err 
 // to the socket. A response always goes to the request it belongs to, even when other requests on the connection are
 // canceled: the stream id of a canceled call stays in use until its response arrives.
 func (c *Conn) Call(ctx context.Context, req *Request, resp *Response) error {
-	w := waiter{sent: c.clock(req), movable: req.Movable, silent: c.Silent.Load()}
+	w := waiter{sent: c.clock(req), movable: req.Movable, prompt: req.Prompt, silent: c.Silent.Load()}
 	if err := c.admit(ctx, req); err != nil {
 		return &NotSentError{Err: err}
 	}
@@ -281,7 +287,7 @@ func (c *Conn) Call(ctx context.Context, req *Request, resp *Response) error {
 	if w.began = 0; !req.Began.IsZero() {
 		w.began = w.sent
 	}
-	w.due.Store(w.sent + w.patience)
+	w.due.Store(c.nextLook(&w, w.sent, w.sent+w.patience))
 	c.waitBegan(w.sent)
 	w.state.Store(slotWaiting)
 	c.startTicking()
@@ -321,9 +327,11 @@ func (c *Conn) bound(ctx context.Context, w *waiter, timeout time.Duration) {
 		w.patience = min(w.patience, int64(timeout)/4)
 	}
 	if bounded {
-		w.patience = min(w.patience, (int64(end.Sub(c.Born))-w.sent)/4)
+		w.ends = int64(end.Sub(c.Born)) + 1
+		w.patience = min(w.patience, (w.ends-w.sent)/4)
 	}
 	w.patience = max(w.patience, int64(leastPatience))
+	w.polls = !w.prompt && ctx != context.Background()
 }
 
 // clock returns the start of a request on the connection's clock.
@@ -350,30 +358,30 @@ func (c *Conn) withdraw(s *slot, id int) {
 func (c *Conn) wait(ctx context.Context, w *waiter, resp *Response) error {
 	for {
 		var ended error
-		if ctx.Done() == nil {
-			<-w.wake
-		} else {
+		if w.prompt {
 			ended = wakeOrEnd(ctx, w.wake)
+		} else {
+			<-w.wake
 		}
 		if w.state.Load() == slotAnswered {
 			err := w.take(resp)
 			c.release(w.id)
 			return err
 		}
-		if end := c.checkWait(w); ended == nil {
+		if end := c.checkWait(ctx, w); ended == nil {
 			ended = end
 		}
 		if ended != nil && c.leave(w, ended) {
 			return ended
 		}
 		if ended != nil {
-			ctx = context.WithoutCancel(ctx) // the response is being delivered and arrives at once
+			ctx, w.prompt = context.Background(), false // the response is being delivered and arrives at once
 		}
 	}
 }
 
 // wakeOrEnd blocks until a token arrives or ctx ends, and then returns the error of ctx. It is a function of its own so
-// that the stack of a caller without a context stays small.
+// that the stack of other callers stays small.
 //
 //go:noinline
 func wakeOrEnd(ctx context.Context, wake <-chan struct{}) error {

@@ -78,7 +78,7 @@ func TestCallWithoutAnswer(t *testing.T) {
 			at := func(d time.Duration, due time.Duration, want error, probing bool) {
 				t.Helper()
 				time.Sleep(d - time.Duration(c.now()-w.sent))
-				require.Equal(t, want, c.checkWait(w), "%+v", m)
+				require.Equal(t, want, c.checkWait(t.Context(), w), "%+v", m)
 				if want == nil {
 					require.EqualValues(t, due, w.due.Load()-w.sent, "%+v", m)
 				}
@@ -110,6 +110,47 @@ func TestCallWithoutAnswer(t *testing.T) {
 			c.Close(ErrDrained)
 			<-c.tasks.Done()
 		})
+	}
+}
+
+// TestCallSeesTheEndOfItsContext cancels calls of any age, lets deadlines pass, and requires that each call ends within
+// the pause between two looks at its context, rounded up to a tick; at once if it is prompt.
+func TestCallSeesTheEndOfItsContext(t *testing.T) {
+	for _, age := range []time.Duration{0, time.Millisecond, 30 * time.Millisecond, 400 * time.Millisecond, 5 * time.Second} {
+		for _, m := range []struct {
+			prompt, deadline bool
+			want             error
+		}{
+			{want: context.Canceled}, {prompt: true, want: context.Canceled},
+			{deadline: true, want: context.DeadlineExceeded}, {deadline: true, prompt: true, want: context.DeadlineExceeded},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &fakecql.Server{Version: 5, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+				c := connectInMemory(t, s)
+				defer endConn(c, s)
+				body := GetBuffer(10)
+				defer body.Release()
+				ctx, cancel := context.WithCancel(t.Context())
+				if m.deadline {
+					ctx, cancel = context.WithTimeout(t.Context(), age)
+				} else {
+					time.AfterFunc(age, cancel)
+				}
+				defer cancel()
+				began := time.Now()
+				_, err := c.RoundTrip(ctx, &Request{Op: frame.OpQuery, Body: body, Timeout: time.Minute, Prompt: m.prompt})
+				require.ErrorIs(t, err, m.want, "%v %+v", age, m)
+				late := time.Since(began) - age
+				switch {
+				case m.prompt:
+					require.Zero(t, late, "%v %+v", age, m)
+				case m.deadline:
+					require.LessOrEqual(t, late, TickInterval, "%v %+v", age, m)
+				default:
+					require.LessOrEqual(t, late, min(max(age/8, TickInterval), longestLook)+TickInterval, "%v %+v", age, m)
+				}
+			})
+		}
 	}
 }
 

@@ -194,10 +194,11 @@ func nonceRequests() int {
 }
 
 // TestFault11Nonces makes 10^6 requests (fewer outside of soak tests) with random timeouts and random response delays:
-// many responses are late, some arrive at the moment of the timeout. Every response must have its request's nonce. In
+// many responses are late, some arrive at the moment of the timeout. Half of the callers are prompt, the others look at
+// their contexts. Every response must have its request's nonce. In
 // the end no stream, goroutine, socket or buffer may be left.
 func TestFault11Nonces(t *testing.T) {
-	const workers, step, longest = 512, 100 * time.Microsecond, 40
+	const workers, step, longest = 512, 2 * time.Millisecond, 40
 	synctest.Test(t, func(t *testing.T) {
 		before := outstanding.Load()
 		s := &fakecql.Server{Version: frame.V5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
@@ -228,7 +229,7 @@ func TestFault11Nonces(t *testing.T) {
 					if r.IntN(4) > 0 {
 						ctx, cancel = context.WithTimeout(ctx, timeout)
 					}
-					resp, err := c.RoundTrip(ctx, &Request{Op: frame.OpQuery, Body: body})
+					resp, err := c.RoundTrip(ctx, &Request{Op: frame.OpQuery, Body: body, Prompt: r.IntN(2) == 0})
 					cancel()
 					switch {
 					case err == nil:

@@ -25,11 +25,11 @@ func newIdleConn() *Conn {
 	return New(&Config{Version: frame.V5}, "127.0.0.1:9042", sock)
 }
 
-// startCall returns a call of c whose frame counts as sent.
+// startCall returns a call of c whose frame counts as sent. The call is prompt, since no tick wakes it.
 func startCall(t *testing.T, c *Conn) *waiter {
 	id, err := c.claim(t.Context(), 0)
 	require.NoError(t, err)
-	w := &waiter{slot: c.slots.claimed(id), id: id, sent: c.now(), patience: int64(time.Hour)}
+	w := &waiter{slot: c.slots.claimed(id), id: id, sent: c.now(), patience: int64(time.Hour), prompt: true}
 	w.start.Store(0)
 	w.state.Store(slotWaiting)
 	return w

@@ -26,6 +26,8 @@ const (
 	probeInterval = 100 * time.Millisecond
 	// probesGood is how many probes in a row must be answered in time to end a silence.
 	probesGood = 3
+	// longestLook is the longest pause after which a caller looks at its context.
+	longestLook = 100 * time.Millisecond
 	// probeLost is how long an unanswered probe is waited for. Then it is taken for lost, and another one is sent.
 	probeLost = 5 * time.Second
 	// probeStatement reads the only key of a table that every server has.
@@ -38,12 +40,20 @@ var ErrSilent = errtext.Errorf("%w: the connection answers no request", ErrTimeo
 // silence returns the time since the last answer.
 func (c *Conn) silence() time.Duration { return time.Duration(c.now() - c.answered.Load()) }
 
-// checkWait returns the error that ends a call without an answer, or nil if the call waits on: ErrTimeoutNoResponse at
-// the deadline; ErrSilent for a movable call when the connection has become silent, or has answered nothing for twice
-// the patience of the call. checkWait starts probes after one patience, so a healthy server that is slow with this
-// request answers a probe. While the connection drains its calls wait on: after Session.Close there is no other one.
-func (c *Conn) checkWait(w *waiter) error {
+// checkWait returns the error that ends a call without an answer, or nil if the call waits on: the error of ctx when it
+// has ended; ErrTimeoutNoResponse at the deadline; ErrSilent for a movable call when the connection has become silent,
+// or has answered nothing for twice the patience of the call. checkWait starts probes after one patience, so a healthy
+// server that is slow with this request answers a probe. While the connection drains its calls wait on: after
+// Session.Close there is no other one.
+func (c *Conn) checkWait(ctx context.Context, w *waiter) error {
 	now := c.now()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if w.ends != 0 && now >= w.ends { // the timer of ctx is late: the call ends with it
+		w.prompt = true
+		return nil
+	}
 	since := max(c.answered.Load(), w.sent) // answers to earlier requests do not count for this one
 	quiet := now - since
 	if quiet >= w.patience {
@@ -62,11 +72,25 @@ func (c *Conn) checkWait(w *waiter) error {
 			break
 		}
 	}
+	w.due.Store(c.nextLook(w, now, due))
+	return nil
+}
+
+// nextLook returns when a caller that waits is woken: at the time due, at its deadline, or when it looks at its context
+// next, whichever is the earliest. A channel of the context would wake it at once, but would cost every request more
+// than the request itself. The pauses grow with the time waited, so that many callers of a slow server do not wake for
+// nothing.
+func (c *Conn) nextLook(w *waiter, now, due int64) int64 {
 	if w.deadline != 0 {
 		due = min(due, w.deadline)
 	}
-	w.due.Store(due)
-	return nil
+	if w.polls {
+		due = min(due, now+min(max((now-w.sent)/8, int64(TickInterval)), int64(longestLook)))
+		if w.ends != 0 {
+			due = min(due, w.ends)
+		}
+	}
+	return due
 }
 
 // Suspect starts probes unless they are under way.

@@ -29,7 +29,7 @@ func TestSilenceEndsMovableCalls(t *testing.T) {
 		c.Silent.Store(m.silent)
 		w := startCall(t, c)
 		w.movable, w.silent = m.movable, m.before
-		err := c.checkWait(w)
+		err := c.checkWait(t.Context(), w)
 		if m.ends {
 			require.ErrorIs(t, err, ErrSilent)
 		} else {

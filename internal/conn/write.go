@@ -98,7 +98,7 @@ func (c *Conn) send(ctx context.Context, call *waiter, req *Request) error {
 	if !lead {
 		return nil
 	}
-	if !c.resumable && (ctx.Done() != nil || call.deadline != 0) {
+	if !c.resumable && (call.prompt || call.polls || call.deadline != 0) {
 		c.tasks.Go(c.Flush)
 		return nil
 	}
@@ -144,7 +144,7 @@ func (c *Conn) awaitRoom(ctx context.Context, call *waiter) error {
 		case <-c.done:
 			return c.ClosedError()
 		case <-call.wake:
-			if err := c.checkWait(call); err != nil {
+			if err := c.checkWait(ctx, call); err != nil {
 				return err
 			}
 		}
