@@ -16,7 +16,6 @@ import (
 	"github.com/vecql/vecql/internal/conn"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/errtext"
-	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/version"
 )
 
@@ -104,10 +103,10 @@ func (k *cluster) dialControl(ctx context.Context, addr string, onEvent func(any
 	}
 	var initial func(context.Context, *conn.Conn) error
 	events := k.cfg.Protocol.Events.names()
-	if k.routes != nil {
-		events = append(events, frame.EventRoutes)
-	}
-	if len(events) > 0 {
+	switch {
+	case k.routes != nil:
+		initial = func(ctx context.Context, c *conn.Conn) error { return k.registerRoutes(ctx, c, events) }
+	case len(events) > 0:
 		initial = func(ctx context.Context, c *conn.Conn) error { return conn.Register(ctx, c, events) }
 	}
 	return k.dialVerified(ctx, cfg, to, initial)

@@ -4,7 +4,9 @@ package vecql
 
 import (
 	"context"
+	"errors"
 	"net/netip"
+	"slices"
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/conn"
@@ -14,6 +16,24 @@ import (
 
 // The session's use of client routes (topology_host.go): it reads them with each view and after each event, and moves
 // the pools of the nodes whose route has changed.
+
+// registerRoutes registers a control connection for these events and for events of client routes. ScyllaDB before
+// 2026.1 refuses an unknown type, and the others with it (scylladb/java-driver pull request 807): the session then
+// registers for the others, and reads the routes with each view, at most ReconnectInterval after a change.
+func (k *cluster) registerRoutes(ctx context.Context, c *conn.Conn, events []string) error {
+	err := conn.Register(ctx, c, append(slices.Clone(events), frame.EventRoutes))
+	var refused *cql.ServerError
+	if !errors.As(err, &refused) || refused.Code != cql.CodeProtocol {
+		return err
+	}
+	k.routes.noEvent.Do(func() {
+		k.log.Warn("no event of client routes: they are read again every ReconnectInterval", "node", c.Addr(), "err", err)
+	})
+	if len(events) == 0 {
+		return nil
+	}
+	return conn.Register(ctx, c, events)
+}
 
 // readRoutes reads the rows of system.client_routes for a view.
 func (k *cluster) readRoutes(ctx context.Context, conn *conn.Conn, view *clusterView) error {

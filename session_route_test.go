@@ -387,6 +387,59 @@ func TestClientRoutesAfterReconnect(t *testing.T) {
 	require.NoError(t, insertRoute(t, s, 1).HostID(p.Node(2).HostID()).Exec(t.Context()))
 }
 
+// A server without the event refuses REGISTER with it, on each control connection. The session registers for the other
+// events, logs that once, and follows the table every ReconnectInterval (scylladb/java-driver pull request 807,
+// ProtocolInitHandler).
+func TestClientRoutesWithoutTheirEvent(t *testing.T) {
+	for name, events := range map[string]EventsConfig{
+		"": {}, "only": {DisableNodeStatusEvents: true, DisableTopologyEvents: true, DisableSchemaEvents: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPrivateNet(t)
+			p.publish()
+			refusal := cqltest.Fault{Op: cqltest.OpRegister, Times: 1, Error: &cqltest.Error{
+				Code: cqltest.CodeProtocol, Message: "Invalid value 'CLIENT_ROUTES_CHANGE' for Event.Type",
+			}}
+			first := p.Inject(refusal)
+			cfg := p.config()
+			cfg.Protocol.Events, cfg.Nodes.ReconnectInterval = events, 100*time.Millisecond
+			var logged *fakecql.LogCounter
+			logged, cfg.Logger = fakecql.NewLogCounter()
+			s := p.open(t, cfg)
+			require.Equal(t, 1, first.Hits())
+			registered := func() bool { // for the other events, and once
+				var types []string
+				for _, n := range p.Nodes() {
+					for _, c := range n.Conns() {
+						types = append(types, c.Events...)
+					}
+				}
+				return slices.Equal(types, events.names())
+			}
+			require.True(t, registered())
+
+			second := p.Inject(refusal)
+			s.control.current().Close(errors.New("cut by the test"))
+			require.Eventually(t, func() bool { return second.Hits() == 1 && s.control.current() != nil }, time.Minute, time.Millisecond)
+			require.Eventually(t, registered, time.Minute, time.Millisecond)
+			p.relays[2] = newRelay(t, p.Node(2).Addr())
+			p.publish()
+			awaitConns(t, s, p.Node(2), p.relays[2].addr())
+			require.Equal(t, 1, logged.Of("no event of client routes: they are read again every ReconnectInterval"))
+		})
+	}
+}
+
+// Any other refusal of REGISTER is the error of the connection.
+func TestClientRoutesRegisterFails(t *testing.T) {
+	p := newPrivateNet(t)
+	p.publish()
+	rule := p.Inject(cqltest.Fault{Op: cqltest.OpRegister, Error: &cqltest.Error{Code: cqltest.CodeServer}})
+	_, err := NewSession(t.Context(), *p.config())
+	require.ErrorIs(t, err, cql.CodeServer)
+	require.Equal(t, 1, rule.Hits())
+}
+
 // TestClientRoutesNotRead requires the session to read the cluster soon when it could not read the routes after an
 // event.
 func TestClientRoutesNotRead(t *testing.T) {

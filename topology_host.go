@@ -251,6 +251,8 @@ type clientRoutes struct {
 	begun  atomic.Uint64 // readings
 	chosen atomic.Pointer[map[cql.UUID]route]
 
+	noEvent sync.Once // a server without the event was logged
+
 	mu      sync.Mutex // held while chosen is replaced
 	applied uint64     // number of the reading in chosen
 }
