@@ -192,7 +192,7 @@ var programs = []program{
 			"TestCloudCluster":                             "its certificates are made by a script",
 			"TestMarshalMapV3Corrupt":                      noRest,
 			"TestMarshalSetListV3Corrupt":                  noRest,
-			"TestValidate_HostPortNormalization":           "hosts may have different ports, and client routes are refused",
+			"TestValidate_HostPortNormalization":           "hosts may have different ports",
 			"TestSchemaPermitsAnAbsentOrphanBound":         "it reads a document of the fork",
 			"TestCloneQueryAccountsForEveryField":          "it lists the private fields of a query",
 			"TestSessionEventBusReceivesSchemaChangeEvent": "SubscribeToEvents has events of nodes, and no events of the schema",

@@ -26,6 +26,9 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	if c.Logger = api.AdaptLogger(&api.DefaultLogger{}); cfg.Logger != nil {
 		c.Logger = api.AdaptLogger(cfg.Logger)
 	}
+	if cfg.ClientRoutesConfig != nil {
+		c.Nodes.ClientRoutes = cfg.ClientRoutesConfig.Endpoints.GetAllConnectionIDs()
+	}
 	if err := s.configureDialing(c); err != nil {
 		return nil, err
 	}

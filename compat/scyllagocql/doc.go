@@ -26,7 +26,7 @@
 // DisableDriverConfigReporting, DriverName and DriverVersion (a server sees vecql's), EventBusConfig,
 // MaxExcessShardConnectionsRate, MaxRoutingKeyInfo (the cache of prepared statements has the routing keys),
 // MetadataSchemaRequestTimeout, ReadTimeout, WriteCoalesceWaitTime (frames that wait for a connection are written
-// together, without a timer), WriteTimeout. A session with a ClientRoutesConfig is refused.
+// together, without a timer), WriteTimeout. Of a ClientRoutesConfig only the connection ids have an effect.
 //
 // Hosts with different ports are accepted, each with its own. KeyspaceMetadata.ToCQL needs a server that can describe a
 // keyspace. The tablets are those that the session has learned from responses; while there are none, the methods

@@ -9,19 +9,22 @@ import (
 	"time"
 )
 
-// Client routes, the table system.client_routes of ScyllaDB Cloud. vecql does not read it: a session with a
-// ClientRoutesConfig is refused.
+// Client routes, the table system.client_routes of ScyllaDB Cloud, which vecql reads.
 
-var errNoClientRoutes = errors.New("gocql: client routes are not supported: use an AddressTranslatorV2")
+var errNoClientRoutes = errors.New("gocql: client routes are not translated: set ClusterConfig.ClientRoutesConfig")
 
-// A ClientRoutesConfig configures client routes.
+// routesTable is the only table of client routes.
+const routesTable = "system.client_routes"
+
+// A ClientRoutesConfig configures client routes. Only the connection ids of its endpoints have an effect. The Dialer
+// resolves the names in the table, and shards are reached over the plain port.
 type ClientRoutesConfig struct {
-	TableName                    string
+	TableName                    string // system.client_routes
 	Endpoints                    ClientRoutesEndpointList
 	ResolveHealthyEndpointPeriod time.Duration
 	ResolverCacheDuration        time.Duration
 	MaxResolverConcurrency       int
-	BlockUnknownEndpoints        bool
+	BlockUnknownEndpoints        bool // they are always blocked
 	EnableShardAwareness         bool
 }
 
@@ -32,6 +35,9 @@ func (cfg *ClientRoutesConfig) Validate() error {
 	}
 	if len(cfg.Endpoints) == 0 {
 		return errors.New("gocql: ClientRoutesConfig has no endpoints")
+	}
+	if cfg.TableName != "" && cfg.TableName != routesTable {
+		return fmt.Errorf("gocql: ClientRoutesConfig.TableName is %q, want %q", cfg.TableName, routesTable)
 	}
 	return cfg.Endpoints.Validate()
 }
@@ -77,7 +83,7 @@ type ClientRoutesOption func(*ClientRoutesConfig)
 
 // WithClientRoutes sets ClusterConfig.ClientRoutesConfig, and the contact points if there are none.
 func WithClientRoutes(opts ...ClientRoutesOption) func(*ClusterConfig) {
-	routes := ClientRoutesConfig{TableName: "system.client_routes"}
+	routes := ClientRoutesConfig{TableName: routesTable}
 	for _, opt := range opts {
 		opt(&routes)
 	}
@@ -114,7 +120,8 @@ func WithResolveHealthyEndpointPeriod(val time.Duration) func(*ClientRoutesConfi
 	return func(*ClientRoutesConfig) {}
 }
 
-// A ClientRoutesHandler would translate addresses by client routes. Initialize and TranslateHost return an error.
+// A ClientRoutesHandler would translate addresses by client routes, as an AddressTranslatorV2. Initialize and
+// TranslateHost return an error: ClusterConfig.ClientRoutesConfig needs no handler.
 type ClientRoutesHandler struct{ _ []byte }
 
 // NewClientRoutesAddressTranslator returns a ClientRoutesHandler.

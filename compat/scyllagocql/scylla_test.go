@@ -329,14 +329,60 @@ func TestConfiguration(t *testing.T) {
 		"CA":            func(c *gocql.ClusterConfig) { c.SslOpts = &gocql.SslOptions{CaPath: "/nonexistent"} },
 		"compressor":    func(c *gocql.ClusterConfig) { c.ProtoVersion, c.Compressor = 5, gocql.SnappyCompressor{} },
 		"client routes": func(c *gocql.ClusterConfig) { c.WithOptions(gocql.WithClientRoutes()) },
-		"unsupported": func(c *gocql.ClusterConfig) {
+		"client routes of another table": func(c *gocql.ClusterConfig) {
+			c.WithOptions(gocql.WithClientRoutes(gocql.WithEndpoints(gocql.ClientRoutesEndpoint{ConnectionID: "a"}), gocql.WithTable("ks.t")))
+		},
+		"client routes and a translator": func(c *gocql.ClusterConfig) {
 			c.WithOptions(gocql.WithClientRoutes(gocql.WithEndpoints(gocql.ClientRoutesEndpoint{ConnectionID: "a"})))
+			c.AddressTranslator = gocql.IdentityTranslator()
+		},
+		"client routes and a dialer of hosts": func(c *gocql.ClusterConfig) {
+			c.WithOptions(gocql.WithClientRoutes(gocql.WithEndpoints(gocql.ClientRoutesEndpoint{ConnectionID: "a"})))
+			c.HostDialer = (*hostDialer)(nil)
 		},
 	} {
 		cfg := gocql.NewCluster("h")
 		change(cfg)
 		if cfg.Validate() == nil {
 			t.Error(name)
+		}
+	}
+}
+
+// hostDialer is a HostDialer that is never called.
+type hostDialer struct{ gocql.HostDialer }
+
+// TestClientRoutes: a session dials the nodes at the routes of its connection ids only.
+func TestClientRoutes(t *testing.T) {
+	c := newCluster(t, scylla)
+	routes := make([]cqltest.ClientRoute, 2)
+	for i, n := range c.Nodes() {
+		routes[i] = cqltest.ClientRoute{
+			ConnectionID: "a", HostID: n.HostID(), Address: n.Addr().Addr().String(), Port: int(n.Addr().Port()),
+		}
+	}
+	with := func(ids ...string) func(cfg *gocql.ClusterConfig) {
+		var endpoints []gocql.ClientRoutesEndpoint
+		for _, id := range ids {
+			endpoints = append(endpoints, gocql.ClientRoutesEndpoint{ConnectionID: id, ConnectionAddr: c.Node(0).Addr().String()})
+		}
+		return func(cfg *gocql.ClusterConfig) {
+			cfg.Hosts = nil
+			cfg.WithOptions(gocql.WithClientRoutes(gocql.WithEndpoints(endpoints...)))
+		}
+	}
+	c.SetClientRoutes(routes[0])
+	s := newSession(t, c, with("b", "a"))
+	if err := s.Query("INSERT INTO items (id) VALUES (?)", 1).Exec(); err != nil {
+		t.Error(err)
+	}
+	if n := len(c.Node(1).Conns()); n != 0 {
+		t.Error(n, "connections to a node without a route")
+	}
+	c.SetClientRoutes(routes...)
+	for deadline := time.Now().Add(time.Minute); len(c.Node(1).Conns()) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the new route is not dialed")
 		}
 	}
 }

@@ -106,10 +106,10 @@ func (cfg *ClusterConfig) validateRoutes() error {
 	if cfg.AddressTranslator != nil {
 		return errors.New("gocql: ClusterConfig has both an AddressTranslator and a ClientRoutesConfig")
 	}
-	if err := cfg.ClientRoutesConfig.Validate(); err != nil {
-		return err
+	if cfg.HostDialer != nil {
+		return errors.New("gocql: ClusterConfig has both a HostDialer, which would dial the announced addresses, and a ClientRoutesConfig")
 	}
-	return errNoClientRoutes
+	return cfg.ClientRoutesConfig.Validate()
 }
 
 // ValidateAndInitSSL checks SslOpts: its files can be read.

@@ -85,7 +85,8 @@ const (
 	noEffectBus   = "no effect: a subscriber has the queue that SubscribeToEvents names"
 	noDriverName  = "no effect: a server sees the name and version of vecql"
 	noShards      = "zero: vecql chooses the shards. Stats of Vecql() has the connections of each shard"
-	noRoutes      = "refused: vecql does not read the table client_routes. Use an AddressTranslatorV2"
+	routes        = "differs: only the connection ids of the endpoints have an effect. The Dialer resolves the names in the table"
+	noRoutes      = "refused: vecql follows client routes itself. Set ClusterConfig.ClientRoutesConfig"
 	noOldMetadata = "empty: servers since Cassandra 3 have none"
 	prepares      = "differs: also called for the PREPARE of a statement, before its routing key is known, so that no node outside " +
 		"of the policy receives one. gocql sends PREPARE to the node picked for the request, and to any node when Pick " +
@@ -137,8 +138,8 @@ var Rules = map[string]Rule{
 		Only: []*API{V2},
 	},
 
-	"ClientRoutesConfig":                          {Text: noRoutes},
-	"ClusterConfig.ClientRoutesConfig":            {Text: noRoutes},
+	"ClientRoutesConfig":                          {Text: routes},
+	"ClusterConfig.ClientRoutesConfig":            {Text: routes},
 	"ClusterConfig.DisableDriverConfigReporting":  {Text: "no effect: vecql does not report its configuration"},
 	"ClusterConfig.DriverName":                    {Text: noDriverName},
 	"ClusterConfig.DriverVersion":                 {Text: noDriverName},
@@ -152,12 +153,13 @@ var Rules = map[string]Rule{
 	"HostInfo.ScyllaShardAwarePortTLS":            {Text: noShards},
 	"HostInfo.ScyllaShardCount":                   {Text: noShards},
 	"KeyspaceMetadata.ToCQL":                      {Text: "differs: needs a server that can describe a keyspace"},
+	"NewClientRoutesAddressTranslator":            {Text: noRoutes},
 	"Session.SubscribeToEvents": {Text: "differs: has the events of nodes, not of the schema, for which vecql would read " +
 		"the whole schema"},
 	"Session.TabletsMetadata": {Text: "differs: has the tablets that the session learned from responses"},
 	"ShardDialer.DialShard":   {Text: "absent in effect: a ShardDialer is used as a HostDialer"},
 	"WarningHandler":          {Text: "differs: receives the warnings of the first page"},
-	"WithClientRoutes":        {Text: noRoutes},
+	"WithClientRoutes":        {Text: routes},
 }
 
 // Has reports whether the package has the name: a declaration, or a field or method behind a dot.
