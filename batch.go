@@ -135,7 +135,7 @@ func (b *Batch) encode(ctx context.Context, c *call) (first *bindings, err error
 	if err != nil {
 		return nil, err
 	}
-	if err = c.startBody(frame.OpBatch, &b.options, 128*len(entries)); err == nil {
+	if err = c.startBody(b.session.version, frame.OpBatch, &b.options, 128*len(entries)); err == nil {
 		c.req.Body.B, err = frame.AppendBatch(c.req.Body.B, b.session.version, b.Type, entries, &c.params)
 	}
 	if err != nil || first == nil {

@@ -48,7 +48,7 @@ func (b *Batch) HostID(id cql.UUID) *Batch { b.hostID = id; return b }
 // GetHostID returns the host id set by HostID; zero means any node.
 func (b *Batch) GetHostID() cql.UUID { return b.hostID }
 
-// CustomPayload sets the custom payload of the request.
+// CustomPayload sets the custom payload of the request (protocol v4 and later).
 func (b *Batch) CustomPayload(payload map[string][]byte) *Batch { b.payload = payload; return b }
 
 // Trace enables server-side tracing of the request and passes the tracing id to t.

@@ -59,9 +59,9 @@ func (k *cluster) connect(ctx context.Context) error {
 		k.version = frame.V4 // v5 has no Snappy
 	}
 	err := k.control.connect(ctx)
-	var refused *conn.VersionError
-	if k.cfg.Protocol.Version == 0 && k.version > frame.V4 && errors.As(err, &refused) {
-		k.version = frame.V4
+	var refused *conn.VersionError // the version of an answer that refuses another one may be any
+	for k.cfg.Protocol.Version == 0 && k.version > frame.V3 && errors.As(err, &refused) {
+		k.version--
 		err = k.control.connect(ctx)
 	}
 	if err == nil {

@@ -188,7 +188,9 @@ type LimitsConfig struct {
 
 // ProtocolConfig configures what a session and a server agree on.
 type ProtocolConfig struct {
-	// Version is the native protocol version, 4 or 5. Default 0, which means the highest that the cluster supports.
+	// Version is the native protocol version, 3, 4 or 5. Default 0, which means the highest that the cluster supports.
+	// v3 has no UnsetValue, no custom payloads and no warnings, and its servers report failures of replicas as timeouts;
+	// statements with named markers have no token awareness.
 	Version int
 	// CQLVersion is sent in STARTUP. Default "3.0.0".
 	CQLVersion string
@@ -328,7 +330,8 @@ func (c *ClusterConfig) validate() error {
 	negative(c.Limits.MemoryBudget, "Limits.MemoryBudget", c.Limits.MemoryBudget)
 	negative(int64(c.Limits.MaxPreparedStmts), "Limits.MaxPreparedStmts", c.Limits.MaxPreparedStmts)
 	version := c.Protocol.Version
-	fault(version != 0 && version != 4 && version != 5, "Protocol.Version is %d, must be 4, 5 or 0 for the highest", version)
+	fault(version != 0 && (version < 3 || version > 5),
+		"Protocol.Version is %d, must be 3, 4, 5 or 0 for the highest", version)
 	_, snappy := c.Compressor.(SnappyCompressor)
 	fault(snappy && version == 5,
 		"Compressor is Snappy, which protocol v5 does not support: set LZ4 or Protocol.Version 4")

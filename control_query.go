@@ -3,8 +3,10 @@
 package vecql
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/vecql/vecql/cql"
@@ -12,6 +14,7 @@ import (
 	"github.com/vecql/vecql/internal/errtext"
 	"github.com/vecql/vecql/internal/frame"
 	"github.com/vecql/vecql/internal/paging"
+	"github.com/vecql/vecql/internal/schema"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -110,6 +113,25 @@ func systemPage(ctx context.Context, link *conn.Conn, stmt string, params *frame
 		each(row)
 	}
 	return res.Rows.Meta.PagingState, nil
+}
+
+// readPartitionKey returns the names of the columns of a partition key, in its order. A table that system_schema does
+// not have, such as a virtual one, has none.
+func readPartitionKey(ctx context.Context, conn *conn.Conn, keyspace, table string) ([]string, error) {
+	rows, err := systemQuery(ctx, conn, "SELECT * FROM system_schema.columns WHERE keyspace_name = "+
+		schema.QuoteText(keyspace)+" AND table_name = "+schema.QuoteText(table))
+	if err != nil {
+		return nil, errtext.Errorf("read system_schema.columns: %w", err)
+	}
+	rows = slices.DeleteFunc(rows, func(row systemRow) bool { return get[string](row, "kind") != "partition_key" })
+	slices.SortFunc(rows, func(a, b systemRow) int {
+		return cmp.Compare(get[int](a, "position"), get[int](b, "position"))
+	})
+	key := make([]string, len(rows))
+	for i, row := range rows {
+		key[i] = get[string](row, "column_name")
+	}
+	return key, nil
 }
 
 // Reading of the keyspaces whose tablets have leaders.

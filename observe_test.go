@@ -225,7 +225,7 @@ func TestStats(t *testing.T) {
 		require.EqualValues(t, 4, st.ConnectionsOpened, "the connection was replaced")
 
 		c.Answer(func(r *fakecql.Request, _ int) {
-			body, err := frame.AppendCustomPayload(nil, map[string][]byte{"tablets-routing-v1": {1, 2, 3}})
+			body, err := frame.AppendCustomPayload(nil, frame.V4, map[string][]byte{"tablets-routing-v1": {1, 2, 3}})
 			require.NoError(t, err)
 			body = wire.AppendInt(body, int32(frame.ResultVoid))
 			out := make([]byte, wire.HeaderSize)

@@ -128,10 +128,33 @@ func newStatement(text, keyspace string, p *frame.PreparedResult) *statement {
 	return s
 }
 
+// keyMarkers returns the bind markers of the partition key with these columns, nil unless all are bound. Servers name a
+// marker ? by its column. A marker with a name of its own says nothing about its column, so that a text with such
+// markers has no key. Of two markers of a column the last one counts, as for servers that report the markers.
+func keyMarkers(text string, bind []cql.ColumnInfo, key []string) []int {
+	if slices.ContainsFunc(cqltext.BindMarkers(text), func(name string) bool { return name != "" }) {
+		return nil
+	}
+	markers := make([]int, len(key))
+	for i, column := range key {
+		markers[i] = -1
+		for at, c := range bind {
+			if c.Name == column {
+				markers[i] = at
+			}
+		}
+	}
+	if slices.Contains(markers, -1) {
+		return nil
+	}
+	return markers
+}
+
 // isSame reports whether a PREPARED response has the id and the bind markers of the statement. A table that was dropped
-// and created again has the same id and may have other columns.
+// and created again has the same id and may have other columns. Responses of protocol v3 have no partition key.
 func (s *statement) isSame(p *frame.PreparedResult) bool {
-	return bytes.Equal(s.id, p.ID) && slices.Equal(s.pkIndexes, p.PKIndexes) && reflect.DeepEqual(s.bind, p.Bind.Columns)
+	sameKey := p.PKIndexes == nil || slices.Equal(s.pkIndexes, p.PKIndexes)
+	return bytes.Equal(s.id, p.ID) && sameKey && reflect.DeepEqual(s.bind, p.Bind.Columns)
 }
 
 // hasTypes reports whether columns have the types of the bind markers.

@@ -323,7 +323,7 @@ func (q *Query) doUnprepared(ctx context.Context, c *call) error {
 	if cqltext.IsUse(q.stmt) {
 		return errtext.Errorf("execute %q: %w", shortened(q.stmt), ErrUseStmt)
 	}
-	err := c.startBody(frame.OpQuery, &q.options, len(q.stmt)+64)
+	err := c.startBody(q.session.version, frame.OpQuery, &q.options, len(q.stmt)+64)
 	if err == nil {
 		c.req.Body.B, err = frame.AppendQuery(c.req.Body.B, q.session.version, q.stmt, &c.params)
 	}
@@ -351,7 +351,7 @@ func (q *Query) usePlan(c *call, stmt *statement) (plan *resultPlan, withID bool
 
 // encode writes the body of an EXECUTE.
 func (q *Query) encode(c *call, stmt *statement, plan *resultPlan, withID bool) error {
-	err := c.startBody(frame.OpExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
+	err := c.startBody(q.session.version, frame.OpExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
 	if err == nil {
 		c.params.Values = &c.bound
 		c.req.Body.B, err = c.appendExecute(c.req.Body.B, q.session.version, stmt.id, plan.metadataID, withID)

@@ -164,7 +164,7 @@ func (r *EncodedRows) newBatch() (*call, error) {
 		c.token, c.hasToken, c.routingKey = r.token, true, r.key
 	}
 	if err == nil {
-		err = c.startBody(frame.OpBatch, &q.options, len(r.cells)+len(r.ends)*(len(r.stmt.id)+beside)+128)
+		err = c.startBody(q.session.version, frame.OpBatch, &q.options, len(r.cells)+len(r.ends)*(len(r.stmt.id)+beside)+128)
 	}
 	if err == nil {
 		q.session.counters.of(c.stripe).preparedHits.Add(1)

@@ -85,7 +85,9 @@ func TestTargets(t *testing.T) {
 
 // TestEncodedRows sends rows together, of one partition and of another, and reads them.
 func TestEncodedRows(t *testing.T) {
-	for name, cfg := range map[string]cqltest.Config{"v5": {}, "v4": {Protocol: 4}, "ScyllaDB": {Scylla: &cqltest.Scylla{TabletsV2: true, Tablets: 4}}} {
+	for name, cfg := range map[string]cqltest.Config{
+		"v5": {}, "v4": {Protocol: 4}, "v3": {Protocol: 3}, "ScyllaDB": {Scylla: &cqltest.Scylla{TabletsV2: true, Tablets: 4}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := cqltest.New(t, cfg)
 			require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1};

@@ -57,7 +57,8 @@ func (q *Query) ExecRows(ctx context.Context, b *column.Batch) error {
 }
 
 // NullsUnset makes [Query.PrepareRows] and [Query.ExecRows] bind a NULL as [cql.UnsetValue]: the column keeps its value
-// on the server. An INSERT of new rows then writes no tombstones.
+// on the server. An INSERT of new rows then writes no tombstones. Protocol v3 has no such value: a row with a NULL
+// fails with ErrUnsupported.
 func (q *Query) NullsUnset(v bool) *Query { q.nullsUnset = v; return q }
 
 // ExecRow executes the statement with row i of b. It does not allocate. b is not retained and must not change until

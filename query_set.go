@@ -53,7 +53,7 @@ func (q *Query) HostID(id cql.UUID) *Query { q.hostID = id; return q }
 // GetHostID returns the host id set by HostID; zero means any node.
 func (q *Query) GetHostID() cql.UUID { return q.hostID }
 
-// CustomPayload sets the custom payload of the request.
+// CustomPayload sets the custom payload of the request (protocol v4 and later).
 func (q *Query) CustomPayload(payload map[string][]byte) *Query { q.payload = payload; return q }
 
 // Trace enables server-side tracing of the request and passes the tracing id to t.

@@ -165,7 +165,7 @@ func (c *call) newBody(size int) *conn.Buffer {
 
 // startBody allocates the body, with room for about size bytes, and writes the custom payload, which precedes the
 // message.
-func (c *call) startBody(op frame.Opcode, o *options, size int) (err error) {
+func (c *call) startBody(version byte, op frame.Opcode, o *options, size int) (err error) {
 	c.req.Op, c.req.Body = op, c.newBody(size)
 	c.req.Body.B = c.req.Body.B[:0]
 	if o.tracer != nil {
@@ -173,7 +173,7 @@ func (c *call) startBody(op frame.Opcode, o *options, size int) (err error) {
 	}
 	if len(o.payload) > 0 {
 		c.req.Flags |= wire.FlagCustomPayload
-		c.req.Body.B, err = frame.AppendCustomPayload(c.req.Body.B, o.payload)
+		c.req.Body.B, err = frame.AppendCustomPayload(c.req.Body.B, version, o.payload)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -25,7 +26,7 @@ import (
 const (
 	prepareDelay      = 250 * time.Millisecond
 	prepareExecutions = 2 // besides the first one
-	// spreadTimeout bounds a PREPARE in the background, which no request waits for.
+	// spreadTimeout bounds a PREPARE in the background, which no request waits for, and a reading of the partition key.
 	spreadTimeout = time.Second
 )
 
@@ -223,8 +224,43 @@ func (s *sender) prepareOnce(ctx context.Context, keyspace, text string, began t
 	if kind := c.answer.res.Kind; kind != frame.ResultPrepared {
 		return nil, &cql.ProtocolError{Message: fmt.Sprintf("PREPARE answered with result kind %d", kind)}
 	}
+	prepared := c.answer.res.Prepared
+	if s.version < frame.V4 {
+		prepared.PKIndexes = s.keyOf(c.answer.node, text, prepared.Bind.Columns)
+	}
 	s.spread(keyspace, text, c.answer.node)
-	return newStatement(text, keyspace, c.answer.res.Prepared), nil
+	return newStatement(text, keyspace, prepared), nil
+}
+
+// keyOf returns the bind markers of the partition key of a statement, which servers report from protocol v4 on: it
+// reads the key of the table from the node that has prepared the statement, else from others. Without an answer it
+// returns nil, and requests of the statement go to any node.
+func (s *sender) keyOf(first *node, text string, bind []cql.ColumnInfo) []int {
+	other := func(c cql.ColumnInfo) bool { return c.Keyspace != bind[0].Keyspace || c.Table != bind[0].Table }
+	if len(bind) == 0 || slices.ContainsFunc(bind, other) { // a transaction may have several tables
+		return nil
+	}
+	err := ErrNoConnections
+	nodes := append([]*node{first}, s.topo.Load().nodes...)
+	for _, n := range nodes[:min(len(nodes), 1+prepareExecutions)] {
+		link := n.pool.pick()
+		if link == nil {
+			continue
+		}
+		var key []string
+		if key, err = s.readKey(link, &bind[0]); err == nil {
+			return keyMarkers(text, bind, key)
+		}
+	}
+	s.log.Warn("partition key not read: requests of the statement go to any node", "keyspace", bind[0].Keyspace, "err", err)
+	return nil
+}
+
+// readKey reads the partition key of the table of a column.
+func (s *sender) readKey(link *conn.Conn, of *cql.ColumnInfo) ([]string, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, spreadTimeout)
+	defer cancel()
+	return readPartitionKey(ctx, link, of.Keyspace, of.Table)
 }
 
 // spread prepares a statement in the background on all connected nodes but one, one after the other. It ignores errors:

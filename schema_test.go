@@ -28,7 +28,7 @@ func richSchema() *fakecql.Schema {
 }
 
 func TestSchemaRead(t *testing.T) {
-	for _, v := range []byte{frame.V4, frame.V5} {
+	for _, v := range []byte{frame.V3, frame.V4, frame.V5} {
 		for _, page := range []int{0, 1, 4} {
 			t.Run(fmt.Sprintf("v%d, pages of %d", v, page), func(t *testing.T) {
 				f := richSchema()

@@ -65,7 +65,7 @@ func TestPrepareFailureIsNotCached(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	for _, v := range []byte{frame.V4, frame.V5} {
+	for _, v := range []byte{frame.V3, frame.V4, frame.V5} {
 		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) {
 			c := newFakeCluster(t, v, 2)
 			columns := threeColumns(c)

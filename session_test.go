@@ -27,7 +27,7 @@ import (
 // Opening and closing sessions, and changes of nodes.
 
 func TestSessionReadsCluster(t *testing.T) {
-	for _, v := range []byte{frame.V4, frame.V5} {
+	for _, v := range []byte{frame.V3, frame.V4, frame.V5} {
 		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) {
 			s := sessionOn(newSocketCluster(t, v, 3))
 			require.EqualValues(t, v, s.ProtoVersion(), "negotiated downwards from 5")

@@ -29,7 +29,7 @@
 //	vecql.timeout               of a request, such as 11s
 //	vecql.connect_timeout       of a connection
 //	vecql.compression           none, lz4 or snappy
-//	vecql.protocol              4 or 5; default the highest
+//	vecql.protocol              3, 4 or 5; default the highest
 //
 // A database, a connection and a statement take the options below; each inherits the options of the object it is made
 // from.

@@ -32,7 +32,7 @@
 //	consistency                 default QUORUM
 //	timeout, connect_timeout    of a request and of a connection, such as 11s
 //	compression                 none, lz4 or snappy
-//	protocol                    4 or 5; default the highest
+//	protocol                    3, 4 or 5; default the highest
 //	tls                         true connects with TLS; implied by the next ones
 //	tls.ca, tls.cert, tls.key   PEM files on the workers
 //	tls.server_name             the name in the certificates of the nodes

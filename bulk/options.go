@@ -30,7 +30,8 @@ type Options struct {
 	TimestampColumn string
 
 	// WriteNulls writes NULLs, which deletes older values and leaves tombstones. By default a NULL of a batch leaves its
-	// column unset. NULLs of structs are always written.
+	// column unset; protocol v3 has no such value, so that a row with a NULL is rejected there. NULLs of structs are
+	// always written.
 	WriteNulls bool
 	// Query sets further options of each request: consistency, profile, timeout. nil means none. The writer sets retry
 	// policy and idempotence itself.

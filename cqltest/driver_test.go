@@ -71,6 +71,9 @@ func TestDriverOverFake(t *testing.T) {
 	}{
 		"v5":           {Config{}, nil},
 		"v4":           {Config{Protocol: 4}, nil},
+		"v3":           {Config{Protocol: 3}, nil},
+		"v3 lz4":       {Config{Protocol: 3}, func(cfg *vecql.ClusterConfig) { cfg.Compressor = vecql.LZ4Compressor{} }},
+		"v3 snappy":    {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor, cfg.Protocol.Version = vecql.SnappyCompressor{}, 3 }},
 		"v5 lz4":       {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor = vecql.LZ4Compressor{} }},
 		"v4 lz4":       {Config{Protocol: 4}, func(cfg *vecql.ClusterConfig) { cfg.Compressor = vecql.LZ4Compressor{} }},
 		"v4 snappy":    {Config{Protocol: 4}, func(cfg *vecql.ClusterConfig) { cfg.Compressor, cfg.Protocol.Version = vecql.SnappyCompressor{}, 4 }},

@@ -22,6 +22,7 @@ func TestDriver(t *testing.T) {
 	}{
 		"v5":        {Config{}, nil},
 		"v4":        {Config{Protocol: 4}, nil},
+		"v3":        {Config{Protocol: 3}, nil},
 		"v5 lz4":    {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor = vecql.LZ4Compressor{} }},
 		"v4 snappy": {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor, cfg.Protocol.Version = vecql.SnappyCompressor{}, 4 }},
 		"memory":    {Config{Network: InMemory}, nil},

@@ -27,7 +27,7 @@
 //	timeout                  of a request, such as 11s
 //	connect_timeout          of a connection
 //	compression              none, lz4 or snappy
-//	protocol                 4 or 5; default the highest
+//	protocol                 3, 4 or 5; default the highest
 //	tls                      true connects with TLS; implied by the next ones
 //	tls.ca, .cert, .key      PEM files
 //	tls.server_name          the name in the certificates of the nodes

@@ -55,7 +55,7 @@ var parameters = map[string]Setting{
 	"timeout":         {"11s", isTime},
 	"connect_timeout": {"11s", isTime},
 	"compression":     {"none", OneOf("none", "lz4", "snappy")},
-	"protocol":        {"0", OneOf("0", "4", "5")}, // 0 means the highest
+	"protocol":        {"0", OneOf("0", "3", "4", "5")}, // 0 means the highest
 }
 
 func isBool(value string) error { return OneOf("true", "false")(value) }

@@ -78,7 +78,10 @@ func parseFeatures(supported map[string][]string, version byte, tabletsV2 bool) 
 		f.tabletsV1, f.TabletsV2 = false, true
 	}
 	_, f.MetadataID = supported[KeyMetadataID]
-	f.MetadataID = f.MetadataID && version < frame.V5
+	f.MetadataID = f.MetadataID && version == frame.V4
+	if version < frame.V4 { // without custom payloads, which carry tablets
+		f.tabletsV1, f.TabletsV2 = false, false
+	}
 	f.Graceful = supportedValue(supported, frame.EventGraceful) == "true"
 	return f
 }

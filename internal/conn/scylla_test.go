@@ -93,6 +93,9 @@ func TestParseFeatures(t *testing.T) {
 	v2 := parseFeatures(fakecql.ScyllaSupported(), frame.V4, true)
 	require.True(t, v2.TabletsV2 && !v2.tabletsV1, "version 2 replaces version 1")
 	require.False(t, parseFeatures(fakecql.ScyllaSupported(), frame.V5, false).MetadataID, "v5 has metadata ids without the extension")
+	v3 := parseFeatures(fakecql.ScyllaSupported(), frame.V3, true)
+	require.False(t, v3.MetadataID || v3.tabletsV1 || v3.TabletsV2, "v3 has neither custom payloads nor metadata ids")
+	require.EqualValues(t, 8, v3.Shards)
 }
 
 // TestSupportedNumber requires that the first value with the prefix counts, and only a decimal number within the

@@ -318,9 +318,11 @@ func (n *Node) PreparedBody(stmt string, metadataID bool) []byte {
 	}
 	b = wire.AppendInt(b, p.Flags)
 	b = wire.AppendInt(b, int32(len(p.Bind)))
-	b = wire.AppendInt(b, int32(len(p.PK)))
-	for _, i := range p.PK {
-		b = wire.AppendShort(b, uint16(i))
+	if n.Cluster.Version >= V4 {
+		b = wire.AppendInt(b, int32(len(p.PK)))
+		for _, i := range p.PK {
+			b = wire.AppendShort(b, uint16(i))
+		}
 	}
 	b = AppendColumns(b, p.Bind)
 	if len(p.Result) == 0 {

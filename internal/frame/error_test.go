@@ -25,14 +25,14 @@ func TestParseError(t *testing.T) {
 		versions []byte
 		want     error
 	}{
-		"server":       {[]byte{4, 5}, &cql.ServerError{Code: cql.CodeServer, Message: "boom"}},
-		"unknown code": {[]byte{4, 5}, &cql.ServerError{Code: 0x7FFF, Message: "boom"}},
-		"unavailable":  {[]byte{4, 5}, &cql.UnavailableError{ServerError: base(cql.CodeUnavailable), Consistency: cql.LocalQuorum, Required: 2, Alive: 1}},
-		"write timeout": {[]byte{4, 5}, &cql.WriteTimeoutError{
+		"server":       {[]byte{3, 4, 5}, &cql.ServerError{Code: cql.CodeServer, Message: "boom"}},
+		"unknown code": {[]byte{3, 4, 5}, &cql.ServerError{Code: 0x7FFF, Message: "boom"}},
+		"unavailable":  {[]byte{3, 4, 5}, &cql.UnavailableError{ServerError: base(cql.CodeUnavailable), Consistency: cql.LocalQuorum, Required: 2, Alive: 1}},
+		"write timeout": {[]byte{3, 4, 5}, &cql.WriteTimeoutError{
 			ServerError: base(cql.CodeWriteTimeout), Consistency: cql.Quorum, Received: 1,
 			BlockFor: 2, WriteType: "SIMPLE",
 		}},
-		"write timeout cas v4": {[]byte{4}, &cql.WriteTimeoutError{
+		"write timeout cas v4": {[]byte{3, 4}, &cql.WriteTimeoutError{
 			ServerError: base(cql.CodeWriteTimeout), Consistency: cql.Serial, Received: 1,
 			BlockFor: 2, WriteType: "CAS",
 		}},
@@ -40,7 +40,7 @@ func TestParseError(t *testing.T) {
 			ServerError: base(cql.CodeWriteTimeout), Consistency: cql.Serial, Received: 1,
 			BlockFor: 2, WriteType: "CAS", Contentions: 7,
 		}},
-		"read timeout": {[]byte{4, 5}, &cql.ReadTimeoutError{ServerError: base(cql.CodeReadTimeout), Consistency: cql.Quorum, Received: 1, BlockFor: 2, DataPresent: 1}},
+		"read timeout": {[]byte{3, 4, 5}, &cql.ReadTimeoutError{ServerError: base(cql.CodeReadTimeout), Consistency: cql.Quorum, Received: 1, BlockFor: 2, DataPresent: 1}},
 		"read failure v4": {[]byte{4}, &cql.ReadFailureError{
 			ServerError: base(cql.CodeReadFailure), Consistency: cql.Quorum, Received: 1,
 			BlockFor: 2, NumFailures: 3, DataPresent: true,
@@ -49,17 +49,17 @@ func TestParseError(t *testing.T) {
 			ServerError: base(cql.CodeReadFailure), Consistency: cql.Quorum, Received: 1, BlockFor: 2, NumFailures: 2, DataPresent: false,
 			ReasonMap: map[netip.Addr]uint16{v4addr: 1, v6addr: 2},
 		}},
-		"function failure": {[]byte{4, 5}, &cql.FunctionFailureError{ServerError: base(cql.CodeFunctionFailure), Keyspace: "ks", Function: "f", ArgTypes: []string{"int"}}},
+		"function failure": {[]byte{3, 4, 5}, &cql.FunctionFailureError{ServerError: base(cql.CodeFunctionFailure), Keyspace: "ks", Function: "f", ArgTypes: []string{"int"}}},
 		"write failure v4": {[]byte{4}, &cql.WriteFailureError{
 			ServerError: base(cql.CodeWriteFailure), Consistency: cql.Quorum, Received: 1,
 			BlockFor: 2, NumFailures: 3, WriteType: "BATCH",
 		}},
 		"write failure v5":  {[]byte{5}, &cql.WriteFailureError{ServerError: base(cql.CodeWriteFailure), Consistency: cql.Quorum, Received: 1, BlockFor: 2, NumFailures: 1, WriteType: "BATCH", ReasonMap: map[netip.Addr]uint16{v4addr: 1}}},
-		"cdc write failure": {[]byte{4, 5}, &cql.CDCWriteFailureError{ServerError: base(cql.CodeCDCWriteFailure)}},
-		"cas write unknown": {[]byte{4, 5}, &cql.CASWriteUnknownError{ServerError: base(cql.CodeCASWriteUnknown), Consistency: cql.Serial, Received: 1, BlockFor: 2}},
-		"already exists":    {[]byte{4, 5}, &cql.AlreadyExistsError{ServerError: base(cql.CodeAlreadyExists), Keyspace: "ks", Table: ""}},
-		"unprepared":        {[]byte{4, 5}, &cql.UnpreparedError{ServerError: base(cql.CodeUnprepared), StatementID: []byte("id")}},
-		"rate limit":        {[]byte{4, 5}, &cql.RateLimitError{ServerError: base(testRateLimitCode), OpType: 1, RejectedByCoordinator: true}},
+		"cdc write failure": {[]byte{3, 4, 5}, &cql.CDCWriteFailureError{ServerError: base(cql.CodeCDCWriteFailure)}},
+		"cas write unknown": {[]byte{3, 4, 5}, &cql.CASWriteUnknownError{ServerError: base(cql.CodeCASWriteUnknown), Consistency: cql.Serial, Received: 1, BlockFor: 2}},
+		"already exists":    {[]byte{3, 4, 5}, &cql.AlreadyExistsError{ServerError: base(cql.CodeAlreadyExists), Keyspace: "ks", Table: ""}},
+		"unprepared":        {[]byte{3, 4, 5}, &cql.UnpreparedError{ServerError: base(cql.CodeUnprepared), StatementID: []byte("id")}},
+		"rate limit":        {[]byte{3, 4, 5}, &cql.RateLimitError{ServerError: base(testRateLimitCode), OpType: 1, RejectedByCoordinator: true}},
 	}
 	for name := range golden {
 		require.Contains(t, rows, name, "golden without a test")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package frame encodes and decodes the bodies of the messages of the native protocol, v4 and v5
+// Package frame encodes and decodes the bodies of the messages of the native protocol, v3 to v5
 // (native_protocol_v5.spec, section 4). It does no I/O. internal/wire has the notations and the header.
 package frame
 
@@ -16,6 +16,7 @@ import (
 
 // The supported protocol versions. ScyllaDB supports v4 at most, with extensions.
 const (
+	V3 byte = 3
 	V4 byte = 4
 	V5 byte = 5
 )

@@ -39,6 +39,7 @@ func requireOwned(t *testing.T, body []byte, parse func(body []byte) any) {
 
 func FuzzParseResult(f *testing.F) {
 	for _, body := range readHexBodies(f, "responses.hex") {
+		f.Add(body, V3, false)
 		f.Add(body, V4, false)
 		f.Add(body, V4, true)
 		f.Add(body, V5, true)
@@ -79,6 +80,7 @@ func FuzzParseResult(f *testing.F) {
 
 func FuzzParseError(f *testing.F) {
 	for _, body := range readHexBodies(f, "errors.hex") {
+		f.Add(body, V3, int32(0))
 		f.Add(body, V4, int32(testRateLimitCode))
 		f.Add(body, V5, int32(0))
 	}
@@ -141,6 +143,7 @@ func FuzzParseEnvelope(f *testing.F) {
 // every golden body with the largest count. The allocations of the parsers stay bounded by the length of their input.
 func TestFault09ParseAllocations(t *testing.T) {
 	all := map[string]func(r *wire.Reader) (any, error){
+		"result v3": func(r *wire.Reader) (any, error) { return ParseResult(r, V3, false, nil) },
 		"result v4": func(r *wire.Reader) (any, error) { return ParseResult(r, V4, false, nil) },
 		"result v5": func(r *wire.Reader) (any, error) { return ParseResult(r, V5, true, nil) },
 		"error v4":  func(r *wire.Reader) (any, error) { return nil, ParseError(r, V4, testRateLimitCode) },

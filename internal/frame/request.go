@@ -20,7 +20,7 @@ import (
 // maxCount is the largest [short]: the limit of values in a statement, statements in a batch, and entries in a map.
 const maxCount = math.MaxUint16
 
-// Flags of query parameters (section 4.1.4): a [byte] in v4, an [int] in v5. Those above 0x40 are v5 only.
+// Flags of query parameters (section 4.1.4): a [byte] before v5, an [int] in v5. Those above 0x40 are v5 only.
 const (
 	queryFlagValues            = 0x01
 	queryFlagSkipMetadata      = 0x02
@@ -157,16 +157,39 @@ func (w *bodyWriter) bytes(b []byte) {
 	}
 }
 
-// values writes a [short] n and n bound values.
-func (w *bodyWriter) values(b Binder, n int) {
+// values writes a [short] n and n bound values. Before v4 a value that is not set is an error: servers close the
+// connection of a length below -1.
+func (w *bodyWriter) values(version byte, b Binder, n int, named bool) {
 	if n > maxCount {
 		w.fail(fmt.Sprintf("%d values", n), ErrTooManyValues)
 	}
 	w.short(uint16(n))
+	at := len(w.out)
 	if w.err == nil && n > 0 {
 		w.out, w.err = b.AppendBound(w.out)
 	}
-	w.room(0)
+	if w.room(0); version < V4 {
+		w.refuseUnset(at, n, named)
+	}
+}
+
+// refuseUnset sets err if one of the n values from position at is not set.
+func (w *bodyWriter) refuseUnset(at, n int, named bool) {
+	if w.err != nil {
+		return
+	}
+	r := wire.NewReader(w.out[at:])
+	for i := range n {
+		if named {
+			r.ShortBytes()
+		}
+		size := r.Int()
+		if size == wire.Unset {
+			w.fail(fmt.Sprintf("bind marker %d is not set (protocol v3 has NULL only)", i), ErrUnsupported)
+			return
+		}
+		r.Skip(int(max(size, 0)))
+	}
 }
 
 // boundCount returns b.count for a b that may be nil.
@@ -240,7 +263,7 @@ func (w *bodyWriter) queryParams(version byte, p *QueryParams) {
 	w.short(uint16(p.Consistency))
 	w.flags(version, flags)
 	if n > 0 {
-		w.values(p.Values, n)
+		w.values(version, p.Values, n, named)
 	}
 	if p.PageSize != 0 {
 		w.int(int32(p.PageSize))
@@ -351,7 +374,7 @@ func AppendBatch(dst []byte, version byte, typ cql.BatchType, entries []BatchEnt
 		if w.err != nil {
 			break
 		}
-		w.batchEntry(&entries[i])
+		w.batchEntry(version, &entries[i])
 	}
 	w.batchParams(version, p)
 	return w.finish(dst)
@@ -369,8 +392,12 @@ func AppendRowBatch(dst []byte, version byte, id []byte, n int, cells []byte, en
 		w.byte(batchKindID)
 		w.shortBytes("statement id", id)
 		w.short(uint16(n))
+		at := len(w.out)
 		if w.room(end - start); w.err == nil {
 			w.out = append(w.out, cells[start:end]...)
+		}
+		if version < V4 {
+			w.refuseUnset(at, n, false)
 		}
 		start = end
 	}
@@ -395,7 +422,7 @@ const batchKindText, batchKindID = 0, 1
 
 // BatchEntry writes one statement of a BATCH: kind, text or id, and values (native_protocol_v5.spec, section 4.1.7).
 // Named values are an error: servers cannot resolve names in a batch (section 4.1.7).
-func (w *bodyWriter) batchEntry(e *BatchEntry) {
+func (w *bodyWriter) batchEntry(version byte, e *BatchEntry) {
 	if e.ID == nil {
 		w.byte(batchKindText)
 		w.longString(e.Stmt)
@@ -407,13 +434,16 @@ func (w *bodyWriter) batchEntry(e *BatchEntry) {
 	if named && n > 0 {
 		w.fail("named values in a batch", ErrUnsupported)
 	}
-	w.values(e.Values, n)
+	w.values(version, e.Values, n, named)
 }
 
 // AppendCustomPayload appends a custom payload, sorted by key. It precedes the message (section 4) in a frame with
-// wire.FlagCustomPayload.
-func AppendCustomPayload(dst []byte, payload map[string][]byte) ([]byte, error) {
+// wire.FlagCustomPayload, which v4 introduced.
+func AppendCustomPayload(dst []byte, version byte, payload map[string][]byte) ([]byte, error) {
 	w := newBodyWriter(dst)
+	if version < V4 {
+		w.fail("custom payload", ErrUnsupported)
+	}
 	if len(payload) > maxCount {
 		w.fail("custom payload", wire.ErrTooLong)
 	}

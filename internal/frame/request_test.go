@@ -61,7 +61,8 @@ func TestAppendRequests(t *testing.T) {
 	everything := QueryParams{
 		Consistency: cql.LocalQuorum, SkipMetadata: true, PageSize: 100, PagingState: []byte("ps"), HasTimestamp: true,
 	}
-	v4, v5 := everything, everything
+	v3, v4, v5 := everything, everything, everything
+	v3.Values, v3.SerialConsistency, v3.Timestamp = &boundCells{names: []string{"a", "b"}, cells: [][]byte{one, nil}}, cql.Serial, 0x05d6aa01020304
 	v4.Values, v4.SerialConsistency, v4.Timestamp = &boundCells{cells: [][]byte{one, nil}}, cql.LocalSerial, 0x05d6aa01020304
 	v5.Values, v5.SerialConsistency, v5.Timestamp = &boundCells{names: []string{"a", "b"}, cells: [][]byte{one, unsetCell}}, cql.Serial, -1
 	v5.Keyspace, v5.NowInSeconds, v5.HasNowInSeconds = "ks", 0x68000001, true
@@ -79,11 +80,16 @@ func TestAppendRequests(t *testing.T) {
 		"query v5 bare": func(dst []byte) ([]byte, error) {
 			return AppendQuery(dst, V5, "SELECT 1", &QueryParams{Consistency: cql.One, Values: &boundCells{}})
 		},
+		"query v3 everything": func(dst []byte) ([]byte, error) { return AppendQuery(dst, V3, "SELECT 1", &v3) },
 		"query v4 everything": func(dst []byte) ([]byte, error) { return AppendQuery(dst, V4, "SELECT 1", &v4) },
 		"query v5 everything": func(dst []byte) ([]byte, error) { return AppendQuery(dst, V5, "SELECT 1", &v5) },
+		"prepare v3":          func(dst []byte) ([]byte, error) { return AppendPrepare(dst, V3, "SELECT ?", "") },
 		"prepare v4":          func(dst []byte) ([]byte, error) { return AppendPrepare(dst, V4, "SELECT ?", "") },
 		"prepare v5":          func(dst []byte) ([]byte, error) { return AppendPrepare(dst, V5, "SELECT ?", "") },
 		"prepare v5 keyspace": func(dst []byte) ([]byte, error) { return AppendPrepare(dst, V5, "SELECT ?", "ks") },
+		"execute v3": func(dst []byte) ([]byte, error) {
+			return AppendExecute(dst, V3, []byte("id"), nil, &QueryParams{Consistency: cql.Quorum, Values: bound})
+		},
 		"execute v4": func(dst []byte) ([]byte, error) {
 			return AppendExecute(dst, V4, []byte("id"), nil, &QueryParams{Consistency: cql.Quorum, Values: bound})
 		},
@@ -93,6 +99,15 @@ func TestAppendRequests(t *testing.T) {
 		},
 		"execute v5": func(dst []byte) ([]byte, error) {
 			return AppendExecute(dst, V5, []byte("id"), []byte("mid"), &QueryParams{Consistency: cql.Quorum, Values: bound})
+		},
+		"batch v3": func(dst []byte) ([]byte, error) {
+			return AppendBatch(dst, V3, cql.UnloggedBatch, []BatchEntry{
+				{Stmt: "DELETE"}, {ID: []byte("id"), Values: &boundCells{cells: [][]byte{one, nil}}},
+			}, &QueryParams{Consistency: cql.One, SerialConsistency: cql.LocalSerial, Timestamp: 7, HasTimestamp: true})
+		},
+		"row batch v3": func(dst []byte) ([]byte, error) {
+			cells := append(wire.AppendInt(nil, 4), "\x00\x00\x00\x01\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x00\x00\x00\x00"...)
+			return AppendRowBatch(dst, V3, []byte("id"), 2, cells, []int{12, 20}, &QueryParams{Consistency: cql.One})
 		},
 		"batch v4": func(dst []byte) ([]byte, error) {
 			return AppendBatch(dst, V4, cql.LoggedBatch, []BatchEntry{
@@ -105,7 +120,7 @@ func TestAppendRequests(t *testing.T) {
 				&QueryParams{Consistency: cql.LocalQuorum, Keyspace: "ks", NowInSeconds: 42, HasNowInSeconds: true})
 		},
 		"custom payload": func(dst []byte) ([]byte, error) {
-			return AppendCustomPayload(dst, map[string][]byte{"b": nil, "a": {1, 2}})
+			return AppendCustomPayload(dst, V4, map[string][]byte{"b": nil, "a": {1, 2}})
 		},
 	}
 	for name := range golden {
@@ -154,9 +169,9 @@ func TestAppendRequestsRefuse(t *testing.T) {
 		{"startup too many options", func(d []byte) ([]byte, error) { return AppendStartup(d, many) }, wire.ErrTooLong},
 		{"register too many", func(d []byte) ([]byte, error) { return AppendRegister(d, make([]string, maxCount+1)) }, wire.ErrTooLong},
 		{"register too long", func(d []byte) ([]byte, error) { return AppendRegister(d, []string{"", long}) }, wire.ErrTooLong},
-		{"payload too many", func(d []byte) ([]byte, error) { return AppendCustomPayload(d, manyBytes) }, wire.ErrTooLong},
-		{"payload key too long", func(d []byte) ([]byte, error) { return AppendCustomPayload(d, map[string][]byte{long: nil}) }, wire.ErrTooLong},
-		{"payload too big", func(d []byte) ([]byte, error) { return AppendCustomPayload(d, map[string][]byte{"": hugeBytes}) }, ErrTooBig},
+		{"payload too many", func(d []byte) ([]byte, error) { return AppendCustomPayload(d, V4, manyBytes) }, wire.ErrTooLong},
+		{"payload key too long", func(d []byte) ([]byte, error) { return AppendCustomPayload(d, V4, map[string][]byte{long: nil}) }, wire.ErrTooLong},
+		{"payload too big", func(d []byte) ([]byte, error) { return AppendCustomPayload(d, V5, map[string][]byte{"": hugeBytes}) }, ErrTooBig},
 		{"token too big", func(d []byte) ([]byte, error) { return AppendAuthResponse(d, hugeBytes) }, ErrTooBig},
 		{"statement too big", func(d []byte) ([]byte, error) { return AppendQuery(d, V4, huge, &QueryParams{}) }, ErrTooBig},
 		{"prepare too big", func(d []byte) ([]byte, error) { return AppendPrepare(d, V4, huge, "") }, ErrTooBig},
@@ -166,6 +181,17 @@ func TestAppendRequestsRefuse(t *testing.T) {
 		{"metadata id too long", func(d []byte) ([]byte, error) {
 			return AppendExecute(d, V4, nil, []byte(long), &QueryParams{})
 		}, wire.ErrTooLong},
+		{"payload on v3", func(d []byte) ([]byte, error) { return AppendCustomPayload(d, V3, nil) }, ErrUnsupported},
+		{"prepare keyspace on v3", func(d []byte) ([]byte, error) { return AppendPrepare(d, V3, "", "ks") }, ErrUnsupported},
+		{"keyspace on v3", query(V3, QueryParams{Keyspace: "ks"}), ErrUnsupported},
+		{"now on v3", query(V3, QueryParams{HasNowInSeconds: true}), ErrUnsupported},
+		{"not set on v3", query(V3, QueryParams{Values: &boundCells{cells: [][]byte{one, nil, {}, unsetCell}}}), ErrUnsupported},
+		{"name not set on v3", query(V3, QueryParams{Values: &boundCells{names: []string{"a", "b"}, cells: [][]byte{one, unsetCell}}}), ErrUnsupported},
+		{"batch not set on v3", batch(V3, QueryParams{}, BatchEntry{}, BatchEntry{Values: &boundCells{cells: [][]byte{unsetCell}}}), ErrUnsupported},
+		{"row batch not set on v3", func(d []byte) ([]byte, error) {
+			cells := append(append(wire.AppendInt(nil, 4), one...), "\xFF\xFF\xFF\xFE"...)
+			return AppendRowBatch(d, V3, []byte("id"), 1, cells, []int{8, 12}, &QueryParams{})
+		}, ErrUnsupported},
 		{"keyspace on v4", query(V4, QueryParams{Keyspace: "ks"}), ErrUnsupported},
 		{"now on v4", query(V4, QueryParams{HasNowInSeconds: true}), ErrUnsupported},
 		{"keyspace too long", query(V5, QueryParams{Keyspace: long}), wire.ErrTooLong},
@@ -242,7 +268,7 @@ func TestAppendExecuteAllocations(t *testing.T) {
 		PageSize: 5000, PagingState: one, SerialConsistency: cql.Serial,
 	}
 	entries := []BatchEntry{{ID: id, Values: &boundCells{cells: [][]byte{one}}}}
-	for _, version := range []byte{V4, V5} {
+	for _, version := range []byte{V3, V4, V5} {
 		n := testing.AllocsPerRun(100, func() {
 			if _, err := AppendExecute(buf, version, id, mid, &p); err != nil {
 				panic(err)

@@ -49,9 +49,11 @@ type PreparedResult struct {
 	ID               []byte
 	ResultMetadataID []byte // nil without metadata ids
 	Bind             Metadata
-	PKIndexes        []int // the bind marker of each partition key column; empty unless all are bound
-	Result           Metadata
-	LWT              bool // conditional; set by the caller, which has the connection's features
+	// the bind marker of each partition key column; empty unless all are bound. nil before v4, whose servers do not
+	// report them
+	PKIndexes []int
+	Result    Metadata
+	LWT       bool // conditional; set by the caller, which has the connection's features
 }
 
 // RowsBody is one page. cells is a part of the body: row after row, ColumnCount times [bytes] each. Reading the cells
@@ -103,7 +105,7 @@ func (res *Result) Parse(r *wire.Reader, version byte, hasMetadataID bool, known
 	case ResultSetKeyspace:
 		_ = r.String() // the name of the keyspace: sessions do not send USE
 	case ResultPrepared:
-		res.Prepared = readPrepared(r, hasMetadataID)
+		res.Prepared = readPrepared(r, version, hasMetadataID)
 	case ResultSchemaChange:
 		change := readSchemaEvent(r)
 		res.Change = &change
@@ -163,25 +165,33 @@ func (m *Metadata) readColumns(r *wire.Reader, known *KnownColumns) {
 }
 
 // readPrepared reads section 4.2.5.4.
-func readPrepared(r *wire.Reader, hasMetadataID bool) *PreparedResult {
+func readPrepared(r *wire.Reader, version byte, hasMetadataID bool) *PreparedResult {
 	p := &PreparedResult{ID: bytes.Clone(r.ShortBytes())}
 	if hasMetadataID {
 		p.ResultMetadataID = bytes.Clone(r.ShortBytes())
 	}
 	p.Bind = Metadata{Flags: r.Int(), ColumnCount: int(r.Int())}
-	n := r.Count(2)
-	p.PKIndexes = make([]int, 0, n)
-	for range n {
-		i := int(r.Short())
-		if i >= p.Bind.ColumnCount {
-			r.Fail(errtext.Errorf("%w: partition key at bind marker %d of %d", wire.ErrLength, i, p.Bind.ColumnCount))
-		}
-		p.PKIndexes = append(p.PKIndexes, i)
+	if version >= V4 {
+		p.PKIndexes = readMarkers(r, p.Bind.ColumnCount)
 	}
 	p.Bind.Columns = readColumns(r, p.Bind.ColumnCount, p.Bind.Flags)
 	p.Result.read(r, hasMetadataID, nil)
 	p.Result.spec = bytes.Clone(p.Result.spec)
 	return p
+}
+
+// readMarkers reads the bind markers of the partition key, each below markers.
+func readMarkers(r *wire.Reader, markers int) []int {
+	n := r.Count(2)
+	indexes := make([]int, 0, n)
+	for range n {
+		i := int(r.Short())
+		if i >= markers {
+			r.Fail(errtext.Errorf("%w: partition key at bind marker %d of %d", wire.ErrLength, i, markers))
+		}
+		indexes = append(indexes, i)
+	}
+	return indexes
 }
 
 // readColumns reads [<global_table_spec>]<col_spec_1>...<col_spec_n>. Columns of one table share the memory of its

@@ -36,6 +36,11 @@ func TestParseResult(t *testing.T) {
 		return cql.ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: typ}
 	}
 	ints, texts := cql.NativeType(cql.TypeInt), cql.NativeType(cql.TypeVarchar)
+	preparedV3 := &PreparedResult{
+		ID:     []byte("id"),
+		Bind:   Metadata{Columns: []cql.ColumnInfo{column("a", ints), column("b", texts)}, ColumnCount: 2, Flags: 1},
+		Result: Metadata{Columns: []cql.ColumnInfo{column("c", cql.NativeType(cql.TypeTinyInt))}, ColumnCount: 1},
+	}
 	preparedV4 := &PreparedResult{
 		ID:        []byte("id"),
 		Bind:      Metadata{Columns: []cql.ColumnInfo{column("a", ints), column("b", texts)}, ColumnCount: 2, Flags: 1},
@@ -71,6 +76,10 @@ func TestParseResult(t *testing.T) {
 			Meta:     Metadata{ColumnCount: 1, NoColumns: true, Flags: 4},
 		}}, [][]byte{{}, {42}}},
 		{"set keyspace", 5, true, Result{Kind: ResultSetKeyspace}, nil},
+		{"rows", 3, false, Result{Kind: ResultRows, Rows: RowsBody{RowCount: 2, Meta: Metadata{
+			Columns: []cql.ColumnInfo{column("k", ints), column("v", cql.NewListType(texts))}, PagingState: []byte("ps"), ColumnCount: 2, Flags: 2,
+		}}}, [][]byte{one, {0, 0, 0, 1, 0, 0, 0, 0}, {0, 0, 0, 2}, nil}},
+		{"prepared v3", 3, false, Result{Kind: ResultPrepared, Prepared: preparedV3}, nil},
 		{"prepared v4", 4, false, Result{Kind: ResultPrepared, Prepared: preparedV4}, nil},
 		{"prepared v5", 5, false, Result{Kind: ResultPrepared, Prepared: preparedV5}, nil},
 		{"prepared v5", 4, true, Result{Kind: ResultPrepared, Prepared: preparedV5}, nil},

@@ -60,7 +60,7 @@ func (f *clusterFlags) init() {
 	f.set.StringVarP(&f.keyspace, "keyspace", "k", "", "`keyspace` of tables without one")
 	f.set.Var(&f.consistency, "consistency", "consistency `level`; default QUORUM; ANY for writes only")
 	f.set.Var(&f.serial, "serial-consistency", "`level` of conditional statements, SERIAL or LOCAL_SERIAL")
-	f.set.IntVar(&f.protocol, "protocol", 0, "`version` of the native protocol, 4 or 5; default the highest")
+	f.set.IntVar(&f.protocol, "protocol", 0, "`version` of the native protocol, 3, 4 or 5; default the highest")
 	f.set.StringVar(&f.compression, "wire-compression", "none", "`method` of requests and responses: none, lz4 or snappy")
 	f.set.DurationVar(&f.timeout, "timeout", 0, "`time` that a request may take; default 11s")
 	f.set.DurationVar(&f.connectTimeout, "connect-timeout", 0, "`time` that a connection may take; default 11s")
