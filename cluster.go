@@ -52,12 +52,7 @@ func (k *cluster) newControl() *control {
 // connect opens the control connection with the highest version that the cluster supports, then connections to the
 // nodes.
 func (k *cluster) connect(ctx context.Context) error {
-	k.version = frame.V5
-	if k.cfg.Protocol.Version != 0 {
-		k.version = byte(k.cfg.Protocol.Version)
-	} else if _, ok := k.cfg.Compressor.(SnappyCompressor); ok {
-		k.version = frame.V4 // v5 has no Snappy
-	}
+	k.version = k.cfg.highestVersion()
 	err := k.control.connect(ctx)
 	var refused *conn.VersionError // the version of an answer that refuses another one may be any
 	for k.cfg.Protocol.Version == 0 && k.version > frame.V3 && errors.As(err, &refused) {

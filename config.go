@@ -192,6 +192,10 @@ type ProtocolConfig struct {
 	// v3 has no UnsetValue, no custom payloads and no warnings, and its servers report failures of replicas as timeouts;
 	// statements with named markers have no token awareness.
 	Version int
+	// Beta allows version 6, which is a beta of Cassandra 4.0 and later, and by default tries it first. It has no
+	// specification: so far Cassandra treats it as version 5, and any release may change that. Not for production.
+	// Default false.
+	Beta bool
 	// CQLVersion is sent in STARTUP. Default "3.0.0".
 	CQLVersion string
 	// ApplicationInfo is the name, version and client id of the program, sent in STARTUP. Default none.
@@ -330,10 +334,11 @@ func (c *ClusterConfig) validate() error {
 	negative(c.Limits.MemoryBudget, "Limits.MemoryBudget", c.Limits.MemoryBudget)
 	negative(int64(c.Limits.MaxPreparedStmts), "Limits.MaxPreparedStmts", c.Limits.MaxPreparedStmts)
 	version := c.Protocol.Version
-	fault(version != 0 && (version < 3 || version > 5),
+	fault(version == 6 && !c.Protocol.Beta, "Protocol.Version is 6, a beta version: set Protocol.Beta")
+	fault(version != 0 && (version < 3 || version > 6),
 		"Protocol.Version is %d, must be 3, 4, 5 or 0 for the highest", version)
 	_, snappy := c.Compressor.(SnappyCompressor)
-	fault(snappy && version == 5,
+	fault(snappy && version >= 5,
 		"Compressor is Snappy, which protocol v5 does not support: set LZ4 or Protocol.Version 4")
 	return errtext.Join(append(errs, validatePolicy(c.HostSelectionPolicy))...)
 }
@@ -343,6 +348,20 @@ func setDefault[T comparable](field *T, value T) {
 	if *field == zero {
 		*field = value
 	}
+}
+
+// highestVersion returns the protocol version that is tried first.
+func (c *ClusterConfig) highestVersion() byte {
+	_, snappy := c.Compressor.(SnappyCompressor)
+	switch {
+	case c.Protocol.Version != 0:
+		return byte(c.Protocol.Version)
+	case snappy: // which v5 does not have
+		return frame.V4
+	case c.Protocol.Beta:
+		return frame.V6
+	}
+	return frame.V5
 }
 
 // contactPoint is one address of a configured host.

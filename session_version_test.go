@@ -5,6 +5,7 @@ package vecql
 import (
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,9 +16,10 @@ import (
 	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/wire"
 )
 
-// Sessions of protocol v3, which lacks what v4 introduced.
+// Sessions of protocol v3, which lacks what v4 introduced, and of v6, a beta.
 
 // versionCluster returns a cluster of three nodes, each with a part of the partitions.
 func versionCluster(t *testing.T, cfg cqltest.Config) *cqltest.Cluster {
@@ -184,4 +186,54 @@ func TestUnsupportedOnV3(t *testing.T) {
 	require.NoError(t, byRow.ExecRow(t.Context(), rows, 0), "without a NULL")
 	require.NoError(t, typed.Exec(t.Context(), &row{1, "b", 2, nil}), "NULL is no such value")
 	require.Equal(t, 2, sent.Hits())
+}
+
+// TestBeta: with Protocol.Beta a session uses v6 where the servers have it, and sends USE_BETA with each request. Other
+// versions are used without the flag: v5 was a beta of Cassandra 3.11, with other frames.
+func TestBeta(t *testing.T) {
+	for _, m := range []struct {
+		speaks  byte
+		version int
+		change  func(*ClusterConfig)
+	}{
+		{frame.V6, 0, nil},
+		{frame.V6, 6, nil},
+		{frame.V5, 0, nil},
+		{frame.V5, 5, nil},
+		{frame.V4, 0, nil},
+		{frame.V4, 0, func(cfg *ClusterConfig) { cfg.Compressor = SnappyCompressor{} }},
+		{frame.V3, 0, nil},
+	} {
+		t.Run(fmt.Sprintf("v%d of v%d", m.version, m.speaks), func(t *testing.T) {
+			c := newFakeCluster(t, m.speaks, 2)
+			var requests atomic.Int64
+			c.On(func(r *fakecql.Request) bool {
+				requests.Add(1)
+				if r.Flags&wire.FlagBeta != 0 != (m.speaks == frame.V6) {
+					t.Errorf("flags %x of %v on v%d", r.Flags, r.Op, m.speaks)
+				}
+				return false
+			})
+			s := sessionOn(c, func(cfg *ClusterConfig) {
+				cfg.Protocol.Version, cfg.Protocol.Beta = m.version, true
+				if m.change != nil {
+					m.change(cfg)
+				}
+			})
+			require.EqualValues(t, m.speaks, s.ProtoVersion())
+			require.NoError(t, s.Query("INSERT").Exec(t.Context()))
+			require.NoError(t, s.Batch(cql.LoggedBatch).Query("INSERT").Exec(t.Context()))
+			require.NoError(t, s.Query("CREATE").Exec(t.Context()))
+			require.Greater(t, requests.Load(), int64(5))
+		})
+	}
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		cfg.Protocol.Version = 6
+		_, err := NewSession(t.Context(), *cfg)
+		require.ErrorContains(t, err, "set Protocol.Beta")
+		cfg.Protocol.Version, cfg.Protocol.Beta = 7, true
+		_, err = NewSession(t.Context(), *cfg)
+		require.ErrorContains(t, err, "Protocol.Version is 7")
+	})
 }

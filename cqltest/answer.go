@@ -153,6 +153,9 @@ func (c *conn) appendAnswer(dst []byte, stream int16, a *Answer) []byte {
 		body = append(body, a.Body...)
 	}
 	h.flags |= a.Flags
+	if c.version == betaVersion {
+		h.flags |= flagBeta
+	}
 	if c.version < 5 && c.compression != "" {
 		h.flags |= flagCompressed
 		body = compressBody(c.compression, body)

@@ -71,6 +71,9 @@ func TestDriverOverFake(t *testing.T) {
 	}{
 		"v5":           {Config{}, nil},
 		"v4":           {Config{Protocol: 4}, nil},
+		"v6":           {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Beta = true }},
+		"v6 lz4":       {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Beta, cfg.Compressor = true, vecql.LZ4Compressor{} }},
+		"beta of v4":   {Config{Protocol: 4}, func(cfg *vecql.ClusterConfig) { cfg.Protocol.Beta = true }},
 		"v3":           {Config{Protocol: 3}, nil},
 		"v3 lz4":       {Config{Protocol: 3}, func(cfg *vecql.ClusterConfig) { cfg.Compressor = vecql.LZ4Compressor{} }},
 		"v3 snappy":    {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor, cfg.Protocol.Version = vecql.SnappyCompressor{}, 3 }},
@@ -98,6 +101,7 @@ func TestDriverOverFake(t *testing.T) {
 			defer c.Close()
 			defer s.Close()
 			require.Len(t, s.GetHosts(), 3)
+			require.Equal(t, strings.HasPrefix(name, "v6"), s.ProtoVersion() == betaVersion)
 			for i := range 50 {
 				require.NoError(t, s.Query("PUT ?, ?", fmt.Sprint("key ", i), strings.Repeat("v", i*37)).Exec(t.Context()))
 			}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 )
 
@@ -64,12 +65,25 @@ func (c *conn) info() ConnInfo {
 	return i
 }
 
+// betaVersion is the version that nodes of v5 serve to clients that set USE_BETA, as Cassandra 4.0 to 6.0 do. Its
+// frames are frames of v5.
+const betaVersion = 6
+
+// highest returns the highest version that is served to a request with these flags.
+func (c *conn) highest(flags byte) byte {
+	highest := byte(c.cluster.cfg.Protocol)
+	if highest == betaVersion-1 && flags&flagBeta != 0 {
+		return betaVersion
+	}
+	return highest
+}
+
 // wireVersion returns the version of the frames that answer h: its own, or the highest supported one.
 func (c *conn) wireVersion(h header) byte {
 	if c.version != 0 {
 		return c.version
 	}
-	if highest := byte(c.cluster.cfg.Protocol); h.version > highest || h.version < 3 {
+	if highest := c.highest(h.flags); h.version > highest || h.version < 3 {
 		return highest
 	}
 	return h.version
@@ -77,11 +91,13 @@ func (c *conn) wireVersion(h header) byte {
 
 // checkHeader returns the error of a header that makes the rest of the stream unreadable.
 func (c *conn) checkHeader(h header) *Error {
-	highest := c.cluster.cfg.Protocol
+	highest := c.highest(h.flags)
 	switch {
-	case int(h.version) > highest || h.version < 3:
+	case h.version == betaVersion && highest == betaVersion-1:
+		return protocolError("Beta version of the protocol used (6/v6-beta), but USE_BETA flag is unset")
+	case h.version > highest || h.version < 3:
 		text := fmt.Sprintf("Invalid or unsupported protocol version (%d); supported versions are (%s)", h.version,
-			versionNames(highest))
+			strings.Join(versionNames(c.cluster.cfg.Protocol), ", "))
 		if c.cluster.cfg.Scylla != nil {
 			text = fmt.Sprintf("Invalid or unsupported protocol version: %d", h.version)
 		}
@@ -97,21 +113,24 @@ func (c *conn) checkHeader(h header) *Error {
 	return nil
 }
 
-func versionNames(highest int) string {
-	s := "3/v3"
-	for v := 4; v <= highest; v++ {
-		s += fmt.Sprintf(", %d/v%d", v, v)
+// versionNames returns the names of the versions that are served.
+func versionNames(highest int) []string {
+	var names []string
+	for v := 3; v <= highest; v++ {
+		names = append(names, fmt.Sprintf("%d/v%d", v, v))
 	}
-	return s
+	if highest == betaVersion-1 {
+		names = append(names, "6/v6-beta")
+	}
+	return names
 }
 
 // supported returns the options of SUPPORTED.
 func (c *conn) supported() map[string][]string {
 	cfg := &c.cluster.cfg
 	if cfg.Scylla == nil {
-		m := map[string][]string{"CQL_VERSION": {"3.4.7"}, "COMPRESSION": {"snappy", "lz4"}, "PROTOCOL_VERSIONS": {"3/v3"}}
-		for v := 4; v <= cfg.Protocol; v++ {
-			m["PROTOCOL_VERSIONS"] = append(m["PROTOCOL_VERSIONS"], fmt.Sprintf("%d/v%d", v, v))
+		m := map[string][]string{
+			"CQL_VERSION": {"3.4.7"}, "COMPRESSION": {"snappy", "lz4"}, "PROTOCOL_VERSIONS": versionNames(cfg.Protocol),
 		}
 		if cfg.GracefulDisconnect {
 			m[gracefulDisconnect] = []string{"true"}

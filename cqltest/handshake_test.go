@@ -17,7 +17,8 @@ func TestVersions(t *testing.T) {
 		answeredV byte // 0 means that the version is supported
 	}{
 		"v5": {Config{}, 5, 0}, "v4": {Config{}, 4, 0}, "v6": {Config{}, 6, 5}, "v3": {Config{}, 3, 0}, "v2": {Config{}, 2, 5},
-		"v5 at v4": {Config{Protocol: 4}, 5, 4}, "v5 at ScyllaDB": {Config{Scylla: &Scylla{}}, 5, 4}, "v4 at v3": {Config{Protocol: 3}, 4, 3},
+		"v7":       {Config{}, 7, 5},
+		"v5 at v4": {Config{Protocol: 4}, 5, 4}, "v7 at v4": {Config{Protocol: 4}, 7, 4}, "v5 at ScyllaDB": {Config{Scylla: &Scylla{}}, 5, 4}, "v4 at v3": {Config{Protocol: 3}, 4, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.cfg.Network, test.cfg.Nodes = InMemory, 1
@@ -30,7 +31,14 @@ func TestVersions(t *testing.T) {
 			}
 			require.Equal(t, test.answeredV, m.version)
 			require.Equal(t, CodeProtocol, m.errorCode(t))
-			require.Contains(t, string(m.body), "unsupported protocol version")
+			if test.asked == betaVersion {
+				require.Contains(t, string(m.body), "USE_BETA flag is unset")
+				tc = dial(t, c, c.Hosts()[0], test.asked)
+				require.Equal(t, OpSupported, tc.call(OpOptions, flagBeta, nil).op)
+				require.Equal(t, CodeProtocol, tc.call(OpOptions, 0, nil).errorCode(t), "in each request")
+			} else {
+				require.Contains(t, string(m.body), "unsupported protocol version")
+			}
 			_, err := tc.tryRead()
 			require.ErrorIs(t, err, io.EOF)
 		})

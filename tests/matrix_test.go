@@ -154,6 +154,9 @@ func productOf(t *testing.T, s *vecql.Session) product {
 	return cassandra5
 }
 
+// beta is the protocol version that servers of v5 have as a beta.
+const beta = 6
+
 // TestSuite runs the suite. Servers of VECQL_TEST_HOSTS run what they support.
 func TestSuite(t *testing.T) {
 	for _, m := range []struct {
@@ -168,6 +171,8 @@ func TestSuite(t *testing.T) {
 		{plainNode, "one", 4, nil, true},
 		{plainNode, "one", 4, vecql.LZ4Compressor{}, true},
 		{plainNode, "one", 4, vecql.SnappyCompressor{}, false},
+		{plainNode, "one", 6, nil, true},
+		{plainNode, "one", 6, vecql.LZ4Compressor{}, true},
 		{plainNode, "one", 3, nil, true},
 		{plainNode, "one", 3, vecql.LZ4Compressor{}, true},
 		{secureNode, "secure", 5, vecql.LZ4Compressor{}, false},
@@ -201,12 +206,12 @@ func TestSuite(t *testing.T) {
 			on := cassandra5 // which cqltest emulates, beside the shards and tablets of ScyllaDB
 			if !m.kind.embedded() {
 				var highest int
-				if on, highest = offered(t, config(t, m.kind)); m.version > highest {
+				if on, highest = offered(t, config(t, m.kind)); m.version > highest && (m.version < beta || highest < beta-1) {
 					t.Skipf("the servers of VECQL_TEST_HOSTS support no later version than %d", highest)
 				}
 			}
 			cfg := config(t, m.kind)
-			cfg.Protocol.Version, cfg.Compressor = m.version, m.compressor
+			cfg.Protocol.Version, cfg.Protocol.Beta, cfg.Compressor = m.version, m.version == beta, m.compressor
 			s := connect(t, cfg)
 			replicas := 1
 			if m.kind == threeNodes || m.kind == embeddedThree || m.kind == embeddedScylla {

@@ -109,7 +109,7 @@ func (c *Conn) negotiate() error {
 // exchange sends one frame and reads the response, whose body belongs to the caller. It returns an ERROR as an error.
 func (c *Conn) exchange(op frame.Opcode, body []byte) (frame.Opcode, *Buffer, error) {
 	out := make([]byte, wire.HeaderSize, wire.HeaderSize+len(body))
-	wire.PutHeader(out, wire.Header{Version: c.Config.Version, Opcode: byte(op), Length: len(body)})
+	wire.PutHeader(out, wire.Header{Version: c.Config.Version, Flags: c.betaFlag(), Opcode: byte(op), Length: len(body)})
 	out = append(out, body...)
 	if _, segmented := c.frames.(*wire.SegmentReader); segmented {
 		var compress func(dst, src []byte) ([]byte, error)

@@ -54,7 +54,7 @@ func foreignTLS(err error) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("HTTP/")):
 		return &cql.ProtocolError{Message: SpeaksHTTP, Err: err}
-	case malformed == nil && h.Response && h.Version >= frame.V3 && h.Version <= frame.V5:
+	case malformed == nil && h.Response && h.Version >= frame.V3 && h.Version <= frame.V6:
 		return &cql.ProtocolError{Message: SpeaksPlain, Err: err}
 	}
 	return err

@@ -62,7 +62,7 @@ type writer struct {
 // send queues the frame of a call and makes sure that it is written. An error means that the frame was not queued.
 func (c *Conn) send(ctx context.Context, call *waiter, req *Request) error {
 	h := wire.Header{
-		Version: c.Config.Version, Flags: req.Flags, Stream: int16(call.id), Opcode: byte(req.Op),
+		Version: c.Config.Version, Flags: req.Flags | c.betaFlag(), Stream: int16(call.id), Opcode: byte(req.Op),
 		Length: len(req.Body.B),
 	}
 	body := req.Body.B
@@ -107,6 +107,15 @@ func (c *Conn) send(ctx context.Context, call *waiter, req *Request) error {
 	}
 	c.lead()
 	return nil
+}
+
+// betaFlag is in the header of each request of a version that is a beta. A version that another server has as a beta,
+// such as v5 of Cassandra 3.11, is not the one of the specification, and so is refused without the flag.
+func (c *Conn) betaFlag() byte {
+	if c.Config.Version >= frame.V6 {
+		return wire.FlagBeta
+	}
+	return 0
 }
 
 // plainSegments reports whether frames are put into segments when they are queued. Compressed segments are made later,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakecql is the scripted cluster of the driver's tests. Its nodes speak the native protocol v3 to v5. They
+// Package fakecql is the scripted cluster of the driver's tests. Its nodes speak the native protocol v3 to v6. They
 // respond to the statements that a driver sends on its own (system tables, PREPARE, REGISTER), and pass every other
 // request to a function of the test. A node answers UNPREPARED to a statement that it has not prepared.
 //
@@ -18,6 +18,7 @@ const (
 	V3 byte = 3
 	V4 byte = 4
 	V5 byte = 5
+	V6 byte = 6 // a beta
 )
 
 // An Opcode is the kind of a message (native_protocol_v5.spec, section 2.4.1.4).

@@ -232,6 +232,9 @@ func (s *Server) serve(conn net.Conn) {
 		switch {
 		case h.Version != s.Version && s.Refuse != nil:
 			s.Refuse(p, h)
+		case h.Version >= V6 && h.Flags&wire.FlagBeta == 0: // of each request, as Cassandra does
+			p.Reply(h.Stream, OpError, AppendString(wire.AppendInt(nil, codeProtocol),
+				"Beta version of the protocol used (6/v6-beta), but USE_BETA flag is unset"))
 		case h.Version != s.Version:
 			p.Reply(h.Stream, OpError, AppendString(wire.AppendInt(nil, codeProtocol), "version"))
 		case Opcode(h.Opcode) == OpOptions:

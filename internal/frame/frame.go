@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package frame encodes and decodes the bodies of the messages of the native protocol, v3 to v5
+// Package frame encodes and decodes the bodies of the messages of the native protocol, v3 to v6
 // (native_protocol_v5.spec, section 4). It does no I/O. internal/wire has the notations and the header.
 package frame
 
@@ -14,11 +14,13 @@ import (
 
 // Opcodes (native_protocol_v5.spec, section 2.4.1.4) and protocol versions.
 
-// The supported protocol versions. ScyllaDB supports v4 at most, with extensions.
+// The supported protocol versions. ScyllaDB supports v4 at most, with extensions. V6 is a beta of Cassandra 4.0 and
+// later: its frames have wire.FlagBeta, and nothing else differs from v5 so far.
 const (
 	V3 byte = 3
 	V4 byte = 4
 	V5 byte = 5
+	V6 byte = 6
 )
 
 // Opcode is the kind of a message.
