@@ -30,7 +30,7 @@ import (
 // Flags and the order of the runs.
 
 // protocols are the versions of the protocol that the driver and each version of Cassandra speak, the latest first.
-var protocols = []string{"5", "4"}
+var protocols = []string{"5", "4", "3"}
 
 func main() {
 	cassandra.Supervise()
@@ -121,7 +121,7 @@ func (r *runner) shared(all []job, speak []string) error {
 	if err != nil {
 		return err
 	}
-	defer node.Close()
+	defer func() { _ = node.Close() }() // releases the node
 	var wait sync.WaitGroup
 	for _, protocol := range speak {
 		wait.Go(func() {
