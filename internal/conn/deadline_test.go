@@ -121,8 +121,10 @@ func TestCallSeesTheEndOfItsContext(t *testing.T) {
 			prompt, deadline bool
 			want             error
 		}{
-			{want: context.Canceled}, {prompt: true, want: context.Canceled},
-			{deadline: true, want: context.DeadlineExceeded}, {deadline: true, prompt: true, want: context.DeadlineExceeded},
+			{want: context.Canceled},
+			{prompt: true, want: context.Canceled},
+			{deadline: true, want: context.DeadlineExceeded},
+			{deadline: true, prompt: true, want: context.DeadlineExceeded},
 		} {
 			synctest.Test(t, func(t *testing.T) {
 				s := &fakecql.Server{Version: 5, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
