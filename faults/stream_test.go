@@ -24,7 +24,7 @@ import (
 // TestFault11NoncesOfSession: responses arrive after the timeouts of their requests. Every caller must scan the row
 // that belongs to the value it bound.
 func TestFault11NoncesOfSession(t *testing.T) {
-	const stmt, workers, step, longest = "SELECT nonce FROM ks.t WHERE nonce = ?", 128, 2 * time.Millisecond, 40
+	const stmt, workers, step, longest = "SELECT nonce FROM ks.t WHERE nonce = ?", 128, 10 * time.Millisecond, 40
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, fakecql.V5, 3)
 		columns := fakecql.Columns("nonce bigint")

@@ -53,8 +53,8 @@ func TestClusterMillion(t *testing.T) {
 	memory := heap()
 
 	late := cluster.Inject(cqltest.Fault{
-		Op: cqltest.OpExecute, Match: func(cqltest.Request) bool { return rand.IntN(16) == 0 },
-		Delay: time.Millisecond, Jitter: 20 * time.Millisecond,
+		Op: cqltest.OpExecute, Match: func(cqltest.Request) bool { return rand.IntN(8) == 0 },
+		Delay: 10 * time.Millisecond, Jitter: 80 * time.Millisecond, // requests look at their context every 20 ms
 	})
 	read, err := vecql.Prepare[int64](t.Context(), s.Query("SELECT k, v FROM ks.t WHERE k = ?").Idempotent(true))
 	require.NoError(t, err)
