@@ -347,7 +347,7 @@ func parsePieces(with string) (pieces []piece, ok bool) {
 		group, err := strconv.Atoi(rest[:digits])
 		after := rest[digits:]
 		switch {
-		case err != nil || group > 99:
+		case err != nil || group > 99 || rest[0] == '0' && digits > 1: // "00" is a name
 			return nil, false
 		case braces:
 			if after == "" || after[0] != '}' {

@@ -29,7 +29,7 @@ func TestSequence(t *testing.T) {
 		`^[a-z]*a?$`: false, `^\d+\D`: true, `(?m)^a`: false, `^[^a]`: true, `^\pL`: false,
 	} {
 		require.Equal(t, want, newSequence(pattern) != nil, pattern)
-		for _, with := range []string{"", "$1", "${2}x$1", "-$0-", "$9", "<$1x>", "$$", "${name}", "$1_", "$1é", "$", "${1", "$1$1", "$1a", "$1z", "$1A", "$1Z", "$1@", "$1[", "$1`", "$1{", "$1/", "$1:"} {
+		for _, with := range []string{"", "$1", "${2}x$1", "-$0-", "$9", "<$1x>", "$$", "${name}", "$1_", "$1é", "$", "${1", "$1$1", "$1a", "$1z", "$1A", "$1Z", "$1@", "$1[", "$1`", "$1{", "$1/", "$1:", "$0", "$00", "${01}", "$10"} {
 			for _, text := range sequenceTexts {
 				require.NoError(t, equalSequence(pattern, with, text))
 			}
