@@ -198,7 +198,7 @@ func (r *Reader) Skip(typ byte, depth int) {
 }
 
 // skipNumbers walks over integers among the fields of a struct, up to a field that is not one or not a short one. Most
-// fields of a footer are integers.
+// fields of a footer are integers. An integer of ten bytes may have more than 64 bits: Uvarint judges it.
 func (r *Reader) skipNumbers(id int16) int16 {
 	b, at := r.B, r.Pos
 	for at+12 < len(b) {
@@ -207,7 +207,7 @@ func (r *Reader) skipNumbers(id int16) int16 {
 			break
 		}
 		end := at + 1
-		for end < at+10 && b[end] >= 0x80 {
+		for end < at+9 && b[end] >= 0x80 {
 			end++
 		}
 		if b[end] >= 0x80 {

@@ -4,6 +4,7 @@ package thrift
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,4 +37,29 @@ func TestThriftElementsAreSkipped(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzSkipNumbers holds the walk over the integers of a struct equal to one that reads field after field.
+func FuzzSkipNumbers(f *testing.F) {
+	number := bytes.Repeat([]byte{0x80}, 9)
+	for _, last := range []byte{0x80, 0x01, 0x02, 0x30} { // the last byte of a number of ten bytes has one bit
+		f.Add(slices.Concat([]byte{0x15, 14, 0x26}, number, []byte{last}, bytes.Repeat([]byte{0x14, 0x81, 0x01}, 10), []byte{0}))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, want := Reader{B: b}, Reader{B: b}
+		r.Skip(Struct, 0)
+		for _, typ := range want.Fields() {
+			if I16 <= typ && typ <= I64 {
+				want.Uvarint()
+			} else {
+				want.Skip(typ, 1)
+			}
+		}
+		require.Equal(t, want.Failed(), r.Failed())
+		if !want.Failed() {
+			require.Equal(t, want.Pos, r.Pos)
+			return
+		}
+		require.Equal(t, want.Bad, r.Bad)
+	})
 }
