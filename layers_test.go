@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/pooled"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // The structure of the project (ARCHITECTURE.md) as a test: which file of this package may use the declarations of
@@ -72,6 +73,7 @@ func layerOf(layers []layer, file string) int {
 }
 
 func TestLayers(t *testing.T) {
+	soak.Alone(t)
 	im := newSourceImporter(t)
 	requireLayers(t, im, ".", layers)
 	requireLayers(t, im, "pipe", pipeLayers)
@@ -167,6 +169,7 @@ const seam = 30
 
 // TestSeam bounds what a session and its requests know of the cluster.
 func TestSeam(t *testing.T) {
+	soak.Alone(t)
 	im := newSourceImporter(t)
 	files, err := im.parse(&im.ctx, ".")
 	require.NoError(t, err)

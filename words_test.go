@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // The rules for words that a test can hold (CONTRIBUTING.md, sections Prose and Style): comments of Go files, and
@@ -66,6 +68,7 @@ const minDescribed = 30
 var wordsLeft = []string{}
 
 func TestWords(t *testing.T) {
+	soak.Alone(t)
 	faults := map[string]int{}
 	report := func(path string, line int, text, advice string) {
 		dir := filepath.ToSlash(filepath.Dir(path))

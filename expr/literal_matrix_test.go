@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Each operation on literals of each type: what columns of these types give, literals give.
@@ -75,6 +76,7 @@ var operationsOfLiterals = []string{
 }
 
 func TestLiteralsHaveTheValuesOfTheirColumns(t *testing.T) {
+	soak.Alone(t)
 	for name := range functions {
 		require.True(t, slices.ContainsFunc(operationsOfLiterals, func(s string) bool { return strings.Contains(s, name+"(") }), name)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // All pairs of types of numbers at their boundaries, beside exact numbers.
@@ -139,6 +140,7 @@ func pairsOf(x, y column.Column) *column.Batch {
 }
 
 func TestPairsOfNumbersCompareExactly(t *testing.T) {
+	soak.Alone(t)
 	for _, ta := range numberTypes {
 		for _, tb := range numberTypes {
 			if (ta.Kind == column.Decimal64) != (tb.Kind == column.Decimal64) {
@@ -165,6 +167,7 @@ func TestPairsOfNumbersCompareExactly(t *testing.T) {
 }
 
 func TestNumbersCompareWithLiteralsExactly(t *testing.T) {
+	soak.Alone(t)
 	for _, ta := range numberTypes {
 		x := boundaries(ta)
 		x.Name = "a"

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Helpers of the tests of aggregates: random columns, and a check of an Aggregate against its reference that drives
@@ -266,7 +267,7 @@ func (f *testFeed) results(t testing.TB) map[int]any {
 func checkAggregate(t *testing.T, agg Aggregate, types []column.Type, few, nulls bool, tolerance float64) {
 	t.Helper()
 	n := 1500
-	if raceEnabled {
+	if soak.Reduced {
 		n = 500 // one goroutine: nothing can race
 	}
 	r := newRand(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Allocation budgets.
@@ -76,7 +77,7 @@ func TestWorkerAllocations(t *testing.T) {
 // TestGrouperAllocations checks that allocations are independent of the number of groups and rows. There are some
 // dozens per partition, for the growing columns of blocks. Strings cost more, since their blocks fill sooner.
 func TestGrouperAllocations(t *testing.T) {
-	if raceEnabled {
+	if soak.Race {
 		t.Skip("the numbers are those of the build without the race detector; TestGrouperEqualsReference has the races")
 	}
 	const rows, groups, length = 1_000_000, 200_000, 1 << 16

@@ -14,13 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // TestCodedKeys adds batches that share dictionaries for a while. Cached groups must stay correct when the dictionary
 // changes, when rows are NULL, and when the table is frozen or abandoned.
 func TestCodedKeys(t *testing.T) {
+	soak.Alone(t)
 	batches := 5
-	if raceEnabled {
+	if soak.Reduced {
 		batches = 2 // one goroutine: nothing can race
 	}
 	for _, entries := range []int{1, 10, 3000, 60_000} {

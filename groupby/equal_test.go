@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Comparison of the Grouper with the reference.
@@ -163,7 +164,7 @@ func TestGrouperEqualsReference(t *testing.T) {
 	var m met
 	begin := time.Now()
 	sizes := 7
-	if raceEnabled {
+	if soak.Reduced {
 		sizes = 4 // the reference takes most of the time
 	}
 	for i := range 2000 {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Edge cases of the Grouper: no input, unsuitable batches, failing accumulators, ends.
@@ -433,7 +434,7 @@ func TestGroupersOneAfterTheOther(t *testing.T) {
 	}
 	columns := []column.Column{vals(longs), vals(ints), vals(floats), vals(ints).WithValidity(validity), vals(longs).WithValidity(validity)}
 	rounds := 3
-	if raceEnabled {
+	if soak.Reduced {
 		rounds = 1 // Groupers follow each other within a round
 	}
 	for range rounds {

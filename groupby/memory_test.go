@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // distinctTextRows makes n rows with a distinct text of 20 bytes each, from number at.
@@ -44,6 +45,7 @@ func liveBytes() int64 {
 
 // While rows, and then a partial, are added, the live bytes of the heap do not exceed the memory limit.
 func TestMemoryLimitBoundsLiveBytes(t *testing.T) {
+	soak.Alone(t)
 	const groups, step, limit = 200_000, 50_000, int64(6 << 20)
 	ctx := context.Background()
 	base := liveBytes()

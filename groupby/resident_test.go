@@ -92,7 +92,7 @@ func requireGroups(t *testing.T, g *Grouper, groups int) {
 
 // residentOf runs a task in a process of its own, and returns the resident memory at its start and its peak.
 func residentOf(t *testing.T, task, dir string, env ...string) (base, peak int64) {
-	if raceEnabled || residentPeak() == 0 {
+	if soak.Race || residentPeak() == 0 {
 		t.Skip("the system does not report the peak of resident memory, or the race detector takes most of it")
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestResidentTask$")

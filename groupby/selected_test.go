@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Tests of selections. The random cases of TestGrouperEqualsReference have selections, too.
@@ -61,6 +62,7 @@ func (gc *groupCase) add(ctx context.Context, w *Worker, i int, m *met) error {
 
 // TestAddRows adds every third row, the rows from the middle on, and none, in a table and in partitions.
 func TestAddRows(t *testing.T) {
+	soak.Alone(t)
 	const n = 3 * scatterRows
 	texts, values, codes := make([]string, n), make([]int64, n), make([]uint32, n)
 	validity := make([]byte, n/8)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // mergeWith writes a partial with one Config and merges it with another.
@@ -34,6 +35,7 @@ func mergeWith(t *testing.T, writer, reader Config) error {
 // TestPartialOfAnotherConfig merges partials with every pair of aggregates. Only equal ones can be merged, since the
 // states of others have equal types but other contents.
 func TestPartialOfAnotherConfig(t *testing.T) {
+	soak.Alone(t)
 	own := func(name string, args ...string) Aggregate {
 		return Aggregate{Name: name, Args: args, New: Min("v").New}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // spilling returns a Config with a memory limit below the size of its groups.
@@ -480,6 +481,7 @@ func (w *shortWriter) Write(b []byte) (int, error) {
 
 // TestPartialWriteErrors requires the error of each write of a partial, of groups in memory and in the file.
 func TestPartialWriteErrors(t *testing.T) {
+	soak.Alone(t)
 	for _, c := range []Config{spilling(t), {Keys: spilling(t).Keys, Aggregates: spilling(t).Aggregates}} {
 		for _, rows := range []int{0, 10, 20_000} {
 			for writes := 0; ; writes++ {

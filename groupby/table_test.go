@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Tables in cases that random tests do not reach: equal fingerprints, and ends of memory.
@@ -113,6 +114,7 @@ func TestTableNullAndZero(t *testing.T) {
 // TestColumnEnds checks that no pointer visible to the garbage collector points behind the memory of a column. Such a
 // pointer crashes the program if the collector runs at the right time, and always with -race.
 func TestColumnEnds(t *testing.T) {
+	soak.Alone(t)
 	ctx := context.Background()
 	c := Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count(), CountOf("v0"), CountOf("v1")}}
 	for range 20 {

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/chunk"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
@@ -415,8 +416,8 @@ func TestEveryTypeEqualsReference(t *testing.T) {
 		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
 			for _, distinct := range []int{0, 7, 300} {
 				for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd} {
-					if raceEnabled && (distinct == 7 || codec != compress.Codecs.Snappy) {
-						continue // see Rounds
+					if soak.Reduced && (distinct == 7 || codec != compress.Codecs.Snappy) {
+						continue // see soak.Rounds
 					}
 					t.Run(fmt.Sprintf("nullable=%v/version=%d/distinct=%d/codec=%v", nullable, version, distinct, codec), func(t *testing.T) {
 						rng := rand.New(rand.NewPCG(1, uint64(distinct)))
@@ -464,6 +465,7 @@ func TestCodes(t *testing.T) {
 
 // TestLongPagesEqualReference reads pages and batches that are longer than a block of decoding.
 func TestLongPagesEqualReference(t *testing.T) {
+	soak.Alone(t)
 	var fields []arrow.Field
 	for i, f := range everyType(true) {
 		if i%5 == 1 || f.Name == "29 list" || f.Name == "21 utf8" {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Round trips through a Writer and a Reader.
@@ -139,8 +140,8 @@ func TestWriteReadEqualEveryKind(t *testing.T) {
 	for _, f := range columntest.Fields() {
 		for _, n := range []int{0, 1, 8, 100} {
 			for _, nulls := range []float64{0, 0.3, 1} {
-				if raceEnabled && (n != 100 || nulls == 1) {
-					continue // see Rounds
+				if soak.Reduced && (n != 100 || nulls == 1) {
+					continue // see soak.Rounds
 				}
 				t.Run(fmt.Sprintf("%s/%d/%v", f.Name, n, nulls), func(t *testing.T) {
 					b := columntest.Batch(r, []column.Field{f}, n, nulls)
@@ -157,7 +158,7 @@ func TestWriteReadEqualEveryKind(t *testing.T) {
 }
 
 func TestWriteReadEqualNested(t *testing.T) {
-	for range Rounds(300) {
+	for range soak.Rounds(300) {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { checkWriteRead(t, seed) })
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
@@ -106,7 +107,7 @@ func testProperties(g generator) []parquet.WriterProperty {
 func TestPruneEqualsReference(t *testing.T) {
 	g := seeded(t)
 	dropped := map[string]int{}
-	for range Rounds(150) {
+	for range soak.Rounds(150) {
 		table := g.table(1+g.intn(4), 1+g.intn(300))
 		table.storable()
 		if g.intn(4) != 0 {
@@ -122,7 +123,7 @@ func TestPruneEqualsReference(t *testing.T) {
 		}
 	}
 	for _, kind := range comparedKinds() {
-		require.True(t, raceEnabled || slices.ContainsFunc(mapKeys(dropped), func(k string) bool {
+		require.True(t, soak.Reduced || slices.ContainsFunc(mapKeys(dropped), func(k string) bool {
 			return strings.HasPrefix(k, kind.String()+" ") && dropped[k] > 0
 		}), "nothing was left out by a filter of %v", kind)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 )
 
@@ -166,7 +167,7 @@ func TestCutFiles(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(uint64(i), 1))
 		changes := 300
-		if raceEnabled {
+		if soak.Reduced {
 			changes = 30
 		}
 		for range changes {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
@@ -81,6 +82,7 @@ func TestZstdFramesClaimNoContent(t *testing.T) {
 
 // TestBestCompression reads pages of zeros, which codecs compress best.
 func TestBestCompression(t *testing.T) {
+	soak.Alone(t)
 	const rows = 1 << 20
 	zeros := make([]byte, 8*rows)
 	codecs := compress.Codecs

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan/internal/format"
 	"github.com/vecql/vecql/parquetscan/internal/page"
 )
@@ -106,7 +107,7 @@ func TestBombs(t *testing.T) {
 		compress.Codecs.Uncompressed,
 	} {
 		for _, length := range []int{said, said + 1, said - 1, said - 8, said + 8, 2 * said, said / 2, 1, 64 << 20} {
-			if length > 1<<20 && (raceEnabled || kind == compress.Codecs.Uncompressed) {
+			if length > 1<<20 && (soak.Reduced || kind == compress.Codecs.Uncompressed) {
 				continue
 			}
 			data := encode(t, kind, make([]byte, length))

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 	"github.com/vecql/vecql/parquetscan/internal/format"
 )
@@ -522,7 +523,7 @@ func TestSteadyMemory(t *testing.T) {
 			}
 			got := testing.AllocsPerRun(300, read)
 			require.Less(t, rows, 40_000, "the file is too short")
-			if raceEnabled { // more values escape
+			if soak.Race { // more values escape
 				got -= 7
 			}
 			require.LessOrEqual(t, got, c.most, "%v, %+v, text %v", c.codec, c.cfg, text)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Rows selected while they are read: the rows are the same as without a selection.
@@ -101,6 +102,7 @@ func checkSelections(t testing.TB, rng *rand.Rand, d *Dataset, o Options) {
 }
 
 func TestSelectionEqualsWhole(t *testing.T) {
+	soak.Alone(t)
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(18, seed))
 		fields := everyType(seed%2 == 0)

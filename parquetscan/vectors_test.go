@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan/internal/format"
 )
 
@@ -172,7 +173,7 @@ func TestVectors(t *testing.T) {
 		}
 		return v
 	}
-	for range Rounds(150) {
+	for range soak.Rounds(150) {
 		dim := []int{1, 1, 2, 3, 7, 8, 64, 100, 1500}[rng.IntN(9)]
 		v := vectorSchema{nullable: rng.IntN(3) > 0, gaps: rng.IntN(2) == 0, double: rng.IntN(2) == 0}
 		v.bare = !v.nullable && !v.gaps && !v.double
@@ -444,6 +445,7 @@ func TestVectorsWithoutDimension(t *testing.T) {
 
 // TestNullsOfLongVectors reads a small file: a long vector, and NULLs that would each take as much memory.
 func TestNullsOfLongVectors(t *testing.T) {
+	soak.Alone(t)
 	rows := make([]vector, 8000)
 	rows[3] = make(vector, 20_000)
 	b := writeVectors(t, vectorSchema{nullable: true}, [][]vector{rows})

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan/internal/arrowtest"
 )
 
@@ -231,7 +231,7 @@ func checkFile(t testing.TB, seed uint64) {
 }
 
 func TestWriterLeaves(t *testing.T) {
-	for range parquetscan.Rounds(60) {
+	for range soak.Rounds(60) {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { checkFile(t, seed) })
 	}

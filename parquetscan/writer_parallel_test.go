@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan"
 	"github.com/vecql/vecql/parquetscan/internal/arrowtest"
 )
@@ -71,7 +72,7 @@ func testWorkers(t testing.TB, seed uint64) {
 }
 
 func TestWriterWorkers(t *testing.T) {
-	for range parquetscan.Rounds(20) {
+	for range soak.Rounds(20) {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { testWorkers(t, seed) })
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan"
 	"github.com/vecql/vecql/parquetscan/internal/arrowtest"
 )
@@ -126,7 +127,7 @@ func TestWriterEveryKind(t *testing.T) {
 }
 
 func TestWriterRandomSchemas(t *testing.T) {
-	for range parquetscan.Rounds(60) {
+	for range soak.Rounds(60) {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			g := generatorOf(seed)
@@ -193,7 +194,7 @@ func TestWriterLargePages(t *testing.T) {
 	const rows, dim = 12_000, 100
 	for i, nulls := range []bool{false, true} {
 		for j, v2 := range []bool{false, true} {
-			if i+j == 1 && parquetscan.Rounds(2) == 1 {
+			if i+j == 1 && soak.Rounds(2) == 1 {
 				continue
 			}
 			g := newGenerator(t)

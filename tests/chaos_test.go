@@ -214,7 +214,7 @@ func TestClusterChaos(t *testing.T) {
 			cfg.Compressor = m.comp
 			cfg.Timeout, cfg.Pool.HeartbeatInterval = 300*time.Millisecond, 300*time.Millisecond
 			cfg.ConnectTimeout, cfg.Nodes.ReconnectInterval = time.Second, time.Second
-			if underRace {
+			if soak.Race {
 				cfg.Timeout, cfg.Pool.HeartbeatInterval = time.Second, time.Second
 			}
 			s := open(t, cfg)

@@ -26,7 +26,7 @@ import (
 
 // fewer returns n in a soak test without the race detector, otherwise a tenth of n.
 func fewer(n int) int {
-	if underRace || !soak.On() {
+	if soak.Race || !soak.On() {
 		return n / 10
 	}
 	return n

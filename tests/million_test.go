@@ -29,7 +29,7 @@ func TestClusterMillion(t *testing.T) {
 	const workers = 256
 	rows := int64(fewer(1<<16) / workers * workers) // a multiple of workers, so that no two workers read the same row
 	total := int64(soak.Size(100_000, 1_000_000))
-	if underRace {
+	if soak.Race {
 		total = 40_000
 	}
 	cluster := cqltest.New(t, cqltest.Config{})

@@ -15,6 +15,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // forgetPlans empties the cache of plans, and makes it full.
@@ -94,7 +95,7 @@ func nativesOf(types ...cql.Type) (infos []cql.TypeInfo) {
 
 // TestAllocsOfPlans has pairs with a plan alone, whose reference allocates for each part of a value.
 func TestAllocsOfPlans(t *testing.T) {
-	if race {
+	if soak.Race {
 		t.Skip("the race detector drops values from pools")
 	}
 	moment := time.Date(2022, 2, 22, 0, 0, 0, 0, time.UTC)

@@ -12,12 +12,14 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/wire"
 )
 
 // TestNullsAreBoundedByThePage decodes small pages whose NULLs would take much memory of columns: it is limited, and
 // the error names the page size.
 func TestNullsAreBoundedByThePage(t *testing.T) {
+	soak.Alone(t)
 	wide := func(element string, n int) string {
 		return "tuple<" + strings.TrimSuffix(strings.Repeat(element+", ", n), ", ") + ">"
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -250,6 +251,7 @@ func TestColumnDecodeDamaged(t *testing.T) {
 
 // TestColumnDecodeLarge decodes vectors into columns whose stores bypass the caches.
 func TestColumnDecodeLarge(t *testing.T) {
+	soak.Alone(t)
 	for _, name := range []string{"vector<float, 1001>", "vector<double, 1000>", "vector<int, 1024>", "vector<bigint, 512>", "vector<uuid, 300>"} {
 		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, name)}, {Name: "n", TypeInfo: columnType(t, "int")}}
 		b := randomBatch(8, infos, 1500, 0.01)
@@ -278,7 +280,7 @@ func TestColumnDecodeSparse(t *testing.T) {
 
 // TestColumnAllocs checks the budgets: no allocation per page into reused memory, none per bound row.
 func TestColumnAllocs(t *testing.T) {
-	if race {
+	if soak.Race {
 		t.Skip("the race detector allocates")
 	}
 	var infos []cql.ColumnInfo

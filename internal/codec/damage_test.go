@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/valuetest"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -97,6 +98,7 @@ func requireSameRefusal(t testing.TB, info cql.TypeInfo, cell []byte, name strin
 
 // TestDamagedCellsAreRefusedAlike damages the cells of the table of values, alone and within other values.
 func TestDamagedCellsAreRefusedAlike(t *testing.T) {
+	soak.Alone(t)
 	r := rand.New(rand.NewPCG(9, 9))
 	seen, refused := map[string]int{}, 0
 	for _, v := range valuetest.Stored() {

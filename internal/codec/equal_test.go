@@ -24,6 +24,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -310,11 +311,11 @@ func byType(values []any) (groups [][]any) {
 	return groups
 }
 
-// turn returns the values for the i-th CQL type: all of them, or under the slow race detector one of each Go type in
+// turn returns the values for the i-th CQL type: all of them, or where tests are reduced one of each Go type in
 // turn.
 func turn(groups [][]any, i int) (values []any) {
 	for _, g := range groups {
-		if race {
+		if soak.Reduced {
 			g = g[i%len(g):][:1]
 		}
 		values = append(values, g...)
@@ -323,6 +324,7 @@ func turn(groups [][]any, i int) (values []any) {
 }
 
 func TestEncodeEqual(t *testing.T) {
+	soak.Alone(t)
 	prefix := []byte("before")
 	pairs, good, fast, bad := 0, 0, 0, 0
 	values := byType(goValues())
@@ -455,6 +457,7 @@ func goTypes() []reflect.Type {
 }
 
 func TestDecodeEqual(t *testing.T) {
+	soak.Alone(t)
 	pairs, good, fast, bad := 0, 0, 0, 0
 	types := goTypes()
 	for _, info := range matrixTypes() {
@@ -462,7 +465,7 @@ func TestDecodeEqual(t *testing.T) {
 		for _, typ := range types {
 			pairs++
 			ways := decodeWays(info, typ)
-			if race && len(ways) == 0 {
+			if soak.Reduced && len(ways) == 0 {
 				continue // only counted; decoding is slow under the race detector
 			}
 			converts := false
@@ -501,11 +504,12 @@ func TestDecodeEqual(t *testing.T) {
 		}
 	}
 	t.Logf("%d pairs, %d have a conversion, %d of them a fast path", pairs, good, fast)
-	require.True(t, race || fast*100 > good*70, "%d of %d", fast, good)
+	require.True(t, soak.Reduced || fast*100 > good*70, "%d of %d", fast, good)
 }
 
 // TestRoundTripEqual requires that every value with a conversion in both directions survives encoding and decoding.
 func TestRoundTripEqual(t *testing.T) {
+	soak.Alone(t)
 	trips := 0
 	values := byType(slices.DeleteFunc(goValues(), func(v any) bool {
 		return ownCodec.MatchString(fmt.Sprintf("%#v", flatten(reflect.ValueOf(v))))

@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Destinations after an error.
 
 func TestErrorsLeaveDestinationUnchanged(t *testing.T) {
+	soak.Alone(t)
 	minusOne := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	for _, dst := range []any{ptr(uint64(7)), ptr(uint(7)), ptr(uint32(7)), ptr(uint16(7)), ptr(uint8(7))} {
 		err := Unmarshal(native(cql.TypeBigInt), minusOne, dst)
@@ -31,7 +33,7 @@ func TestErrorsLeaveDestinationUnchanged(t *testing.T) {
 		cells := cellsOf(info, 3)
 		for i, group := range values {
 			typ := reflect.TypeOf(group[0])
-			if typ == nil || typ.Kind() == reflect.Chan || typ.Kind() == reflect.Func || race && (i+n)%8 != 0 {
+			if typ == nil || typ.Kind() == reflect.Chan || typ.Kind() == reflect.Func || soak.Reduced && (i+n)%8 != 0 {
 				continue
 			}
 			k := n % len(group)

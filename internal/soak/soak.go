@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package soak selects the tests that take long, and the full size of tests that are smaller by default. They run by
-// `make soak` and a part of them in .ci/run, both with VECQL_SOAK=1. Only tests import it.
+// `make soak` and a part of them in .ci/run, both with VECQL_SOAK=1. With the race detector and on 32-bit processors
+// tests are smaller still: they compare the same with the same. Only tests import the package.
 package soak
 
 import (
+	"math/bits"
 	"os"
 	"testing"
 	"time"
 )
+
+// Reduced reports whether tests take a sample of their cases: with the race detector, and on 32-bit processors.
+const Reduced = Race || bits.UintSize == 32
 
 // On reports whether tests have their full size.
 func On() bool { return os.Getenv("VECQL_SOAK") == "1" }
@@ -19,6 +24,23 @@ func Only(t testing.TB) {
 	if !On() {
 		t.Skip("takes long: make soak runs it")
 	}
+}
+
+// Alone skips a test that uses one goroutine at a time with the race detector, which can find nothing there, and makes
+// it ten times slower.
+func Alone(t testing.TB) {
+	t.Helper()
+	if Race {
+		t.Skip("uses one goroutine at a time")
+	}
+}
+
+// Rounds returns n, or a fifth of n where tests are reduced: the rounds of a comparison with a reference.
+func Rounds(n int) int {
+	if Reduced {
+		return (n + 4) / 5
+	}
+	return n
 }
 
 // Size returns full if tests have their full size, otherwise small.

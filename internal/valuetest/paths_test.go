@@ -21,6 +21,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/valuetest"
 )
 
@@ -133,6 +134,7 @@ func (s *server) cells() (all []cell) {
 // the literal's, and reads them into the Go form again. Columns that are read from the literals and written again
 // differ as docs/values.md lists, and in nothing else.
 func TestOnServerEveryPath(t *testing.T) {
+	soak.Alone(t)
 	s := newServer(t)
 	for i, v := range valuetest.All() {
 		if !v.Recorded().Refused && s.has(v.Type) {

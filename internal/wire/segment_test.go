@@ -15,6 +15,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // TestCRC compares the checksums with values from Cassandra's implementation.
@@ -495,6 +497,7 @@ func BenchmarkSegments(b *testing.B) {
 
 // TestSegmentBuilder compares the segments built in place with the segments of AppendSegments.
 func TestSegmentBuilder(t *testing.T) {
+	soak.Alone(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
 		var frames []byte
