@@ -164,7 +164,7 @@ func special(r *rand.Rand, rows, dim int) []float32 {
 func TestNearestOfSpecialValues(t *testing.T) {
 	withKernel(t, func(t *testing.T, k *kernel) {
 		r := rand.New(rand.NewPCG(9, 10))
-		for range 8 {
+		for range soak.Rounds(8) {
 			dim := 1 + r.IntN(40)
 			rows := 1 + r.IntN(400)
 			m := MatrixOf(special(r, rows, dim), dim)
@@ -207,6 +207,9 @@ func TestNearestOfLongRows(t *testing.T) {
 	withKernel(t, func(t *testing.T, k *kernel) {
 		r := rand.New(rand.NewPCG(45, 46))
 		for i, dim := range []int{longRow, longRow + 1, 5 * segmentLength, 4096, 4097} {
+			if soak.Race && i%2 == 1 {
+				continue
+			}
 			rows := 49 + r.IntN(20)
 			m := encode(floatFormats[i], dim, special(r, rows, dim), 8*(i%2))
 			m.Validity = bytes.Repeat([]byte{0xff}, rows)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // compare decodes src, as n bytes, by all decoders. What decode accepts, the other decoder accepts too, with the same
@@ -37,6 +39,7 @@ func compare(t *testing.T, peer *zstd.Decoder, src []byte, n int, loose bool) {
 
 // TestReference compares with the reference and the other decoder, also contents of other encoders.
 func TestReference(t *testing.T) {
+	soak.Alone(t)
 	peer := newPeer(t)
 	for _, e := range encoders(t) {
 		for _, n := range []int{1, 300, 1023, 5000, 140_000} {
@@ -59,6 +62,7 @@ func TestReference(t *testing.T) {
 
 // TestDamaged changes bytes of frames, without their checksum.
 func TestDamaged(t *testing.T) {
+	soak.Alone(t)
 	peer := newPeer(t)
 	for _, e := range encoders(t)[:2] {
 		for _, n := range []int{400, 3000} {

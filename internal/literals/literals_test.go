@@ -12,6 +12,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // floats returns n bytes of normally distributed numbers.
@@ -104,6 +106,7 @@ func withoutSequences(src []byte, n int) bool {
 }
 
 func TestDecodeEqual(t *testing.T) {
+	soak.Alone(t)
 	decoded := map[string]int{}
 	for i, e := range encoders(t) {
 		for _, n := range sizes {

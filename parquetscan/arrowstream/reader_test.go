@@ -17,6 +17,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // stream returns a stream of a schema with several types, and two record batches.
@@ -63,6 +65,7 @@ func read(r io.Reader) (rows int64, err error) {
 }
 
 func TestReadsWhatPackageIPCWrites(t *testing.T) {
+	soak.Alone(t)
 	for name, opts := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
 		data := stream(t, opts...)
 		for _, r := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)), bytes.NewReader(data[:len(data)-8])} {
@@ -95,6 +98,7 @@ const most = 64 << 20
 
 // TestClaimedLengthsAreNotAllocated writes great numbers over each place of streams.
 func TestClaimedLengthsAreNotAllocated(t *testing.T) {
+	soak.Alone(t)
 	failed := 0
 	for _, opts := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
 		data := stream(t, opts...)
