@@ -25,7 +25,7 @@ const (
 type part struct {
 	name     string
 	nodes    nodes
-	tests    string   // a regexp of their names
+	tests    string   // a regexp of their names, as -run has it
 	packages []string // of the workspace; nil for a part with commands of its own
 
 	commands [][]string // instead of packages
@@ -36,11 +36,11 @@ type part struct {
 
 // parts are in the order of the columns, and of the runs.
 var parts = []part{
-	{name: "suite", packages: inTests, tests: "^TestSuite/nodes=(one|secure)/|" +
+	{name: "suite", packages: inTests, tests: "^TestSuite$/nodes=(one|secure)/|" +
 		"^TestNegotiation|^TestListeners|^TestTokens"},
 	{name: "bulk, tablescan", packages: inTests, tests: "^TestBulk$|^TestTableScan$"},
 	// In full size, 50,000 vectors are indexed, which takes minutes and shows no more of a version.
-	{name: "search", small: true, packages: inTests, tests: "^TestSearch/server/|^TestSearchFilters/Cassandra|" +
+	{name: "search", small: true, packages: inTests, tests: "^TestSearch$/server/|^TestSearchFilters$/Cassandra|" +
 		"^TestSearchIndex(Builds|Empty|Rebuild|Refusals)$|^TestDocumentsOnServer|^TestSemanticCacheOnServer|" +
 		"^TestParquetLoad$"},
 	{name: "tool", packages: []string{"./cmd/vecql/internal/tool"}, tests: "^TestOnServer$"},
@@ -52,7 +52,7 @@ var parts = []part{
 	{name: "compat", protocol: "4", tests: "^TestMetadataOfAKeyspace$", commands: [][]string{
 		compatTest("api", ""), compatTest("api", "v2"), compatTest("fork", "fork"),
 	}},
-	{name: "three nodes", nodes: threeNodes, packages: inTests, tests: "^TestSuite/nodes=three/|^TestTokenAware$|" +
+	{name: "three nodes", nodes: threeNodes, packages: inTests, tests: "^TestSuite$/nodes=three/|^TestTokenAware$|" +
 		"^TestSearchIndexThreeNodes$"},
 	{name: "kills", nodes: threeNodes, packages: inTests, tests: "^TestKilledNode$|^TestRollingRestart$|" +
 		"^TestFault37OtherCassandra$|^TestUnindexedQuery$"},
@@ -77,7 +77,7 @@ func compatTest(modfile, tags string) []string {
 // has reports whether a test is one of the part.
 func (p part) has(test string) bool {
 	top, _, _ := strings.Cut(test, "/")
-	pattern := regexp.MustCompile(p.tests)
+	pattern := regexp.MustCompile(strings.ReplaceAll(p.tests, "$/", "/"))
 	return pattern.MatchString(test) || pattern.MatchString(top)
 }
 
