@@ -67,7 +67,7 @@ func run(versions, speak []string, only string) error {
 		}
 		for _, j := range all {
 			for _, protocol := range speak {
-				if j.parts[0].nodes != sharedNode && j.parts[0].speaks(protocol) {
+				if j.parts[0].nodes != sharedNode && j.parts[0].speaks(r.release, protocol) {
 					r.run(j, protocol)
 				}
 			}
@@ -126,7 +126,7 @@ func (r *runner) shared(all []job, speak []string) error {
 	for _, protocol := range speak {
 		wait.Go(func() {
 			for _, j := range use {
-				if j.parts[0].speaks(protocol) {
+				if j.parts[0].speaks(r.release, protocol) {
 					r.run(j, protocol)
 				}
 			}

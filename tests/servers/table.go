@@ -68,7 +68,7 @@ func table(all []result) string {
 		for _, p := range parts {
 			cell := cells[of][p.name]
 			switch {
-			case !p.runsOn(of.version) || !p.speaks(strconv.Itoa(of.protocol)):
+			case !p.runsOn(of.version) || !p.speaks(of.version, strconv.Itoa(of.protocol)):
 				cell = "–"
 			case cell == "":
 				cell = "not run"
