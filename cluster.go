@@ -199,11 +199,20 @@ func (k *cluster) event(e any) {
 	}
 }
 
-func (k *cluster) awaitSchemaAgreement(ctx context.Context, pick func() *conn.Conn) error {
+// awaitSchemaAgreement reads from a connection of maker, the node that made a change, or from another one if that does
+// not answer. Without a change maker is nil.
+func (k *cluster) awaitSchemaAgreement(ctx context.Context, maker func() *conn.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, k.cfg.Schema.MaxWaitAgreement)
 	defer cancel()
 	defer context.AfterFunc(k.ctx, cancel)()
-	err := k.control.awaitSchemaAgreement(ctx, func() *conn.Conn { return k.answeringConn(pick()) })
+	err := k.control.awaitSchemaAgreement(ctx, func() (*conn.Conn, bool) {
+		if maker == nil {
+			return k.anyConn(), true
+		}
+		best := maker()
+		c := k.answeringConn(best)
+		return c, c == best
+	})
 	if err != nil && k.closed.Load() {
 		err = errtext.Errorf("%w: %w", ErrSessionClosed, err)
 	}

@@ -383,7 +383,7 @@ func TestFault22EventsAreDropped(t *testing.T) {
 		}
 	}
 	require.NoError(t, s.Query("INSERT").Exec(t.Context()), "the reader did not wait")
-	require.NoError(t, s.control.awaitSchemaAgreement(t.Context(), s.control.current), "all events have arrived")
+	require.NoError(t, s.control.awaitSchemaAgreement(t.Context(), func() (*conn.Conn, bool) { return s.control.current(), true }), "all events have arrived")
 	close(gate)
 	require.True(t, fakecql.Within(lost.Load))
 	require.Len(t, got, conn.MaxEvents+1)

@@ -453,25 +453,39 @@ func (c *control) versionsWithin(ctx context.Context, patience time.Duration, co
 	return c.readVersions(ctx, conn)
 }
 
-// awaitSchemaAgreement blocks until all nodes that are up report the same schema version. It reads from the node of
-// pick. After a change that must be the node that made it, as long as it answers: the others may all still agree on the
-// previous version.
-func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn.Conn) error {
+// gossipPatience is how long other nodes must agree in the place of a node that made a change and no longer answers.
+// Nodes tell each other their schema versions once a second (Gossiper.intervalInMillis of Cassandra).
+const gossipPatience = 3 * time.Second
+
+// awaitSchemaAgreement blocks until all nodes that are up report the same schema version. It reads from the connection
+// of pick. After a change own reports whether that is one of the node that made the change: the others may all still
+// agree on the previous version, and count only when they have agreed for a while.
+func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() (conn *conn.Conn, own bool)) error {
 	began, patience := time.Now(), versionsPatience
+	var agreed time.Time
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
 		err := ErrNoConnections
-		if conn := pick(); conn != nil {
+		if conn, own := pick(); conn != nil {
 			var versions []cql.UUID
 			versions, err = c.versionsWithin(ctx, patience, conn)
-			if err == nil && len(versions) <= 1 {
-				return nil
-			} else if err == nil {
+			switch {
+			case err == nil && len(versions) <= 1:
+				if agreed.IsZero() {
+					agreed = time.Now()
+				}
+				if own || time.Since(agreed) >= gossipPatience {
+					return nil
+				}
+				err = errtext.Errorf("the node that made the change does not answer, and the others agree only since %v",
+					errtext.Round(time.Since(agreed)))
+			case err == nil:
+				agreed = time.Time{}
 				names := make([]string, len(versions))
 				for i, v := range versions {
 					names[i] = v.String()
 				}
 				err = errtext.Errorf("versions %s", strings.Join(names, ", "))
-			} else if errors.Is(err, context.DeadlineExceeded) {
+			case errors.Is(err, context.DeadlineExceeded):
 				patience *= 2
 			}
 		}

@@ -141,10 +141,8 @@ func (s *Session) IsUp(host *cql.Host) bool {
 // when ctx or ClusterConfig.Schema.MaxWaitAgreement ends first. The session itself waits for agreement after each of
 // its schema changes.
 func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
-	return s.awaitSchemaAgreement(ctx, s.control.current)
+	return s.awaitSchemaAgreement(ctx, nil)
 }
-
-// awaitSchemaAgreement reads from the connection of pick, or from another one if that is silent or nil.
 
 // KeyspaceMetadata returns the metadata of a keyspace with its tables, types, functions and aggregates. The first call
 // reads it from the system tables; later calls return the cached metadata. A schema change by this session or an event

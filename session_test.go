@@ -254,6 +254,43 @@ func TestSessionSchemaAgreement(t *testing.T) {
 	})
 }
 
+// TestAgreementWithoutItsMaker: the node that made a change stops answering, and the other one, which has not heard of
+// the change, sees no other version than the previous one.
+func TestAgreementWithoutItsMaker(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		for _, n := range c.Nodes {
+			n.Change(func(n *fakecql.Node) { n.Schema = cql.UUID{1} })
+		}
+		maker, other := c.Nodes[0], c.Nodes[1]
+		changed := cql.UUID{1}
+		c.On(func(r *fakecql.Request) bool {
+			if r.Stmt != "CREATE TABLE ks.t" {
+				return false
+			}
+			b := wire.AppendInt(nil, int32(frame.ResultSchemaChange))
+			for _, s := range []string{"CREATED", "TABLE", "ks", "t"} {
+				b = fakecql.AppendString(b, s)
+			}
+			r.Conn.Reply(r.Stream, fakecql.OpResult, b)
+			go maker.Stop()
+			time.AfterFunc(2*time.Second, func() {
+				other.Change(func(n *fakecql.Node) { n.Schema = cql.UUID{2} })
+				changed = cql.UUID{2}
+			})
+			return true
+		})
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Hosts = []string{other.Addr()} })
+		require.NoError(t, s.Ready(t.Context()))
+		began := time.Now()
+		require.NoError(t, s.Query("CREATE TABLE ks.t").HostID(cql.UUID(maker.ID)).Exec(t.Context()))
+		require.Equal(t, cql.UUID{2}, changed)
+		require.Less(t, time.Since(began), 6*time.Second)
+		began = time.Now()
+		require.NoError(t, s.AwaitSchemaAgreement(t.Context()))
+		require.Zero(t, time.Since(began), "no change precedes")
+	})
+}
+
 func TestSessionNodeComesBack(t *testing.T) {
 	c := newSocketCluster(t, frame.V4, 2)
 	s := sessionOn(c)
