@@ -37,7 +37,7 @@ func TestOnServer(t *testing.T) {
 		require.NoError(t, err)
 		hosts, options["username"], options["password"] = server.Host, cassandra.Username, cassandra.Password
 	}
-	cluster := cqltest.New(t, cqltest.Config{Nodes: 1})
+	cluster := cqltest.New(t, cqltest.Config{Nodes: 1, Protocol: cassandra.Protocol()})
 	keyspace := fmt.Sprint("vecql_adbc_", os.Getpid())
 	want := transcript(t, "cassandra://"+cluster.Hosts()[0], nil, keyspace, vectors)
 	got := transcript(t, "cassandra://"+hosts, options, keyspace, vectors)

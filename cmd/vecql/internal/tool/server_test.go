@@ -64,7 +64,14 @@ func TestOnServer(t *testing.T) {
 		x.in = strings.ReplaceAll(statements+wholeRows, "shop", keyspace)
 		x.requireRun("query")
 		x.requireRoundTrip(keyspace, copied, statements)
-		x.requireWholeTables(keyspace)
+		t.Run("whole", func(t *testing.T) {
+			if cassandra.Protocol() == 3 {
+				t.Skip("missing: no values that are not set")
+			}
+			x := x
+			x.t = t
+			x.requireWholeTables(keyspace)
+		})
 		_, out, _ := x.run("doctor", "--probes", "3")
 		require.Contains(t, out, fmt.Sprint("protocol v", cmp.Or(cassandra.Protocol(), 5)))
 	})
