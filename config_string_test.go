@@ -20,6 +20,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/frame"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Texts of configurations.
@@ -57,6 +58,7 @@ func textsOf(t *testing.T, v any) map[string]string {
 }
 
 func TestNoTextHasASecret(t *testing.T) {
+	soak.NoRace(t)
 	password := PasswordAuthenticator{Username: "cassandra", Password: secret}
 	cfg := &ClusterConfig{Hosts: []string{"127.0.0.1"}}
 	cfg.Authenticator = password

@@ -19,6 +19,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/conn"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Tests of the rows that are read after events of nodes.
@@ -310,6 +311,7 @@ func TestEventTranslatesAgain(t *testing.T) {
 
 // TestEventsEqualAllRows: after random events, changes of rows and faults, the session has what a view of all rows has.
 func TestEventsEqualAllRows(t *testing.T) {
+	soak.NoRace(t)
 	single := 0 // readings of single rows
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -73,7 +73,7 @@ func layerOf(layers []layer, file string) int {
 }
 
 func TestLayers(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	im := newSourceImporter(t)
 	requireLayers(t, im, ".", layers)
 	requireLayers(t, im, "pipe", pipeLayers)
@@ -169,7 +169,7 @@ const seam = 30
 
 // TestSeam bounds what a session and its requests know of the cluster.
 func TestSeam(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	im := newSourceImporter(t)
 	files, err := im.parse(&im.ctx, ".")
 	require.NoError(t, err)

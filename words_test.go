@@ -68,7 +68,7 @@ const minDescribed = 30
 var wordsLeft = []string{}
 
 func TestWords(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	faults := map[string]int{}
 	report := func(path string, line int, text, advice string) {
 		dir := filepath.ToSlash(filepath.Dir(path))

@@ -76,7 +76,7 @@ var operationsOfLiterals = []string{
 }
 
 func TestLiteralsHaveTheValuesOfTheirColumns(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	for name := range functions {
 		require.True(t, slices.ContainsFunc(operationsOfLiterals, func(s string) bool { return strings.Contains(s, name+"(") }), name)
 	}

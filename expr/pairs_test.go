@@ -140,7 +140,7 @@ func pairsOf(x, y column.Column) *column.Batch {
 }
 
 func TestPairsOfNumbersCompareExactly(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	for _, ta := range numberTypes {
 		for _, tb := range numberTypes {
 			if (ta.Kind == column.Decimal64) != (tb.Kind == column.Decimal64) {
@@ -167,7 +167,7 @@ func TestPairsOfNumbersCompareExactly(t *testing.T) {
 }
 
 func TestNumbersCompareWithLiteralsExactly(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	for _, ta := range numberTypes {
 		x := boundaries(ta)
 		x.Name = "a"

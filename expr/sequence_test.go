@@ -23,7 +23,7 @@ var sequenceTexts = []string{
 
 // TestSequence requires that patterns are sequences, and that others are not.
 func TestSequence(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	for pattern, want := range map[string]bool{
 		clickbench: true, `^`: true, `^a?b?c?d?`: true, `^(a)(b)?`: false, `^[a-c]*x`: true, `^(.)(.*)$`: true, `^a*(b)c*$`: true,
 		`^(?s)(.)b`: true, `^é?.$`: true, `^[^\n]*\n`: true, `^.*`: true, `^[0-9]+[a-z]*\.`: true, `^(a(b)c)`: true, `^$`: true,

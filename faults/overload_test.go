@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Faults of overload, and of servers that contradict themselves under load.
@@ -44,6 +45,7 @@ func (n *busyNode) serve(took time.Duration, stop <-chan struct{}) {
 // bounds every request. The nodes spend most of their time on requests whose callers still wait, no node loses its
 // connections, and two seconds after the overload no request fails.
 func TestFault44Overload(t *testing.T) {
+	soak.NoRace(t)
 	const took, overloaded, recovery, calm = 2 * time.Millisecond, 30, 2, 4
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})

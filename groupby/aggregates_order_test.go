@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 var anyTypes = append([]column.Type{
@@ -60,6 +61,7 @@ func TestAnyOfEqual(t *testing.T) {
 }
 
 func TestArgExtremeMerged(t *testing.T) {
+	soak.NoRace(t)
 	for i, payload := range anyTypes {
 		by := numberTypes[i%len(numberTypes)]
 		for _, nulls := range []bool{false, true} {

@@ -71,7 +71,7 @@ func TestQuantilesAreVectors(t *testing.T) {
 // TestQuantileRankError checks the rank of estimates in several distributions, added to one digest and merged from
 // several.
 func TestQuantileRankError(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	r := rand.New(rand.NewPCG(1, 2)) // fixed: the bounds are statistical
 	qs := []float64{0, 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1}
 	const n = 100000

@@ -29,7 +29,7 @@ func stateOf(t testing.TB, acc Accumulator, id int) string {
 // TestHyperLogLogError checks several sketches for each of many cardinalities. Every estimate must be within 4 sigma,
 // and the mean error near 0.
 func TestHyperLogLogError(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	r := rand.New(rand.NewPCG(1, 2)) // not random: it is a test of statistics
 	for _, p := range []int{10, 12, 14} {
 		sigma := 1.04 / math.Sqrt(float64(uint64(1)<<p))
@@ -56,7 +56,7 @@ func TestHyperLogLogError(t *testing.T) {
 }
 
 func TestHyperLogLogFewRegisters(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	r := rand.New(rand.NewPCG(1, 2)) // not random: it is a test of statistics
 	const sketches = 3000
 	for _, n := range []int{20, 100, 1000} {

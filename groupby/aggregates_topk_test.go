@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 func TestTopKMerged(t *testing.T) {
+	soak.NoRace(t)
 	for _, typ := range numberTypes {
 		for _, nulls := range []bool{false, true} {
 			for _, few := range []bool{false, true} {

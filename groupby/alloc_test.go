@@ -18,6 +18,7 @@ import (
 
 // TestWorkerAllocations checks that rows of known groups cost no allocations, except a few per call.
 func TestWorkerAllocations(t *testing.T) {
+	soak.NoRace(t)
 	const rows, groups = 1 << 16, 1000
 	dense, sparse, values := make([]int64, rows), make([]int64, rows), make([]int64, rows)
 	one, two := make([]string, rows), make([]string, rows)

@@ -20,7 +20,7 @@ import (
 // TestCodedKeys adds batches that share dictionaries for a while. Cached groups must stay correct when the dictionary
 // changes, when rows are NULL, and when the table is frozen or abandoned.
 func TestCodedKeys(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	batches := 5
 	if soak.Reduced {
 		batches = 2 // one goroutine: nothing can race

@@ -42,6 +42,7 @@ func TestGrouperEmpty(t *testing.T) {
 }
 
 func TestGrouperOnlyNulls(t *testing.T) {
+	soak.NoRace(t)
 	nulls := make([]byte, 4096/8)
 	for _, typ := range scalarTypes {
 		for _, sample := range []int{1, math.MaxInt} {

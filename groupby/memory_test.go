@@ -45,7 +45,7 @@ func liveBytes() int64 {
 
 // While rows, and then a partial, are added, the live bytes of the heap do not exceed the memory limit.
 func TestMemoryLimitBoundsLiveBytes(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	const groups, step, limit = 200_000, 50_000, int64(6 << 20)
 	ctx := context.Background()
 	base := liveBytes()

@@ -175,7 +175,7 @@ func lateVectors(r *rand.Rand, rows int) []*column.Batch {
 
 // TestVectorsWithoutDimension adds rows whose vectors are all NULL before the dimension is known.
 func TestVectorsWithoutDimension(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	r := newRand(t)
 	aggregates := []Aggregate{Count(), Mean("v"), Sum("v"), First("v"), Last("v"), ArgMin("n", "v"), TopKOf("n", "v", 2), CountOf("v"), Sum("n")}
 	for _, rows := range []int{0, 10, 3000} {

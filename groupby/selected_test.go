@@ -62,7 +62,7 @@ func (gc *groupCase) add(ctx context.Context, w *Worker, i int, m *met) error {
 
 // TestAddRows adds every third row, the rows from the middle on, and none, in a table and in partitions.
 func TestAddRows(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	const n = 3 * scatterRows
 	texts, values, codes := make([]string, n), make([]int64, n), make([]uint32, n)
 	validity := make([]byte, n/8)

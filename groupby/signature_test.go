@@ -35,7 +35,7 @@ func mergeWith(t *testing.T, writer, reader Config) error {
 // TestPartialOfAnotherConfig merges partials with every pair of aggregates. Only equal ones can be merged, since the
 // states of others have equal types but other contents.
 func TestPartialOfAnotherConfig(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	own := func(name string, args ...string) Aggregate {
 		return Aggregate{Name: name, Args: args, New: Min("v").New}
 	}

@@ -313,6 +313,7 @@ func TestSpillCorrupted(t *testing.T) {
 }
 
 func TestPartialMergedElsewhere(t *testing.T) {
+	soak.NoRace(t)
 	ctx := context.Background()
 	for _, name := range []string{"in memory", "spilled"} {
 		t.Run(name, func(t *testing.T) {
@@ -481,7 +482,7 @@ func (w *shortWriter) Write(b []byte) (int, error) {
 
 // TestPartialWriteErrors requires the error of each write of a partial, of groups in memory and in the file.
 func TestPartialWriteErrors(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	for _, c := range []Config{spilling(t), {Keys: spilling(t).Keys, Aggregates: spilling(t).Aggregates}} {
 		for _, rows := range []int{0, 10, 20_000} {
 			for writes := 0; ; writes++ {

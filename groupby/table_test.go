@@ -114,7 +114,7 @@ func TestTableNullAndZero(t *testing.T) {
 // TestColumnEnds checks that no pointer visible to the garbage collector points behind the memory of a column. Such a
 // pointer crashes the program if the collector runs at the right time, and always with -race.
 func TestColumnEnds(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	ctx := context.Background()
 	c := Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count(), CountOf("v0"), CountOf("v1")}}
 	for range 20 {

@@ -412,6 +412,7 @@ func openBytes(t testing.TB, b []byte) *Dataset {
 }
 
 func TestEveryTypeEqualsReference(t *testing.T) {
+	soak.NoRace(t)
 	for _, nullable := range []bool{false, true} {
 		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
 			for _, distinct := range []int{0, 7, 300} {
@@ -465,7 +466,7 @@ func TestCodes(t *testing.T) {
 
 // TestLongPagesEqualReference reads pages and batches that are longer than a block of decoding.
 func TestLongPagesEqualReference(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	var fields []arrow.Field
 	for i, f := range everyType(true) {
 		if i%5 == 1 || f.Name == "29 list" || f.Name == "21 utf8" {

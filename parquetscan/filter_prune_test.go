@@ -105,6 +105,7 @@ func testProperties(g generator) []parquet.WriterProperty {
 }
 
 func TestPruneEqualsReference(t *testing.T) {
+	soak.NoRace(t)
 	g := seeded(t)
 	dropped := map[string]int{}
 	for range soak.Rounds(150) {

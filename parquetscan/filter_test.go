@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
@@ -119,6 +120,7 @@ func (t *testTable) checkEval(tb testing.TB, f Filter) {
 }
 
 func TestFilterEqualsReference(t *testing.T) {
+	soak.NoRace(t)
 	g := seeded(t)
 	selected := map[column.Kind]int{}
 	for range 400 {

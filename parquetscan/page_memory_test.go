@@ -82,7 +82,7 @@ func TestZstdFramesClaimNoContent(t *testing.T) {
 
 // TestBestCompression reads pages of zeros, which codecs compress best.
 func TestBestCompression(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	const rows = 1 << 20
 	zeros := make([]byte, 8*rows)
 	codecs := compress.Codecs

@@ -102,7 +102,7 @@ func checkSelections(t testing.TB, rng *rand.Rand, d *Dataset, o Options) {
 }
 
 func TestSelectionEqualsWhole(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(18, seed))
 		fields := everyType(seed%2 == 0)

@@ -160,6 +160,7 @@ func requireVectors(t *testing.T, b []byte, groups [][]vector, dim int, cfg Conf
 
 // TestVectors reads matrices of many shapes, from pages that rows span, with NULLs before, between and after them.
 func TestVectors(t *testing.T) {
+	soak.NoRace(t)
 	rng := rand.New(rand.NewPCG(10, 1))
 	next := float32(0)
 	row := func(dim int) vector {
@@ -317,6 +318,7 @@ func TestFallBackFilter(t *testing.T) {
 // TestRagged checks that the error has the right row, for all causes and all ends of pages and batches. As lists, all
 // rows can be read.
 func TestRagged(t *testing.T) {
+	soak.NoRace(t)
 	good := vector{1, 2, 3}
 	for name, c := range map[string]struct {
 		groups   [][]vector
@@ -445,7 +447,7 @@ func TestVectorsWithoutDimension(t *testing.T) {
 
 // TestNullsOfLongVectors reads a small file: a long vector, and NULLs that would each take as much memory.
 func TestNullsOfLongVectors(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	rows := make([]vector, 8000)
 	rows[3] = make(vector, 20_000)
 	b := writeVectors(t, vectorSchema{nullable: true}, [][]vector{rows})

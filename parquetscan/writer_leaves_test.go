@@ -231,6 +231,7 @@ func checkFile(t testing.TB, seed uint64) {
 }
 
 func TestWriterLeaves(t *testing.T) {
+	soak.NoRace(t)
 	for range soak.Rounds(60) {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { checkFile(t, seed) })

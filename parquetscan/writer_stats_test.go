@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan"
 	"github.com/vecql/vecql/parquetscan/internal/arrowtest"
 )
@@ -114,6 +115,7 @@ func requireBounds(t *testing.T, kind column.Type, physical parquet.Type, values
 }
 
 func TestWriterStatistics(t *testing.T) {
+	soak.NoRace(t)
 	t.Run("random", func(t *testing.T) { testWriterStatistics(t, newGenerator(t)) })
 	t.Run("float16 of NaN and NULL only", func(t *testing.T) { testWriterStatistics(t, generatorOf(12564712074791649260)) })
 }
@@ -204,6 +206,7 @@ func TestWriterNoPageIndex(t *testing.T) {
 }
 
 func TestWriterBloomFilters(t *testing.T) {
+	soak.NoRace(t)
 	const rows = 20_000
 	fields := []column.Field{
 		{Name: "n", Type: kindOf(column.Int64)},

@@ -106,6 +106,7 @@ var allCodecs = []parquetscan.Codec{
 }
 
 func TestWriterEveryKind(t *testing.T) {
+	soak.NoRace(t)
 	g := newGenerator(t)
 	for _, codec := range allCodecs {
 		for _, v2 := range []bool{false, true} {
@@ -191,6 +192,7 @@ func TestWriterRowGroups(t *testing.T) {
 
 // TestWriterLargePages writes many pages of the default size.
 func TestWriterLargePages(t *testing.T) {
+	soak.NoRace(t)
 	const rows, dim = 12_000, 100
 	for i, nulls := range []bool{false, true} {
 		for j, v2 := range []bool{false, true} {

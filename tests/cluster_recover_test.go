@@ -26,6 +26,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // Recovery of a session, without a restart of the program, when everything that it stored about the cluster becomes
@@ -147,6 +148,7 @@ func (r rotating) Success([]byte) error { return nil }
 // TestClusterPasswordRotated changes the password on the servers, which close all connections, and only later in the
 // program. The session must not retry logins without backoff in between, and must recover afterwards.
 func TestClusterPasswordRotated(t *testing.T) {
+	soak.NoRace(t)
 	synctest.Test(t, func(t *testing.T) {
 		cluster := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory, Users: map[string]string{"user": "old"}})
 		embeddedTable(t, cluster, "3")

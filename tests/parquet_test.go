@@ -27,6 +27,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/parquetscan"
 )
 
@@ -153,6 +154,7 @@ func writeTimes(t *testing.T, s *vecql.Session, table string) map[int64]int64 {
 // Every row must be in the table once, with every bit of its vector, and finished row groups must be neither read nor
 // written again.
 func TestParquetLoad(t *testing.T) {
+	soak.NoRace(t)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "parquet-load")
 	out, err := osexec.Command("go", "build", "-o", program, "../examples/parquet-load").CombinedOutput()

@@ -38,6 +38,7 @@ func insertVectors(t *testing.T, s *vecql.Session, table string, rows, dim int) 
 // TestSearchIndexBuilds sees an index that does not serve yet, drops it meanwhile, and waits for the next one with its
 // progress. The rows are in memory at the first build, whose progress Cassandra does not say, and on disk at the last.
 func TestSearchIndexBuilds(t *testing.T) {
+	soak.NoRace(t)
 	const dim = 384
 	s := open(t, config(t, plainNode))
 	requireOffered(t, productOf(t, s), "TestSearchIndexBuilds")

@@ -241,6 +241,7 @@ func every(lines []string, n int) (some []string) {
 
 // TestTextForms compares the recorded cells of texts with those that a Cassandra stores.
 func TestTextForms(t *testing.T) {
+	soak.NoRace(t)
 	s := connect(t, config(t, plainNode))
 	f := &formTable{t: t, s: s, name: keyspace(t, s, 1) + ".forms"}
 	create := "CREATE TABLE " + f.name + " (k int PRIMARY KEY"

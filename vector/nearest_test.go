@@ -204,12 +204,10 @@ func TestHammingEqualsSlowSearch(t *testing.T) {
 // TestNearestOfLongRows has rows whose elements are multiplied in segments: with and without a short last segment, with
 // lengths that share cache sets, and more rows than a block.
 func TestNearestOfLongRows(t *testing.T) {
+	soak.NoRace(t)
 	withKernel(t, func(t *testing.T, k *kernel) {
 		r := rand.New(rand.NewPCG(45, 46))
 		for i, dim := range []int{longRow, longRow + 1, 5 * segmentLength, 4096, 4097} {
-			if soak.Race && i%2 == 1 {
-				continue
-			}
 			rows := 49 + r.IntN(20)
 			m := encode(floatFormats[i], dim, special(r, rows, dim), 8*(i%2))
 			m.Validity = bytes.Repeat([]byte{0xff}, rows)

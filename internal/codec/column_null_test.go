@@ -19,7 +19,7 @@ import (
 // TestNullsAreBoundedByThePage decodes small pages whose NULLs would take much memory of columns: it is limited, and
 // the error names the page size.
 func TestNullsAreBoundedByThePage(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	wide := func(element string, n int) string {
 		return "tuple<" + strings.TrimSuffix(strings.Repeat(element+", ", n), ", ") + ">"
 	}

@@ -251,7 +251,7 @@ func TestColumnDecodeDamaged(t *testing.T) {
 
 // TestColumnDecodeLarge decodes vectors into columns whose stores bypass the caches.
 func TestColumnDecodeLarge(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	for _, name := range []string{"vector<float, 1001>", "vector<double, 1000>", "vector<int, 1024>", "vector<bigint, 512>", "vector<uuid, 300>"} {
 		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, name)}, {Name: "n", TypeInfo: columnType(t, "int")}}
 		b := randomBatch(8, infos, 1500, 0.01)

@@ -98,7 +98,7 @@ func requireSameRefusal(t testing.TB, info cql.TypeInfo, cell []byte, name strin
 
 // TestDamagedCellsAreRefusedAlike damages the cells of the table of values, alone and within other values.
 func TestDamagedCellsAreRefusedAlike(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	r := rand.New(rand.NewPCG(9, 9))
 	seen, refused := map[string]int{}, 0
 	for _, v := range valuetest.Stored() {

@@ -324,7 +324,7 @@ func turn(groups [][]any, i int) (values []any) {
 }
 
 func TestEncodeEqual(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	prefix := []byte("before")
 	pairs, good, fast, bad := 0, 0, 0, 0
 	values := byType(goValues())
@@ -457,7 +457,7 @@ func goTypes() []reflect.Type {
 }
 
 func TestDecodeEqual(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	pairs, good, fast, bad := 0, 0, 0, 0
 	types := goTypes()
 	for _, info := range matrixTypes() {
@@ -509,7 +509,7 @@ func TestDecodeEqual(t *testing.T) {
 
 // TestRoundTripEqual requires that every value with a conversion in both directions survives encoding and decoding.
 func TestRoundTripEqual(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	trips := 0
 	values := byType(slices.DeleteFunc(goValues(), func(v any) bool {
 		return ownCodec.MatchString(fmt.Sprintf("%#v", flatten(reflect.ValueOf(v))))

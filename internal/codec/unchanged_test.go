@@ -15,7 +15,7 @@ import (
 // Destinations after an error.
 
 func TestErrorsLeaveDestinationUnchanged(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	minusOne := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	for _, dst := range []any{ptr(uint64(7)), ptr(uint(7)), ptr(uint32(7)), ptr(uint16(7)), ptr(uint8(7))} {
 		err := Unmarshal(native(cql.TypeBigInt), minusOne, dst)

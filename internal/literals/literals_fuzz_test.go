@@ -39,7 +39,7 @@ func compare(t *testing.T, peer *zstd.Decoder, src []byte, n int, loose bool) {
 
 // TestReference compares with the reference and the other decoder, also contents of other encoders.
 func TestReference(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	peer := newPeer(t)
 	for _, e := range encoders(t) {
 		for _, n := range []int{1, 300, 1023, 5000, 140_000} {
@@ -62,7 +62,7 @@ func TestReference(t *testing.T) {
 
 // TestDamaged changes bytes of frames, without their checksum.
 func TestDamaged(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	peer := newPeer(t)
 	for _, e := range encoders(t)[:2] {
 		for _, n := range []int{400, 3000} {

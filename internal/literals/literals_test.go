@@ -106,7 +106,7 @@ func withoutSequences(src []byte, n int) bool {
 }
 
 func TestDecodeEqual(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	decoded := map[string]int{}
 	for i, e := range encoders(t) {
 		for _, n := range sizes {

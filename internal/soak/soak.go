@@ -26,12 +26,12 @@ func Only(t testing.TB) {
 	}
 }
 
-// Alone skips a test that uses one goroutine at a time with the race detector, which can find nothing there, and makes
-// it ten times slower.
-func Alone(t testing.TB) {
+// NoRace skips a test with the race detector, which makes it ten times slower and finds nothing there that it does not
+// find in other tests: most compare results with a reference.
+func NoRace(t testing.TB) {
 	t.Helper()
 	if Race {
-		t.Skip("uses one goroutine at a time")
+		t.Skip("other tests have these goroutines")
 	}
 }
 

@@ -134,7 +134,7 @@ func (s *server) cells() (all []cell) {
 // the literal's, and reads them into the Go form again. Columns that are read from the literals and written again
 // differ as docs/values.md lists, and in nothing else.
 func TestOnServerEveryPath(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	s := newServer(t)
 	for i, v := range valuetest.All() {
 		if !v.Recorded().Refused && s.has(v.Type) {

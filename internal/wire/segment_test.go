@@ -497,7 +497,7 @@ func BenchmarkSegments(b *testing.B) {
 
 // TestSegmentBuilder compares the segments built in place with the segments of AppendSegments.
 func TestSegmentBuilder(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
 		var frames []byte

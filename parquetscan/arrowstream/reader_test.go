@@ -65,7 +65,7 @@ func read(r io.Reader) (rows int64, err error) {
 }
 
 func TestReadsWhatPackageIPCWrites(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	for name, opts := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
 		data := stream(t, opts...)
 		for _, r := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)), bytes.NewReader(data[:len(data)-8])} {
@@ -98,7 +98,7 @@ const most = 64 << 20
 
 // TestClaimedLengthsAreNotAllocated writes great numbers over each place of streams.
 func TestClaimedLengthsAreNotAllocated(t *testing.T) {
-	soak.Alone(t)
+	soak.NoRace(t)
 	failed := 0
 	for _, opts := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
 		data := stream(t, opts...)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // The bounds of rejected records, the input of a load that is resumed, and the files that a command writes.
@@ -95,6 +96,7 @@ func TestResumeNeedsTheSameInput(t *testing.T) {
 
 // TestResumeNeedsTheSameStream resumes a load of standard input, which may be longer than before, but not another one.
 func TestResumeNeedsTheSameStream(t *testing.T) {
+	soak.NoRace(t)
 	x := newTester(t, shop, "CREATE TABLE shop.many (id int PRIMARY KEY, n int)")
 	var text strings.Builder
 	text.WriteString("id,n\n")

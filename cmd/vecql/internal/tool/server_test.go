@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/cassandra"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // realTester returns a tester with the server of VECQL_TEST_HOSTS, or the shared one.
@@ -45,6 +46,7 @@ const wholeRows = `
 
 // TestOnServer runs the verbs on a real server, each on few rows: changes of the schema take most of its time.
 func TestOnServer(t *testing.T) {
+	soak.NoRace(t)
 	x := realTester(t)
 	keyspace := fmt.Sprint("vecql_tool_", os.Getpid())
 	copied := keyspace + "_copy"

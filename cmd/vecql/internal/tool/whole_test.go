@@ -41,7 +41,7 @@ import (
 // doubled its elements.
 func TestRandomTablesComeBack(t *testing.T) {
 	w := newWholeTester(t)
-	first, n := uint64(1), uint64(soak.Size(4, 200))
+	first, n := uint64(1), uint64(soak.Rounds(soak.Size(4, 200)))
 	if text := os.Getenv("VECQL_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		require.NoError(t, err)
