@@ -5,6 +5,7 @@ package tests
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -440,9 +441,9 @@ func testScyllaZeroVectors(t *testing.T, s *vecql.Session, ks string) {
 	require.True(t, math.IsNaN(float64(last.Score)))
 }
 
-// TestUnindexedQuery shows why the driver refuses a query that Cassandra does not index: 5.0.9 fails the search, and
-// from then on no search of the index ends until the node restarts (QueryViewBuilder.build loops), each on a thread
-// that other reads lack. 6.0-alpha2 does not end the first search either. The node is started for this test.
+// TestUnindexedQuery shows why the driver refuses a query that Cassandra does not index: 5.0.9 fails the search or does
+// not end it, and from then on no search of the index ends until the node restarts (QueryViewBuilder.build loops), each
+// on a thread that other reads lack. 6.0-alpha2 does not end the first search either. The node is started for this test.
 func TestUnindexedQuery(t *testing.T) {
 	soak.Only(t)
 	if external() != nil {
@@ -468,11 +469,7 @@ func TestUnindexedQuery(t *testing.T) {
 
 		text := "SELECT id FROM " + ks + ".items ORDER BY v ANN OF ? LIMIT 3"
 		err = s.Query(text, bad).Consistency(cql.One).Exec(t.Context())
-		if s.GetHosts()[0].Version < "6" {
-			require.ErrorIs(t, err, cql.CodeReadFailure)
-		} else {
-			require.ErrorIs(t, err, vecql.ErrTimeoutNoResponse)
-		}
+		require.True(t, errors.Is(err, cql.CodeReadFailure) || errors.Is(err, vecql.ErrTimeoutNoResponse), "%v", err)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		require.ErrorIs(t, s.Query(text, items[0].V).Consistency(cql.One).Exec(ctx), context.DeadlineExceeded)
