@@ -402,3 +402,35 @@ func TestTaskEncode(t *testing.T) {
 		}
 	})
 }
+
+// TestGroupsOnV3: PREPARE of v3 does not return the partition key, and rows are joined all the same, except where a
+// column has another name in the batch. None reaches another partition.
+func TestGroupsOnV3(t *testing.T) {
+	c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory, Protocol: 3})
+	require.NoError(t, c.Exec("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}; "+eventSchema))
+	s, err := vecql.NewSession(t.Context(), vecql.ClusterConfig{Hosts: c.Hosts(), Pool: vecql.PoolConfig{Dialer: c.Dialer()}})
+	require.NoError(t, err)
+	defer s.Close()
+	require.Equal(t, 3, s.ProtoVersion())
+	rows := events(10, 20)
+	renamed := rows.Slice(0, rows.Rows)
+	renamed.Columns = slices.Clone(renamed.Columns)
+	renamed.Columns[0].Name = "key"
+	for name, m := range map[string]struct {
+		b       *column.Batch
+		columns map[string]string
+		most    int // requests
+	}{
+		"names of the table": {rows, nil, 20},
+		"another name":       {renamed, map[string]string{"key": "id"}, 400},
+	} {
+		require.NoError(t, c.Exec("TRUNCATE shop.events"))
+		before := s.Stats().Requests
+		w, err := Insert(t.Context(), s, "shop.events", Options{Columns: m.columns, AllowMissing: true})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), m.b))
+		require.NoError(t, w.Close(t.Context()))
+		require.LessOrEqual(t, s.Stats().Requests-before, uint64(m.most), name)
+		(&shop{Session: s}).requireEvents(t, rows)
+	}
+}

@@ -134,9 +134,24 @@ func (w *Writer) textFor(schema column.Schema) (text string, key []int, err erro
 	return text, key, nil
 }
 
+// positional reports whether the statement has markers without names. On v3 PREPARE does not return the partition key,
+// and the session finds it only by such markers: without it rows are not joined, and go to any node.
+func (w *Writer) positional(sources map[string]string) bool {
+	if w.session.ProtoVersion() >= 4 || w.o.TTLColumn != "" || w.o.TimestampColumn != "" {
+		return false
+	}
+	for name, source := range sources {
+		if name != source {
+			return false
+		}
+	}
+	return true
+}
+
 // insert returns the INSERT of the columns of some kinds that have a source, and the bind markers of the clustering
 // columns.
 func (w *Writer) insert(sources map[string]string, has func(cql.ColumnKind) bool) (text string, key []int) {
+	positional := w.positional(sources)
 	var names, markers []string
 	for _, name := range w.table.OrderedColumns {
 		kind := w.table.Columns[name].Kind
@@ -145,7 +160,11 @@ func (w *Writer) insert(sources map[string]string, has func(cql.ColumnKind) bool
 				key = append(key, len(names))
 			}
 			names = append(names, cqltext.QuoteIdentifier(name))
-			markers = append(markers, ":"+cqltext.QuoteIdentifier(source))
+			marker := ":" + cqltext.QuoteIdentifier(source)
+			if positional {
+				marker = "?"
+			}
+			markers = append(markers, marker)
 		}
 	}
 	var using []string
