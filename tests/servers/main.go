@@ -21,7 +21,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/vecql/vecql/internal/cassandra"
@@ -101,12 +100,11 @@ func commitOfTree() (string, error) {
 type runner struct {
 	release, commit string
 
-	mu     sync.Mutex // guards failed and the files of results
 	failed int
 }
 
-// shared runs the jobs that use the shared node. The versions of the protocol run at the same time, because the node
-// takes most of the time of a change of the schema to wait.
+// shared runs the jobs that use the shared node, with one version of the protocol after the other: at the same time they
+// take longer.
 func (r *runner) shared(all []job, speak []string) error {
 	var use []job
 	for _, j := range all {
@@ -122,17 +120,13 @@ func (r *runner) shared(all []job, speak []string) error {
 		return err
 	}
 	defer func() { _ = node.Close() }() // releases the node
-	var wait sync.WaitGroup
 	for _, protocol := range speak {
-		wait.Go(func() {
-			for _, j := range use {
-				if j.parts[0].speaks(r.release, protocol) {
-					r.run(j, protocol)
-				}
+		for _, j := range use {
+			if j.parts[0].speaks(r.release, protocol) {
+				r.run(j, protocol)
 			}
-		})
+		}
 	}
-	wait.Wait()
 	return nil
 }
 
@@ -145,16 +139,12 @@ func (r *runner) run(j job, protocol string) {
 	}
 	if err != nil {
 		log.Printf("Cassandra %s, protocol v%s: %s: %v", r.release, protocol, j.name(), err)
-		r.mu.Lock()
 		r.failed++
-		r.mu.Unlock()
 	}
 }
 
 // store merges results into the file and the document.
 func (r *runner) store(found []result) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, got := range found {
 		log.Printf("Cassandra %s, protocol v%d: %s: %d passed, %d missing, %d failed in %d s", got.Version, got.Protocol,
 			got.Part, got.Passed, got.missing(), len(got.Failed), got.Seconds)
