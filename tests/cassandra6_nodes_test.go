@@ -42,6 +42,7 @@ func TestSixCreateIndex(t *testing.T) {
 		table := fmt.Sprintf("%s.t%d", ks, i)
 		one := connectTo(t, threeOfSix, h.Address.Addr())
 		exec(t, one, fmt.Sprintf("CREATE TABLE %s (k int PRIMARY KEY, v vector<float, %d>)", table, dim))
+		require.NoError(t, s.AwaitSchemaAgreement(t.Context())) // one asks only the node that it uses
 		insertVectors(t, one, table, 1000, dim)
 		began := time.Now()
 		require.NoError(t, search.CreateIndex(t.Context(), one, table, vector.Cosine, search.IndexOptions{}))
