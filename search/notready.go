@@ -12,8 +12,11 @@ import (
 
 // Answers of servers whose index does not serve yet.
 
-// INDEX_NOT_AVAILABLE of Cassandra's RequestFailureReason.
-const reasonIndexNotAvailable = 6
+// Reasons of Cassandra's RequestFailureReason: INDEX_NOT_AVAILABLE, and since 6.0 INDEX_BUILD_IN_PROGRESS.
+const (
+	reasonIndexNotAvailable = 6
+	reasonIndexBuilds       = 503
+)
 
 // notReady returns the error of a search by an index as an *IndexNotReadyError if it means that the index does not
 // serve yet, else as it is. index is keyspace.index.
@@ -60,11 +63,11 @@ func isBuilding(err error) bool {
 		return false
 	}
 	for _, reason := range failure.ReasonMap {
-		if reason == reasonIndexNotAvailable {
+		if reason == reasonIndexNotAvailable || reason == reasonIndexBuilds {
 			return true
 		}
 	}
-	return strings.Contains(failure.Message, "INDEX_NOT_AVAILABLE")
+	return strings.Contains(failure.Message, "INDEX_NOT_AVAILABLE") || strings.Contains(failure.Message, "INDEX_BUILD_IN_PROGRESS")
 }
 
 // A storeAnswer is an answer of ScyllaDB's service of vectors, the vector store, as ScyllaDB passes it on.

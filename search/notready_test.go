@@ -63,6 +63,8 @@ func TestNotReady(t *testing.T) {
 		{"Cassandra, v5", readFailure("Operation failed", 6), -1, false},
 		{"Cassandra, one of two", readFailure("Operation failed", 2, 6), -1, false},
 		{"Cassandra, v4", readFailure("Operation failed - received 0 responses and 1 failures: INDEX_NOT_AVAILABLE from /127.0.0.1:7000"), -1, false},
+		{"Cassandra 6, v5", readFailure("Operation failed", 503), -1, false},
+		{"Cassandra 6, v4", readFailure("Operation failed - received 0 responses and 1 failures: INDEX_BUILD_IN_PROGRESS from /127.0.0.1:7000"), -1, false},
 		{"Cassandra, another reason", readFailure("Operation failed - received 0 responses and 1 failures: TIMEOUT from /127.0.0.1:7000", 2), other, false},
 		{"another error", context.Canceled, other, false},
 	} {
