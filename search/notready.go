@@ -67,7 +67,8 @@ func isBuilding(err error) bool {
 			return true
 		}
 	}
-	return strings.Contains(failure.Message, "INDEX_NOT_AVAILABLE") || strings.Contains(failure.Message, "INDEX_BUILD_IN_PROGRESS")
+	return strings.Contains(failure.Message, "INDEX_NOT_AVAILABLE") ||
+		strings.Contains(failure.Message, "INDEX_BUILD_IN_PROGRESS")
 }
 
 // A storeAnswer is an answer of ScyllaDB's service of vectors, the vector store, as ScyllaDB passes it on.

@@ -447,7 +447,8 @@ func testScyllaZeroVectors(t *testing.T, s *vecql.Session, ks string) {
 
 // TestUnindexedQuery shows why the driver refuses a query that Cassandra does not index: 5.0.9 fails the search or does
 // not end it, and from then on no search of the index ends until the node restarts (QueryViewBuilder.build loops), each
-// on a thread that other reads lack. 6.0-alpha2 does not end the first search either. The node is started for this test.
+// on a thread that other reads lack. 6.0-alpha2 does not end the first search either. The node is started for this
+// test.
 func TestUnindexedQuery(t *testing.T) {
 	soak.Only(t)
 	if external() != nil {

@@ -103,8 +103,8 @@ type runner struct {
 	failed int
 }
 
-// shared runs the jobs that use the shared node, with one version of the protocol after the other: at the same time they
-// take longer.
+// shared runs the jobs that use the shared node, with one version of the protocol after the other: at the same time
+// they take longer.
 func (r *runner) shared(all []job, speak []string) error {
 	var use []job
 	for _, j := range all {

@@ -81,8 +81,8 @@ func (p part) has(test string) bool {
 	return pattern.MatchString(test) || pattern.MatchString(top)
 }
 
-// speaks reports whether the part runs with a version of the protocol. Once a request of v3 has a warning, 4.0.19 answers
-// it, and others of v3, with the error "Must not send frame with WARNING flag for native protocol version < 4".
+// speaks reports whether the part runs with a version of the protocol. Once a request of v3 has a warning, 4.0.19
+// answers it, and others of v3, with the error "Must not send frame with WARNING flag for native protocol version < 4".
 func (p part) speaks(release, protocol string) bool {
 	return (p.protocol == "" || p.protocol == protocol) && (protocol != "3" || !strings.HasPrefix(release, "4.0."))
 }
