@@ -271,8 +271,11 @@ func TestAgreementWithoutItsMaker(t *testing.T) {
 			for _, s := range []string{"CREATED", "TABLE", "ks", "t"} {
 				b = fakecql.AppendString(b, s)
 			}
-			r.Conn.Reply(r.Stream, fakecql.OpResult, b)
-			go maker.Stop()
+			go func() {
+				maker.Change(func(n *fakecql.Node) { n.Schema = cql.UUID{2} })
+				r.Conn.Reply(r.Stream, fakecql.OpResult, b)
+				maker.Stop()
+			}()
 			time.AfterFunc(2*time.Second, func() {
 				other.Change(func(n *fakecql.Node) { n.Schema = cql.UUID{2} })
 				heard.Store(true)
