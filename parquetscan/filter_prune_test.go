@@ -108,7 +108,7 @@ func TestPruneEqualsReference(t *testing.T) {
 	soak.NoRace(t)
 	g := seeded(t)
 	dropped := map[string]int{}
-	for range soak.Rounds(150) {
+	for range 150 {
 		table := g.table(1+g.intn(4), 1+g.intn(300))
 		table.storable()
 		if g.intn(4) != 0 {
@@ -124,7 +124,7 @@ func TestPruneEqualsReference(t *testing.T) {
 		}
 	}
 	for _, kind := range comparedKinds() {
-		require.True(t, soak.Reduced || slices.ContainsFunc(mapKeys(dropped), func(k string) bool {
+		require.True(t, slices.ContainsFunc(mapKeys(dropped), func(k string) bool {
 			return strings.HasPrefix(k, kind.String()+" ") && dropped[k] > 0
 		}), "nothing was left out by a filter of %v", kind)
 	}

@@ -311,11 +311,11 @@ func byType(values []any) (groups [][]any) {
 	return groups
 }
 
-// turn returns the values for the i-th CQL type: all of them, or where tests are reduced one of each Go type in
+// turn returns the values for the i-th CQL type: all of them, or under the slow race detector one of each Go type in
 // turn.
 func turn(groups [][]any, i int) (values []any) {
 	for _, g := range groups {
-		if soak.Reduced {
+		if soak.Race {
 			g = g[i%len(g):][:1]
 		}
 		values = append(values, g...)
@@ -465,7 +465,7 @@ func TestDecodeEqual(t *testing.T) {
 		for _, typ := range types {
 			pairs++
 			ways := decodeWays(info, typ)
-			if soak.Reduced && len(ways) == 0 {
+			if soak.Race && len(ways) == 0 {
 				continue // only counted; decoding is slow under the race detector
 			}
 			converts := false
@@ -504,7 +504,7 @@ func TestDecodeEqual(t *testing.T) {
 		}
 	}
 	t.Logf("%d pairs, %d have a conversion, %d of them a fast path", pairs, good, fast)
-	require.True(t, soak.Reduced || fast*100 > good*70, "%d of %d", fast, good)
+	require.True(t, soak.Race || fast*100 > good*70, "%d of %d", fast, good)
 }
 
 // TestRoundTripEqual requires that every value with a conversion in both directions survives encoding and decoding.

@@ -33,7 +33,7 @@ func TestErrorsLeaveDestinationUnchanged(t *testing.T) {
 		cells := cellsOf(info, 3)
 		for i, group := range values {
 			typ := reflect.TypeOf(group[0])
-			if typ == nil || typ.Kind() == reflect.Chan || typ.Kind() == reflect.Func || soak.Reduced && (i+n)%8 != 0 {
+			if typ == nil || typ.Kind() == reflect.Chan || typ.Kind() == reflect.Func || soak.Race && (i+n)%8 != 0 {
 				continue
 			}
 			k := n % len(group)
