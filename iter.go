@@ -40,6 +40,7 @@ type Iter struct {
 	row           int                          // rows of this page read so far
 	passed        int64                        // rows of earlier pages
 	localDecoders []*decodePlan                // by column: decoders beyond maxDecoders of the plan
+	shared        codec.Shared                 // memory of the small values of a row
 	ahead         *nextPage                    // the next page; nil means that it was not requested yet
 	empty         *paging.EmptyRun             // the pages without rows that end with this one; nil means none
 	aheadRow      int                          // the row at which the next page is requested
@@ -191,7 +192,9 @@ func (it *Iter) Columns() []cql.ColumnInfo { return it.res.Rows.Meta.Columns }
 // Scan stores the columns of the next row in dest, one pointer per column, and reports whether there was a row. A nil
 // pointer skips its column. NULL is stored as the zero value of a type that cannot hold NULL; *any, pointers to
 // pointers and Null can. The stored values are fresh memory that the caller may keep, except in destinations made by
-// Into, AppendTo and Borrow. An error ends the rows; Close returns it.
+// Into, AppendTo and Borrow. Values of up to 64 bytes of one row share an allocation of up to 1 KiB, which lives as
+// long as one of them: a program that keeps few short texts of many rows copies them by strings.Clone. An error ends
+// the rows; Close returns it.
 func (it *Iter) Scan(dest ...any) bool {
 	if len(dest) == 1 && it.readAs(dest[0]) || !it.nextRow() {
 		return false
@@ -201,6 +204,7 @@ func (it *Iter) Scan(dest ...any) bool {
 		it.fail(errtext.Errorf("%w: %d destinations for %d columns", ErrColumnCount, len(dest), len(columns)))
 		return false
 	}
+	it.shared.NextRow()
 	// locals: this loop dominates the cost of small rows
 	cells, off, decoders := it.res.Rows.Cells, it.off, it.decoders
 	for i, d := range dest {
@@ -208,7 +212,7 @@ func (it *Iter) Scan(dest ...any) bool {
 			p, at := decoders[i].Load(), codec.DataWord(d)
 			if p != nil && p.Typ == codec.TypeWord(d) && p.Value != nil && at != nil {
 				off += 4 + n
-				if err := p.Value(cells[off-n:off:off], at); err != nil {
+				if err := p.Value(cells[off-n:off:off], at, &it.shared); err != nil {
 					it.fail(it.cellError(i, d, err))
 					return false
 				}
@@ -274,7 +278,7 @@ func (it *Iter) decode(i int, cell []byte, dest any) error {
 	if p == nil || p.Typ != codec.TypeWord(dest) {
 		p = it.otherDecoder(i, dest)
 	}
-	if err := p.Store(it.plan.Columns[i].TypeInfo, cell, dest); err != nil {
+	if err := p.Store(it.plan.Columns[i].TypeInfo, cell, dest, &it.shared); err != nil {
 		return it.cellError(i, dest, err)
 	}
 	return nil
@@ -329,6 +333,7 @@ func (it *Iter) MapScan(m map[string]any) bool {
 
 // scanMap stores the first n columns of the current row in m.
 func (it *Iter) scanMap(m map[string]any, n int) bool {
+	it.shared.NextRow()
 	for i, col := range it.Columns()[:n] {
 		cell, ok := it.cell()
 		if !ok {

@@ -5,6 +5,7 @@ package vecql
 import (
 	"context"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -47,6 +48,51 @@ type smallRow struct {
 	C7 float32
 	C8 int16
 	C9 string
+}
+
+// mixedColumns are twenty columns of most types, with a value for each.
+var mixedColumns = []struct {
+	t cql.TypeInfo
+	v any
+}{
+	{cql.NativeType(cql.TypeUUID), cql.UUID{1, 2, 3}},
+	{cql.NativeType(cql.TypeVarchar), "ten bytes "},
+	{cql.NativeType(cql.TypeInt), 7},
+	{cql.NativeType(cql.TypeBigInt), int64(1 << 40)},
+	{cql.NativeType(cql.TypeSmallInt), int16(-3)},
+	{cql.NativeType(cql.TypeTinyInt), int8(-3)},
+	{cql.NativeType(cql.TypeBoolean), true},
+	{cql.NativeType(cql.TypeFloat), float32(1.5)},
+	{cql.NativeType(cql.TypeDouble), 2.5},
+	{cql.NativeType(cql.TypeTimestamp), time.UnixMilli(1700000000123)},
+	{cql.NativeType(cql.TypeDate), time.UnixMilli(1700000000123)},
+	{cql.NativeType(cql.TypeInet), net.IPv4(10, 0, 0, 1).To4()},
+	{cql.NativeType(cql.TypeBlob), []byte("sixteen bytes of")},
+	{cql.NativeType(cql.TypeTimeUUID), cql.UUID{1, 2, 3}},
+	{cql.NewListType(cql.NativeType(cql.TypeVarchar)), []string{"12345", "123456", "1234567"}},
+	{cql.NewSetType(cql.NativeType(cql.TypeInt)), []int{1, 2, 3, 4}},
+	{cql.NewMapType(cql.NativeType(cql.TypeVarchar), cql.NativeType(cql.TypeInt)), map[string]int{"one": 1, "two": 2}},
+	{cql.NativeType(cql.TypeVarchar), "twenty bytes of text"},
+	{cql.NativeType(cql.TypeUUID), cql.UUID{1, 2, 3}},
+	{cql.NativeType(cql.TypeBigInt), int64(1 << 40)},
+}
+
+type mixedRow struct {
+	C0, C13, C18 cql.UUID
+	C1, C17      string
+	C2           int
+	C3, C19      int64
+	C4           int16
+	C5           int8
+	C6           bool
+	C7           float32
+	C8           float64
+	C9, C10      time.Time
+	C11          net.IP
+	C12          []byte
+	C14          []string
+	C15          []int
+	C16          map[string]int
 }
 
 // pageOf returns the columns and the cells of n equal rows.
@@ -126,6 +172,27 @@ func BenchmarkScan(b *testing.B) {
 		var id cql.UUID
 		var v [1536]float32
 		for it.Scan(&id, &v) {
+			rows++
+		}
+		return rows
+	})
+	types, values = nil, nil
+	for _, c := range mixedColumns {
+		types, values = append(types, c.t), append(values, c.v)
+	}
+	mixedCols, mixedCells := pageOf(b, n, types, values)
+	run("rows=mixed/by=Scan", mixedCols, mixedCells, func(it *Iter) (rows int) {
+		var r mixedRow
+		for it.Scan(&r.C0, &r.C1, &r.C2, &r.C3, &r.C4, &r.C5, &r.C6, &r.C7, &r.C8, &r.C9, &r.C10, &r.C11, &r.C12, &r.C13, &r.C14, &r.C15,
+			&r.C16, &r.C17, &r.C18, &r.C19) {
+			rows++
+		}
+		return rows
+	})
+	run("rows=mixed/by=Rows", mixedCols, mixedCells, func(it *Iter) (rows int) {
+		var r mixedRow
+		var reader RowReader[mixedRow]
+		for reader.Next(it, &r) {
 			rows++
 		}
 		return rows

@@ -32,8 +32,8 @@ var (
 //   - map[string]any: the columns by name, with nil for NULL.
 //
 // Unlike Scan, Rows returns an error that wraps ErrNull for a NULL in a type that cannot hold NULL: use pointers or
-// Null. Each value is fresh memory that the caller may keep. The loop may be left at any row; nothing needs to be
-// closed.
+// Null. Each value is fresh memory that the caller may keep; small values of a row share memory, as in [Iter.Scan]. The
+// loop may be left at any row; nothing needs to be closed.
 func Rows[T any](ctx context.Context, q *Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		it := q.Iter(ctx)
@@ -151,6 +151,7 @@ func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 		*(*map[string]any)(base) = row
 		return it.scanMap(row, len(m.columns))
 	}
+	it.shared.NextRow()
 	for i := range m.fields {
 		cell, ok := it.cell()
 		if !ok {
@@ -165,7 +166,7 @@ func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 		case f.decode == nil:
 			err = codec.ReferenceDecode(col.TypeInfo, cell, reflect.NewAt(f.goType, p).Interface())
 		case len(cell) > 0 || cell != nil && !f.emptyIsNull:
-			err = f.decode(cell, p)
+			err = f.decode(cell, p, &it.shared)
 		} // else the cell has no value and the field is already zero
 		if err != nil {
 			it.fail(&cql.UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err})

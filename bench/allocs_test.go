@@ -137,6 +137,28 @@ func TestBatchAllocations(t *testing.T) {
 	}
 }
 
+// TestRowAllocations bounds the allocations of each further row: one for its texts and numbers, and in a mixed row one
+// for its list of texts and two for its map.
+func TestRowAllocations(t *testing.T) {
+	const first, more = 2, 3
+	for _, way := range []string{"", "rows"} {
+		s := &session{Session: connect(t, workload.Addr(t), 5), way: way}
+		for rows, budget := range map[string]float64{"small": 1, "mixed": 4} {
+			read := func(pages int) float64 {
+				return testing.AllocsPerRun(3, func() {
+					if n, err := s.Scan(rows, pages, pages*workload.PageSize, false); err != nil || n != pages*workload.PageSize {
+						t.Fatal(rows, n, err)
+					}
+				})
+			}
+			few, many := read(first), read(first+more)
+			if perRow := (many - few) / (more * workload.PageSize); perRow > budget+0.1 {
+				t.Errorf("%s by %q: %.2f allocations a row, want at most %v", rows, way, perRow, budget)
+			}
+		}
+	}
+}
+
 // TestWrongDimension checks that the driver verifies vectors against the types in the server's response to PREPARE.
 func TestWrongDimension(t *testing.T) {
 	s := connect(t, workload.Addr(t), 5)

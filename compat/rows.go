@@ -173,7 +173,7 @@ func (p *rowPart) store(d *Dialect, cell []byte, dest any) error {
 	if p.plan.Typ != codec.TypeWord(dest) {
 		p.plan = d.ScanPlan(p.info, dest)
 	}
-	return p.plan.Store(p.info, cell, dest)
+	return p.plan.Store(p.info, cell, dest, nil)
 }
 
 // ScanPlan implements codec.ForeignDialect: the driver's plan for the types that the driver decodes as the API does,
@@ -197,7 +197,7 @@ func (d *Dialect) ScanPlan(info cql.TypeInfo, dest any) codec.ScanPlan {
 		}
 	case to == ipType && info.Type() == cql.TypeInet:
 		plan := codec.PlanDecode(info, to)
-		p.Value = func(cell []byte, at unsafe.Pointer) error { return plan(shortAddress(cell), at) }
+		p.Value = func(cell []byte, at unsafe.Pointer, s *codec.Shared) error { return plan(shortAddress(cell), at, s) }
 		if !d.fork {
 			p.Empty = codec.EmptyAsNull
 		}

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"gopkg.in/inf.v0"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/codec"
 )
 
 // The plans of Scan beside Unmarshal, their reference.
@@ -53,11 +55,20 @@ func scanDestinations() []any {
 	}
 }
 
+// rowMemory returns the memory of a row after one of 64 bytes.
+func rowMemory(t *testing.T) *codec.Shared {
+	shared, text := new(codec.Shared), ""
+	plan := codec.NewScanPlan(cql.NativeType(cql.TypeVarchar), &text)
+	require.NoError(t, plan.Store(cql.NativeType(cql.TypeVarchar), make([]byte, 64), &text, shared))
+	shared.NextRow()
+	return shared
+}
+
 // checkScanPlan stores a cell by the plan and by Unmarshal, and compares errors and values.
 func checkScanPlan(t *testing.T, d *Dialect, info cql.TypeInfo, which int, cell []byte) {
 	got, want := scanDestinations()[which], scanDestinations()[which]
 	plan := d.ScanPlan(info, got)
-	err, wantErr := plan.Store(info, cell, got), d.Unmarshal(info, cell, want)
+	err, wantErr := plan.Store(info, cell, got, rowMemory(t)), d.Unmarshal(info, cell, want)
 	if (err == nil) != (wantErr == nil) { // the texts differ where Unmarshal has no plan yet
 		t.Fatalf("%v in %T, cell %x (NULL %v): error %v, Unmarshal: %v", info, got, cell, cell == nil, err, wantErr)
 	}

@@ -114,30 +114,30 @@ func planListDecode(info cql.CollectionType, t reflect.Type) DecodeAt {
 	}
 	stride := t.Elem().Size()
 	fixed, text := fixedRun(info.Elem, t.Elem()), textRun(info.Elem, t.Elem())
-	room := func(p unsafe.Pointer, n int) (elements, error) { return makeElements(t, p, n, stride) }
+	room := func(p unsafe.Pointer, n int, _ *Shared) (elements, error) { return makeElements(t, p, n, stride) }
 	switch {
 	case t.Kind() == reflect.Array:
 	case text:
-		room = func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[string](p, n), nil }
+		room = func(p unsafe.Pointer, n int, _ *Shared) (elements, error) { return makeSlice[string](p, n), nil }
 	case fixed || isNumber(t.Elem().Kind()):
 		room = makeFixed(stride)
 	}
-	return func(cell []byte, p unsafe.Pointer) error {
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 		n, cell, err := parseCount(cell, 4)
 		if err != nil {
 			return err
 		}
 		old := keptSlice(t, p)
-		e, err := room(p, n)
+		e, err := room(p, n, s)
 		switch {
 		case err != nil:
 			return err
 		case text:
-			err = decodeTextRun(cell, e)
+			err = decodeTextRun(cell, e, s)
 		case fixed && decodeFixedRun(cell, e):
 			return nil
 		default:
-			err = decodeElements(cell, e, elem)
+			err = decodeElements(cell, e, elem, s)
 		}
 		if err != nil {
 			old.restore()
@@ -168,12 +168,12 @@ func (k kept) restore() {
 }
 
 // decodeElements decodes e.n elements, each a [bytes], into e, which is allocated. No byte may remain in cell.
-func decodeElements(cell []byte, e elements, elem DecodeAt) error {
+func decodeElements(cell []byte, e elements, elem DecodeAt, s *Shared) error {
 	for i := range e.n {
 		var value []byte
 		var err error
 		if value, cell, err = cutCell(cell); err == nil {
-			err = elem(value, e.at(i))
+			err = elem(value, e.at(i), s)
 		}
 		if err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
@@ -365,7 +365,7 @@ func decodeEntries(t reflect.Type, key, elem DecodeAt) DecodeAt {
 	if elem == nil {
 		minSize = 4
 	}
-	return func(cell []byte, p unsafe.Pointer) error {
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 		n, cell, err := parseCount(cell, minSize)
 		if err != nil {
 			return err
@@ -374,11 +374,11 @@ func decodeEntries(t reflect.Type, key, elem DecodeAt) DecodeAt {
 		e := pool.Get().(*entries)
 		defer e.release(pool)
 		for range n {
-			if cell, err = decodePart(cell, e.key, key); err != nil {
+			if cell, err = decodePart(cell, e.key, key, s); err != nil {
 				return fmt.Errorf("key: %w", err)
 			}
 			if elem != nil {
-				if cell, err = decodePart(cell, e.value, elem); err != nil {
+				if cell, err = decodePart(cell, e.value, elem, s); err != nil {
 					return fmt.Errorf("value: %w", err)
 				}
 			}
@@ -393,10 +393,10 @@ func decodeEntries(t reflect.Type, key, elem DecodeAt) DecodeAt {
 }
 
 // decodePart decodes the [bytes] at the start of b into *v and returns the rest.
-func decodePart(b []byte, v reflect.Value, elem DecodeAt) (rest []byte, err error) {
+func decodePart(b []byte, v reflect.Value, elem DecodeAt, s *Shared) (rest []byte, err error) {
 	value, rest, err := cutCell(b)
 	if err != nil {
 		return nil, err
 	}
-	return rest, elem(value, v.UnsafePointer())
+	return rest, elem(value, v.UnsafePointer(), s)
 }

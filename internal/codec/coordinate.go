@@ -80,7 +80,7 @@ func encodeWidened(dst []byte, p unsafe.Pointer) ([]byte, error) {
 // planCoordinateDecode is planCell for an element of a vector: a float64 takes a float.
 func planCoordinateDecode(info cql.TypeInfo, t reflect.Type) DecodeAt {
 	if isNative(info, cql.TypeFloat) && t.Kind() == reflect.Float64 && !HasOwnCodec(t) {
-		return func(cell []byte, p unsafe.Pointer) error {
+		return func(cell []byte, p unsafe.Pointer, _ *Shared) error {
 			if err := cellSize(cell, 4); err != nil {
 				return err
 			}

@@ -186,7 +186,7 @@ func TestScanPlansEqualUnmarshal(t *testing.T) {
 					return dst
 				}
 				got, want := fresh(), fresh()
-				err, wantErr := plan.Store(info, cell, got), Unmarshal(info, cell, want)
+				err, wantErr := plan.Store(info, cell, got, &Shared{size: 100}), Unmarshal(info, cell, want)
 				require.Equal(t, wantErr == nil, err == nil, "%v %x into %T: %v, %v", info, cell, dst, err, wantErr)
 				if err == nil {
 					require.True(t, same(want, got), "%v %x into %T: %v, %v", info, cell, dst, want, got)
@@ -220,13 +220,13 @@ func TestScanPlanDecodesEmptyCellsAsItSays(t *testing.T) {
 			if cell == "null" {
 				bytes = nil
 			}
-			require.NoError(t, p.Store(cqlText, bytes, dst))
+			require.NoError(t, p.Store(cqlText, bytes, dst, nil))
 			if want == "value" || want == "null" {
 				want = ""
 			}
 			require.Equal(t, want, *dst, "%d: %q", c.empty, cell)
 		}
-		require.NoError(t, p.Store(cqlText, nil, ptr("x")))
+		require.NoError(t, p.Store(cqlText, nil, ptr("x"), nil))
 	}
 }
 

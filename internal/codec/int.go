@@ -68,11 +68,11 @@ func planIntDecode(typ cql.Type, t reflect.Type) DecodeAt {
 	case size == 4 && kind == reflect.Int:
 		return decodeInt32
 	case isInteger(kind):
-		return func(cell []byte, p unsafe.Pointer) error {
+		return func(cell []byte, p unsafe.Pointer, _ *Shared) error {
 			return decodeInteger(cell, size, kind, p)
 		}
 	case t == reflect.TypeFor[big.Int]():
-		return func(cell []byte, p unsafe.Pointer) error {
+		return func(cell []byte, p unsafe.Pointer, _ *Shared) error {
 			if size == 0 && len(cell) == 0 {
 				return fmt.Errorf("%w: varint of 0 bytes", cql.ErrMissing)
 			}
@@ -89,7 +89,7 @@ func planIntDecode(typ cql.Type, t reflect.Type) DecodeAt {
 }
 
 // decodeInt32 decodes an int into a Go int, which can represent every value.
-func decodeInt32(cell []byte, p unsafe.Pointer) error {
+func decodeInt32(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) != 4 {
 		return cellSize(cell, 4)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/inf.v0"
@@ -23,7 +24,7 @@ import (
 // Tests of memory: decoded values belong to the caller, and allocations stay within budgets.
 
 // TestRetention scans rows into one variable, keeps every value, overwrites the cell after each row, and compares all
-// values at the end.
+// values at the end. Values have memory of their own, or share the memory of a row with another value.
 func TestRetention(t *testing.T) {
 	const rows = 2000
 	vec := func(elem cql.TypeInfo) cql.TypeInfo { return cql.VectorType{SubType: elem, Dimensions: 3} }
@@ -68,24 +69,32 @@ func TestRetention(t *testing.T) {
 		}},
 		{nestedType, func(i int) any { return nested{Emb: []float32{float32(i), 2}, Extra: fmt.Sprint(i)} }},
 	} {
-		for _, into := range []string{"own", "any"} {
-			t.Run(fmt.Sprintf("%s/%T/%s", c.info, c.row(0), into), func(t *testing.T) {
+		for i, into := range []string{"own", "any", "own", "any"} {
+			var memory *Shared
+			if i >= 2 {
+				memory = new(Shared)
+			}
+			t.Run(fmt.Sprintf("%s/%T/%s/%v", c.info, c.row(0), into, memory != nil), func(t *testing.T) {
 				typ := reflect.TypeOf(c.row(0))
 				encode := planEncoder(c.info, typ)
 				if into == "any" {
 					typ = reflect.TypeFor[any]()
 				}
-				decode := planDecoder(c.info, reflect.PointerTo(typ))
 				require.NotNil(t, encode)
-				require.NotNil(t, decode)
 				dst := reflect.New(typ)
+				plan := NewScanPlan(c.info, dst.Interface())
+				require.NotNil(t, plan.Value)
 				var kept []any
 				var cell []byte
 				for i := range rows {
 					out, err := encode(cell[:0], c.info, c.row(i))
 					require.NoError(t, err)
 					cell = out
-					require.NoError(t, decode(c.info, cell[4:], dst.Interface()))
+					if memory != nil {
+						memory.NextRow()
+						require.NoError(t, plan.Store(c.info, cell[4:], reflect.New(typ).Interface(), memory))
+					}
+					require.NoError(t, plan.Store(c.info, cell[4:], dst.Interface(), memory))
 					kept = append(kept, dst.Elem().Interface())
 					for j := range cell {
 						cell[j] = 0xA5
@@ -104,6 +113,91 @@ func TestRetention(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestShared takes memory for rows. The values of a row that uses as much as the row before are in one block. No values
+// overlap, and an append to one leaves the others.
+func TestShared(t *testing.T) {
+	var s Shared
+	row := func(sizes ...int) (values [][]byte) {
+		s.NextRow()
+		require.Empty(t, s.block, "rows share no memory")
+		for i, n := range sizes {
+			b := s.take(n)
+			require.Equal(t, make([]byte, n), b)
+			require.NotNil(t, b)
+			require.Zero(t, uintptr(unsafe.Pointer(unsafe.SliceData(b)))%8*uintptr(n/8), "numbers are aligned")
+			for j := range b {
+				b[j] = byte(i + 1)
+			}
+			values = append(values, b)
+		}
+		for i, b := range values {
+			require.Equal(t, bytes.Repeat([]byte{byte(i + 1)}, sizes[i]), b)
+			_ = append(b, 0xA5)
+		}
+		for i, b := range values {
+			require.Equal(t, bytes.Repeat([]byte{byte(i + 1)}, sizes[i]), b)
+		}
+		return values
+	}
+	inOneBlock := func(values [][]byte) bool {
+		first, last := values[0], values[len(values)-1]
+		distance := uintptr(unsafe.Pointer(&last[0])) - uintptr(unsafe.Pointer(&first[0]))
+		return distance == uintptr(len(values)-1)*24
+	}
+	first := row(20, 20, 20)
+	second := row(20, 20, 20)
+	require.False(t, inOneBlock(first) && cap(s.block) > 0)
+	require.True(t, inOneBlock(second))
+	row(0, 1, 64, 65, 7, 8, 9)
+	require.Equal(t, 8+64+8+8+16, s.used, "65 bytes have memory of their own")
+	row(20)
+	row(20, 20, 20, 20)
+	require.Empty(t, s.block, "what the row before did not use is allocated as it comes")
+	for range 2 {
+		row(slices.Repeat([]int{64}, 100)...)
+	}
+	require.Equal(t, 6400, s.used)
+	s.NextRow()
+	s.take(1)
+	require.Len(t, s.block, maxBlock-8, "a block is bounded")
+	require.Equal(t, "text", (*Shared)(nil).text([]byte("text")))
+	require.Equal(t, []byte{}, (*Shared)(nil).bytes(nil))
+}
+
+// TestSharedAllocates counts the allocations of a row with two texts, a blob, an address and a list of numbers.
+func TestSharedAllocates(t *testing.T) {
+	var s Shared
+	var name, note string
+	var data []byte
+	var addr net.IP
+	var marks []int
+	list := []byte{0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 2}
+	columns := []struct {
+		info cql.TypeInfo
+		cell []byte
+		dst  any
+	}{
+		{textType, []byte("a name"), &name},
+		{textType, []byte("a note of a few words"), &note},
+		{cql.NativeType(cql.TypeBlob), []byte("data"), &data},
+		{cql.NativeType(cql.TypeInet), []byte{10, 0, 0, 1}, &addr},
+		{cql.NewListType(intType), list, &marks},
+	}
+	var plans []ScanPlan
+	for _, c := range columns {
+		plans = append(plans, NewScanPlan(c.info, c.dst))
+	}
+	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() {
+		s.NextRow()
+		for i, c := range columns {
+			if err := plans[i].Store(c.info, c.cell, c.dst, &s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}))
+	require.Equal(t, "a name a note of a few words data 10.0.0.1 [1 2]", fmt.Sprintf("%s %s %s %v %v", name, note, data, addr, marks))
 }
 
 // TestCapacityIsNotOwnership decodes into slices with enough capacity, which must not be reused.

@@ -63,7 +63,7 @@ func encodeUUIDBytes(dst []byte, p unsafe.Pointer) ([]byte, error) {
 	return wire.AppendBytes(dst, b)
 }
 
-func decodeUUID(cell []byte, p unsafe.Pointer) error {
+func decodeUUID(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) != 16 {
 		return cellSize(cell, 16)
 	}
@@ -71,15 +71,15 @@ func decodeUUID(cell []byte, p unsafe.Pointer) error {
 	return nil
 }
 
-func decodeUUIDBytes(cell []byte, p unsafe.Pointer) error {
+func decodeUUIDBytes(cell []byte, p unsafe.Pointer, s *Shared) error {
 	if len(cell) != 16 {
 		return cellSize(cell, 16)
 	}
-	*(*[]byte)(p) = copyBytes(cell)
+	*(*[]byte)(p) = s.bytes(cell)
 	return nil
 }
 
-func decodeUUIDTime(cell []byte, p unsafe.Pointer) error {
+func decodeUUIDTime(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) != 16 {
 		return cellSize(cell, 16)
 	}
@@ -127,15 +127,15 @@ func appendAddr(dst []byte, a netip.Addr) ([]byte, error) {
 	return dst, fmt.Errorf("%w: the zero netip.Addr", cql.ErrConversion)
 }
 
-func decodeIP(cell []byte, p unsafe.Pointer) error {
+func decodeIP(cell []byte, p unsafe.Pointer, s *Shared) error {
 	if err := inetSize(cell); err != nil {
 		return err
 	}
-	*(*net.IP)(p) = copyBytes(cell)
+	*(*net.IP)(p) = s.bytes(cell)
 	return nil
 }
 
-func decodeAddr(cell []byte, p unsafe.Pointer) error {
+func decodeAddr(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if err := inetSize(cell); err != nil {
 		return err
 	}

@@ -40,9 +40,9 @@ func planPointerDecode(info cql.TypeInfo, t reflect.Type) DecodeAt {
 		return nil
 	}
 	to := t.Elem()
-	return func(cell []byte, p unsafe.Pointer) error {
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 		v := reflect.New(to).UnsafePointer() // never the old target of *p: the caller may have kept it
-		if err := elem(cell, v); err != nil {
+		if err := elem(cell, v, s); err != nil {
 			return err
 		}
 		*(*unsafe.Pointer)(p) = v
@@ -106,8 +106,8 @@ func planNullableDecode(info cql.TypeInfo, t reflect.Type) DecodeAt {
 		return nil
 	}
 	valid := t.Field(1).Offset
-	return func(cell []byte, p unsafe.Pointer) error {
-		if err := elem(cell, unsafe.Add(p, value.Offset)); err != nil {
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error {
+		if err := elem(cell, unsafe.Add(p, value.Offset), s); err != nil {
 			return err
 		}
 		*(*bool)(unsafe.Add(p, valid)) = true
@@ -146,9 +146,9 @@ func planInterfaceDecode(info cql.TypeInfo, t reflect.Type) DecodeAt {
 		return nil
 	}
 	if !isBoxed(to) {
-		return func(cell []byte, p unsafe.Pointer) error {
+		return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 			v := reflect.New(to)
-			if err := elem(cell, v.UnsafePointer()); err != nil {
+			if err := elem(cell, v.UnsafePointer(), s); err != nil {
 				return err
 			}
 			*(*any)(p) = v.Elem().Interface()
@@ -157,9 +157,9 @@ func planInterfaceDecode(info cql.TypeInfo, t reflect.Type) DecodeAt {
 	}
 	// The interface takes ownership of the decoded value's memory: one allocation instead of two.
 	zero := reflect.Zero(to).Interface()
-	return func(cell []byte, p unsafe.Pointer) error {
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 		v := reflect.New(to).UnsafePointer()
-		if err := elem(cell, v); err != nil {
+		if err := elem(cell, v, s); err != nil {
 			return err
 		}
 		*(*any)(p) = withDataWord(zero, v)

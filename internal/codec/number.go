@@ -83,7 +83,7 @@ func appendBits64(dst []byte, v uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 0, 0, 0, 8), v)
 }
 
-func decodeBool(cell []byte, p unsafe.Pointer) error {
+func decodeBool(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) != 1 {
 		return cellSize(cell, 1)
 	}
@@ -91,7 +91,7 @@ func decodeBool(cell []byte, p unsafe.Pointer) error {
 	return nil
 }
 
-func decodeBits32(cell []byte, p unsafe.Pointer) error {
+func decodeBits32(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) != 4 {
 		return cellSize(cell, 4)
 	}
@@ -99,7 +99,7 @@ func decodeBits32(cell []byte, p unsafe.Pointer) error {
 	return nil
 }
 
-func decodeBits64(cell []byte, p unsafe.Pointer) error {
+func decodeBits64(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) != 8 {
 		return cellSize(cell, 8)
 	}
@@ -126,7 +126,7 @@ func encodeCQLDecimal(dst []byte, p unsafe.Pointer) ([]byte, error) {
 	return endCell(appendBigDigits(dst, v.Unscaled), at)
 }
 
-func decodeCQLDecimal(cell []byte, p unsafe.Pointer) error {
+func decodeCQLDecimal(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) < 5 {
 		return fmt.Errorf("%w: decimal of %d bytes", cql.ErrMissing, len(cell))
 	}
@@ -135,7 +135,7 @@ func decodeCQLDecimal(cell []byte, p unsafe.Pointer) error {
 	return nil
 }
 
-func decodeDecimal(cell []byte, p unsafe.Pointer) error {
+func decodeDecimal(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) < 5 {
 		return fmt.Errorf("%w: decimal of %d bytes", cql.ErrMissing, len(cell))
 	}

@@ -21,10 +21,11 @@ import (
 // After an error the bytes after dst are unspecified.
 type EncodeAt func(dst []byte, p unsafe.Pointer) ([]byte, error)
 
-// A DecodeAt decodes a cell that is not NULL into the value at p, of the plan's Go type. The stored value shares no
-// memory with cell or with the old value at p. After an error the value at p is unchanged, unless it is an array, a
-// struct of fields or a Null of one: those are decoded in place, so elements before the faulty one may be new.
-type DecodeAt func(cell []byte, p unsafe.Pointer) error
+// A DecodeAt decodes a cell that is not NULL into the value at p, of the plan's Go type. Small values take memory of s.
+// The stored value shares no memory with cell or with the old value at p. After an error the value at p is unchanged,
+// unless it is an array, a struct of fields or a Null of one: those are decoded in place, so elements before the faulty
+// one may be new.
+type DecodeAt func(cell []byte, p unsafe.Pointer, s *Shared) error
 
 // planEncoder returns the plan for values of type t in a column of type info as an Encoder. nil means none.
 func planEncoder(info cql.TypeInfo, t reflect.Type) Encoder {
@@ -88,7 +89,7 @@ func planDecoder(info cql.TypeInfo, t reflect.Type) Decoder {
 		if reflect.TypeOf(dst) != t || p == nil {
 			return ReferenceDecode(info, cell, dst)
 		}
-		return plan(cell, p)
+		return plan(cell, p, nil)
 	}
 }
 
@@ -141,12 +142,12 @@ func planCell(info cql.TypeInfo, t reflect.Type) DecodeAt {
 		return nil
 	}
 	emptyIsNull := EmptyIsNull(info)
-	return func(cell []byte, p unsafe.Pointer) error {
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 		if len(cell) == 0 && (cell == nil || emptyIsNull) {
 			DecodeNull(t, p)
 			return nil
 		}
-		return plan(cell, p)
+		return plan(cell, p, s)
 	}
 }
 
@@ -191,13 +192,13 @@ func NewScanPlan(info cql.TypeInfo, dest any) ScanPlan {
 	return p
 }
 
-// Store stores a cell in dest, which has the type of the plan.
-func (p *ScanPlan) Store(info cql.TypeInfo, cell []byte, dest any) error {
+// Store stores a cell in dest, which has the type of the plan, with memory of s for small values.
+func (p *ScanPlan) Store(info cql.TypeInfo, cell []byte, dest any, s *Shared) error {
 	at := DataWord(dest)
 	switch {
 	case p.Value == nil || at == nil:
 	case len(cell) > 0, cell != nil && p.Empty == EmptyByValue:
-		return p.Value(cell, at)
+		return p.Value(cell, at, s)
 	case cell == nil && p.Empty != NullByDecode, p.Empty == EmptyAsNull:
 		DecodeNull(p.Elem, at)
 		return nil

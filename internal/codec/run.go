@@ -118,19 +118,19 @@ func isNumber(k reflect.Kind) bool {
 	return k >= reflect.Bool && k <= reflect.Float64 && k != reflect.Uintptr
 }
 
-// makeFixed returns makeSlice for elements of 1, 2, 4, 8 or 16 bytes without pointers.
-func makeFixed(size uintptr) func(p unsafe.Pointer, n int) (elements, error) {
+// makeFixed returns makeShared for elements of 1, 2, 4, 8 or 16 bytes without pointers.
+func makeFixed(size uintptr) func(p unsafe.Pointer, n int, s *Shared) (elements, error) {
 	switch size {
 	case 1:
-		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[byte](p, n), nil }
+		return func(p unsafe.Pointer, n int, s *Shared) (elements, error) { return makeShared[byte](s, p, n), nil }
 	case 2:
-		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[uint16](p, n), nil }
+		return func(p unsafe.Pointer, n int, s *Shared) (elements, error) { return makeShared[uint16](s, p, n), nil }
 	case 4:
-		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[uint32](p, n), nil }
+		return func(p unsafe.Pointer, n int, s *Shared) (elements, error) { return makeShared[uint32](s, p, n), nil }
 	case 8:
-		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[uint64](p, n), nil }
+		return func(p unsafe.Pointer, n int, s *Shared) (elements, error) { return makeShared[uint64](s, p, n), nil }
 	}
-	return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[[16]byte](p, n), nil }
+	return func(p unsafe.Pointer, n int, s *Shared) (elements, error) { return makeShared[[16]byte](s, p, n), nil }
 }
 
 // textRun reports whether list elements are text held as strings.
@@ -158,9 +158,9 @@ func appendTextRun(dst []byte, e elements) ([]byte, error) {
 }
 
 // decodeTextRun fills e with the strings of cell, which share one copy of it.
-func decodeTextRun(cell []byte, e elements) error {
+func decodeTextRun(cell []byte, e elements, s *Shared) error {
 	texts := unsafe.Slice((*string)(e.base), e.n)
-	all := string(cell)
+	all := s.text(cell)
 	for i := range texts {
 		value, rest, err := cutCell(cell)
 		if err != nil {
@@ -230,13 +230,13 @@ func encodeTextMap[V any](elem EncodeAt) EncodeAt {
 // one string: one allocation for all of them, which lives as long as any.
 func decodeTextMap[V any](elem DecodeAt) DecodeAt {
 	pool := sync.Pool{New: func() any { return new(V) }}
-	return func(cell []byte, p unsafe.Pointer) error {
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 		n, cell, err := parseCount(cell, 8)
 		if err != nil {
 			return err
 		}
 		m := make(map[string]V, n)
-		all := string(cell)
+		all := s.text(cell)
 		slot := pool.Get().(*V)
 		defer func() {
 			var zero V
@@ -261,7 +261,7 @@ func decodeTextMap[V any](elem DecodeAt) DecodeAt {
 				texts[k] = all[end-len(value) : end]
 				continue
 			}
-			if err := elem(value, unsafe.Pointer(slot)); err != nil {
+			if err := elem(value, unsafe.Pointer(slot), s); err != nil {
 				return fmt.Errorf("value: %w", err)
 			}
 			m[k] = *slot

@@ -47,20 +47,20 @@ func planTupleDecode(info cql.TupleTypeInfo, t reflect.Type) DecodeAt {
 		if fields == nil {
 			return nil
 		}
-		return func(cell []byte, p unsafe.Pointer) error { return decodeFields(cell, p, fields) }
+		return func(cell []byte, p unsafe.Pointer, s *Shared) error { return decodeFields(cell, p, fields, s) }
 	case reflect.Slice:
 		fields := elementFields(info, t.Elem(), planDecodeField)
 		if fields == nil {
 			return nil
 		}
 		stride := t.Elem().Size()
-		return func(cell []byte, p unsafe.Pointer) error {
+		return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 			old := keptSlice(t, p)
 			e, err := makeElements(t, p, len(fields), stride)
 			if err != nil {
 				return err
 			}
-			if err := decodeFields(cell, e.base, fields); err != nil {
+			if err := decodeFields(cell, e.base, fields, s); err != nil {
 				old.restore()
 				return err
 			}
@@ -159,7 +159,7 @@ func planUDTDecode(info cql.UDTTypeInfo, t reflect.Type) DecodeAt {
 	if fields == nil {
 		return nil
 	}
-	return func(cell []byte, p unsafe.Pointer) error { return decodeFields(cell, p, fields) }
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error { return decodeFields(cell, p, fields, s) }
 }
 
 // udtFields returns the field of struct t for each field of a UDT: by tag, then by name, then by name in any case. nil
@@ -270,12 +270,12 @@ func planUDTMapDecode(info cql.UDTTypeInfo, t reflect.Type) DecodeAt {
 	if fields == nil {
 		return nil
 	}
-	return func(cell []byte, p unsafe.Pointer) error {
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 		m := reflect.MakeMapWithSize(t, len(fields))
 		value := reflect.New(t.Elem())
 		for i := range fields {
 			var err error
-			if cell, err = decodeField(cell, value.UnsafePointer(), &fields[i]); err != nil {
+			if cell, err = decodeField(cell, value.UnsafePointer(), &fields[i], s); err != nil {
 				return err
 			}
 			m.SetMapIndex(keys[i], value.Elem())
@@ -336,9 +336,9 @@ func appendFields(dst []byte, p unsafe.Pointer, fields []field) ([]byte, error) 
 }
 
 // decodeFields decodes a tuple or UDT into the Go value at p.
-func decodeFields(cell []byte, p unsafe.Pointer, fields []field) (err error) {
+func decodeFields(cell []byte, p unsafe.Pointer, fields []field, s *Shared) (err error) {
 	for i := range fields {
-		if cell, err = decodeField(cell, unsafe.Add(p, fields[i].offset), &fields[i]); err != nil {
+		if cell, err = decodeField(cell, unsafe.Add(p, fields[i].offset), &fields[i], s); err != nil {
 			return err
 		}
 	}
@@ -346,13 +346,13 @@ func decodeFields(cell []byte, p unsafe.Pointer, fields []field) (err error) {
 }
 
 // decodeField decodes the next field into the Go value at p, and returns the rest of the cell.
-func decodeField(cell []byte, p unsafe.Pointer, f *field) (rest []byte, err error) {
+func decodeField(cell []byte, p unsafe.Pointer, f *field, s *Shared) (rest []byte, err error) {
 	var value []byte
 	if len(cell) > 0 {
 		value, cell, err = cutCell(cell)
 	}
 	if err == nil && f.decode != nil {
-		err = f.decode(value, p)
+		err = f.decode(value, p, s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("field %s: %w", f.name, err)

@@ -243,7 +243,7 @@ func switchDecodeNative(typ cql.Type, cell []byte, dst any) (ok bool, err error)
 	if decode == nil {
 		return false, nil
 	}
-	return true, decode(cell, DataWord(dst))
+	return true, decode(cell, DataWord(dst), nil)
 }
 
 func switchDecodeInt(typ cql.Type, cell []byte, kind reflect.Kind, p unsafe.Pointer) (ok bool, err error) {
@@ -307,7 +307,7 @@ func switchTexts(ok bool, dst *[]string, cell []byte) (bool, error) {
 		return true, err
 	}
 	s := make([]string, n)
-	if err := decodeTextRun(cell, sliceOf(s)); err != nil {
+	if err := decodeTextRun(cell, sliceOf(s), nil); err != nil {
 		return true, err
 	}
 	*dst = s

@@ -47,19 +47,12 @@ func appendText(dst []byte, s string) ([]byte, error) {
 	return append(wire.AppendInt(dst, int32(len(s))), s...), nil
 }
 
-func decodeString(cell []byte, p unsafe.Pointer) error {
-	*(*string)(p) = string(cell)
+func decodeString(cell []byte, p unsafe.Pointer, s *Shared) error {
+	*(*string)(p) = s.text(cell)
 	return nil
 }
 
-func decodeBytes(cell []byte, p unsafe.Pointer) error {
-	*(*[]byte)(p) = copyBytes(cell)
+func decodeBytes(cell []byte, p unsafe.Pointer, s *Shared) error {
+	*(*[]byte)(p) = s.bytes(cell)
 	return nil
-}
-
-// copyBytes returns a non-nil copy.
-func copyBytes(b []byte) []byte {
-	c := make([]byte, len(b))
-	copy(c, b)
-	return c
 }

@@ -82,7 +82,7 @@ func appendTimestamp(dst []byte, t time.Time) ([]byte, error) {
 	return appendBits64(dst, uint64(ms)), nil
 }
 
-func decodeTimestamp(cell []byte, p unsafe.Pointer) error {
+func decodeTimestamp(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) != 8 {
 		return cellSize(cell, 8)
 	}
@@ -121,7 +121,7 @@ func appendDate(dst []byte, n, perDay int64) ([]byte, error) {
 	return appendBits32(dst, uint32(days+epochDate)), nil
 }
 
-func decodeDate(cell []byte, p unsafe.Pointer) error {
+func decodeDate(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	days, err := parseDate(cell)
 	if err == nil {
 		*(*time.Time)(p) = time.Unix(days*secondsDay, 0).UTC()
@@ -129,7 +129,7 @@ func decodeDate(cell []byte, p unsafe.Pointer) error {
 	return err
 }
 
-func decodeDateMillis(cell []byte, p unsafe.Pointer) error {
+func decodeDateMillis(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	days, err := parseDate(cell)
 	if err == nil {
 		*(*int64)(p) = days * millisDay
@@ -154,7 +154,7 @@ func encodeTime(dst []byte, p unsafe.Pointer) ([]byte, error) {
 	return appendBits64(dst, uint64(v)), nil
 }
 
-func decodeTime(cell []byte, p unsafe.Pointer) error {
+func decodeTime(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	if len(cell) != 8 {
 		return cellSize(cell, 8)
 	}
@@ -192,7 +192,7 @@ func checkSigns(d cql.Duration) error {
 	return nil
 }
 
-func decodeDuration(cell []byte, p unsafe.Pointer) error {
+func decodeDuration(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	d, err := parseDuration(cell)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func decodeDuration(cell []byte, p unsafe.Pointer) error {
 	return nil
 }
 
-func decodeNanoseconds(cell []byte, p unsafe.Pointer) error {
+func decodeNanoseconds(cell []byte, p unsafe.Pointer, _ *Shared) error {
 	d, err := parseDuration(cell)
 	if err != nil {
 		return err

@@ -242,7 +242,7 @@ func planVectorDecode(info cql.VectorType, t reflect.Type) DecodeAt {
 	if size == 0 || size > 0 && n > math.MaxInt32/size {
 		return nil // the cell does not limit the number of elements without bytes; other such vectors cannot be in a cell
 	}
-	return func(cell []byte, p unsafe.Pointer) error {
+	return func(cell []byte, p unsafe.Pointer, s *Shared) error {
 		if err := checkVectorSize(cell, n, size); err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func planVectorDecode(info cql.VectorType, t reflect.Type) DecodeAt {
 		if err != nil {
 			return err
 		}
-		if err := decodeVectorElements(cell, e, size, elem); err != nil {
+		if err := decodeVectorElements(cell, e, size, elem, s); err != nil {
 			old.restore()
 			return err
 		}
@@ -260,11 +260,11 @@ func planVectorDecode(info cql.VectorType, t reflect.Type) DecodeAt {
 }
 
 // decodeVectorElements decodes the elements of a vector, of size bytes or, if size is negative, each after its length.
-func decodeVectorElements(cell []byte, e elements, size int, elem DecodeAt) error {
+func decodeVectorElements(cell []byte, e elements, size int, elem DecodeAt, s *Shared) error {
 	for i := range e.n {
 		value, rest, err := cutElement(cell, size)
 		if err == nil {
-			err = elem(value, e.at(i))
+			err = elem(value, e.at(i), s)
 		}
 		if err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
@@ -308,7 +308,7 @@ func planBulkDecode[U byte | uint32 | uint64 | [16]byte](t reflect.Type, n int) 
 	var u U
 	stride := unsafe.Sizeof(u)
 	if t.Kind() == reflect.Array {
-		return func(cell []byte, p unsafe.Pointer) error {
+		return func(cell []byte, p unsafe.Pointer, _ *Shared) error {
 			if err := cellSize(cell, n*int(stride)); err != nil {
 				return err
 			}
@@ -316,7 +316,7 @@ func planBulkDecode[U byte | uint32 | uint64 | [16]byte](t reflect.Type, n int) 
 			return nil
 		}
 	}
-	return func(cell []byte, p unsafe.Pointer) error { return decodeBulk((*[]U)(p), cell, n) }
+	return func(cell []byte, p unsafe.Pointer, _ *Shared) error { return decodeBulk((*[]U)(p), cell, n) }
 }
 
 // decodeBulk decodes a vector into a new slice.
