@@ -13,7 +13,6 @@ require (
 	github.com/stretchr/testify v1.12.1
 	github.com/vecql/vecql v0.0.0
 	github.com/vecql/vecql/parquetscan v0.0.0
-	github.com/vecql/vecql/sqlvecql v0.0.0
 	gopkg.in/inf.v0 v0.9.1
 )
 
