@@ -21,7 +21,7 @@ var requirements = []string{
 
 // neverReleased are the folders of modules that no user requires.
 var neverReleased = map[string]bool{
-	"bench": true, "bench/peers": true, "compat/tests": true, "docs": true, "examples": true, "tests": true,
+	"bench": true, "bench/peers": true, "compat/tests": true, "examples": true, "tests": true,
 }
 
 // TestModules checks that the module of the driver has no further requirements, and that no released module has a

@@ -13,6 +13,8 @@ require (
 	github.com/stretchr/testify v1.12.1
 	github.com/vecql/vecql v0.0.0
 	github.com/vecql/vecql/parquetscan v0.0.0
+	github.com/vecql/vecql/pipe v0.0.0
+	golang.org/x/net v0.58.0
 	gopkg.in/inf.v0 v0.9.1
 )
 
@@ -32,7 +34,6 @@ require (
 	go.uber.org/multierr v1.11.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/exp v0.0.0-20260218203240-3dfff04db8fa // indirect
-	golang.org/x/net v0.58.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.41.0 // indirect

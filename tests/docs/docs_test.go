@@ -38,7 +38,7 @@ import (
 )
 
 // root is the folder of the module, as seen from here.
-const root = ".."
+const root = "../.."
 
 // TestGoBlocks type-checks every Go block of every Markdown file, and runs the programs and tests that need no server.
 func TestGoBlocks(t *testing.T) {
@@ -131,11 +131,11 @@ func runAll(t *testing.T, programs []*block) {
 		if b.isTest() {
 			file = "main_test.go"
 		} else {
-			build = append(build, "./docs/"+name)
+			build = append(build, "./tests/docs/"+name)
 		}
 		source := filepath.Join(folder, name+".go")
 		require.NoError(t, os.WriteFile(source, []byte(b.source), 0o600))
-		overlay[filepath.Join(absolute, "docs", name, file)] = source
+		overlay[filepath.Join(absolute, "tests", "docs", name, file)] = source
 	}
 	replace, err := json.Marshal(map[string]any{"Replace": overlay})
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func runAll(t *testing.T, programs []*block) {
 	for i, b := range programs {
 		binary := filepath.Join(folder, fmt.Sprintf("program%d", i))
 		if b.isTest() {
-			goCommand(t, "test", "-c", "-vet=off", "-overlay", filepath.Join(folder, "overlay.json"), "-o", binary, fmt.Sprintf("./docs/program%d", i))
+			goCommand(t, "test", "-c", "-vet=off", "-overlay", filepath.Join(folder, "overlay.json"), "-o", binary, fmt.Sprintf("./tests/docs/program%d", i))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		command := exec.CommandContext(ctx, binary)

@@ -50,7 +50,7 @@ func TestLogTable(t *testing.T) {
 			return true
 		})
 	}
-	text, err := os.ReadFile("production.md")
+	text, err := os.ReadFile(filepath.Join(root, "docs", "production.md"))
 	require.NoError(t, err)
 	var rows []string
 	for _, row := range regexp.MustCompile(`(?m)^\| ([A-Z]+) \| (.+?) \| .+ \|$`).FindAllStringSubmatch(string(text), -1) {

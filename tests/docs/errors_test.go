@@ -303,7 +303,7 @@ var errorRow = regexp.MustCompile("(?m)^\\| ((?:`[\\w.]+`(?:, )?)+) \\| ([^|]+) 
 // requireDocumented requires a row of errors.md for each name that is not an alias, and no others.
 func requireDocumented(t *testing.T, names []string, aliases map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile("errors.md")
+	text, err := os.ReadFile(filepath.Join(root, "docs", "errors.md"))
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, row := range errorRow.FindAllStringSubmatch(string(text), -1) {
