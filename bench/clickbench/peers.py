@@ -221,7 +221,8 @@ def groups_of(con, s):
         same = [r for r in rows if r[-2] == place]
         ties = same[0][-1]
         take = min(last, place + ties - 1) - max(first, place) + 1
-        groups.append({"take": take, "all": ties, "keys": keys, "rows": [r[:-2] for r in same]})
+        if take > 0:  # the last place of all may end before OFFSET does
+            groups.append({"take": take, "all": ties, "keys": keys, "rows": [r[:-2] for r in same]})
     return groups
 
 

@@ -11,13 +11,16 @@
 #   THREADS               number of threads (default 2)
 #   WARM                  warm runs per process (default 3)
 #   ROWS, SCALE           rows of hits and TPC-H's scale factor to make (default 10000000, 10)
-#   OUT                   name of the results (default clickbench)
+#   SHAPE                 hits as another writer writes it, or another table (shape.py): pyarrow polars duckdb few zipf
+#   OUT                   name of the results (default clickbench, with a SHAPE clickbench-SHAPE)
 #   VECQL_CLICKBENCH_DATA folder of the data, made if missing (default a temporary folder)
 #   VECQL_PEERS_PYTHON    Python with ../groupby/requirements.txt (default a new venv)
 set -euo pipefail
 cd "$(dirname "$0")"
 repeat=${1:-5}
-queries=${QUERIES:-$(seq -f 'q%02g' 1 43) tpch1 tpch6}
+shape=${SHAPE:-}
+queries=${QUERIES:-$(seq -f 'q%02g' 1 43)}
+if [ -z "${QUERIES:-}$shape" ]; then queries+=" tpch1 tpch6"; fi
 engines=${ENGINES:-duckdb chdb polars-streaming datafusion}
 threads=${THREADS:-2}
 warm=${WARM:-3}
@@ -28,18 +31,31 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 go build -o "$tmp" ./cmd/...
 
-dir=$(realpath -m "${VECQL_CLICKBENCH_DATA:-$tmp/data}")
-if [ ! -f "$dir/manifest.json" ]; then
-	"$tmp/cbdata" -dir "$dir" -rows "${ROWS:-10000000}" -scale "${SCALE:-10}"
-fi
-
-if [ -n "$engines" ]; then
+if [ -n "$engines$shape" ]; then
 	python=${VECQL_PEERS_PYTHON:-}
 	if [ -z "$python" ]; then
 		python3 -m venv "$tmp/venv"
 		python=$tmp/venv/bin/python
 		"$python" -m pip install --quiet -r "$requirements"
 	fi
+fi
+
+dir=$(realpath -m "${VECQL_CLICKBENCH_DATA:-$tmp/data}")
+rows=${ROWS:-10000000}
+if [ ! -f "$dir/manifest.json" ]; then
+	"$tmp/cbdata" -dir "$dir" -rows "$rows" -scale "${SCALE:-10}"
+fi
+if [ -n "$shape" ]; then
+	own=$dir
+	dir=$own/$shape
+	mkdir -p "$dir"
+	if [ ! -f "$dir/hits.parquet" ]; then
+		"$python" shape.py "$shape" --source "$own/hits.parquet" --rows "$rows" --out "$dir/hits.parquet"
+	fi
+	cp "$own/manifest.json" "$dir"
+fi
+
+if [ -n "$engines" ]; then
 	"$tmp/cbrun" statements -dir "$dir" >"$tmp/statements.json"
 	if [ ! -f "$dir/reference.json" ]; then
 		"$python" peers.py --dir "$dir" --statements "$tmp/statements.json" --threads "$threads" --reference "$tmp/reference.json"
@@ -47,7 +63,7 @@ if [ -n "$engines" ]; then
 	fi
 fi
 
-results=../results/${OUT:-clickbench}.txt
+results=../results/${OUT:-clickbench${shape:+-$shape}}.txt
 mkdir -p ../results
 status=0
 for ((i = 0; i < repeat; i++)); do
