@@ -199,8 +199,9 @@ func (gc *groupCase) addAggregates(c chooser, values []*columnMaker) (exact []in
 		at := c.n(len(values))
 		v, m := fmt.Sprint("v", at), values[at]
 		if c.n(3) == 0 || !isNumber(m.typ) {
-			other := fmt.Sprint("v", c.n(len(values)))
-			switch c.n(10) {
+			otherAt := c.n(len(values))
+			other := fmt.Sprint("v", otherAt)
+			switch c.n(11) {
 			case 0:
 				add(First(v), true)
 			case 1:
@@ -226,6 +227,10 @@ func (gc *groupCase) addAggregates(c chooser, values []*columnMaker) (exact []in
 			case 7:
 				if isNumber(m.typ) && !m.wild {
 					add(VariancePop(v), false)
+				}
+			case 10:
+				if o := values[otherAt]; isNumber(m.typ) && isNumber(o.typ) && !m.wild && !o.wild {
+					add(Corr(v, other), false)
 				}
 			default:
 				add(CountOf(v), true)

@@ -5,6 +5,8 @@ package groupby
 import (
 	"math"
 	"slices"
+
+	"github.com/vecql/vecql/column"
 )
 
 // Reference aggregates, computed from lists of one group's rows without optimizations.
@@ -64,6 +66,35 @@ func referenceMoments(pop, root bool, scale int) referenceFunc {
 			return math.Sqrt(squares / n), nil
 		}
 		return squares / n, nil
+	}
+}
+
+// referenceCorr is Corr, in two passes. Values are shifted by the first one, as in referenceMoments.
+func referenceCorr(types []column.Type) referenceFunc {
+	return func(rows []referenceRow) (any, error) {
+		var x, y []float64
+		for _, r := range rows {
+			if r.args[0] != nil && r.args[1] != nil {
+				x = append(x, referenceFloat(r.args[0])/math.Pow10(types[0].Scale))
+				y = append(y, referenceFloat(r.args[1])/math.Pow10(types[1].Scale))
+			}
+		}
+		if len(x) == 0 {
+			return nil, nil
+		}
+		mean := func(v []float64) float64 {
+			sum := 0.0
+			for _, e := range v {
+				sum += e - v[0]
+			}
+			return v[0] + sum/float64(len(v))
+		}
+		meanX, meanY, xx, yy, xy := mean(x), mean(y), 0.0, 0.0, 0.0
+		for i := range x {
+			dx, dy := x[i]-meanX, y[i]-meanY
+			xx, yy, xy = xx+dx*dx, yy+dy*dy, xy+dx*dy
+		}
+		return xy / math.Sqrt(xx) / math.Sqrt(yy), nil
 	}
 }
 

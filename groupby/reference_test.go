@@ -388,6 +388,8 @@ func referenceOf(a *Aggregate, types []column.Type) referenceFunc {
 		return referenceQuantiles(qs, false, scale)
 	case "variance", "variance_pop", "stddev", "stddev_pop":
 		return referenceMoments(strings.HasSuffix(a.fn, "_pop"), strings.HasPrefix(a.fn, "stddev"), scale)
+	case "corr":
+		return referenceCorr(types)
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ func TestAggregatesOfNaNAndNull(t *testing.T) {
 		"variance_pop(x)": {
 			[5]string{"NaN", "NaN", "NaN", "NULL", "NULL"}, [5]string{"", "0"}, "| `stddev_pop`, `variance_pop` of one NaN | NaN | 0 |",
 		},
+		"corr(x, x)": {ours: [5]string{"NaN", "NaN", "NaN", "NULL", "NULL"}},
 		"median(x)": {
 			[5]string{"1.5", "NULL", "+Inf", "NULL", "NULL"},
 			[5]string{"2", "NaN"},

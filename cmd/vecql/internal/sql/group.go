@@ -24,7 +24,7 @@ var makers = map[string]func(name string) groupby.Aggregate{
 // inFloat64 are the aggregates that compute floats in float64. Package groupby does not sum the type float16.
 var inFloat64 = map[string]bool{
 	"sum": true, "avg": true, "stddev": true, "stddev_pop": true, "variance": true, "variance_pop": true, "median": true,
-	"quantile": true,
+	"quantile": true, "corr": true,
 }
 
 // A grouping collects the keys and the aggregates of a statement.
@@ -172,6 +172,8 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 		return groupby.ArgMin(argument(1), argument(0))
 	case "arg_max":
 		return groupby.ArgMax(argument(1), argument(0))
+	case "corr":
+		return groupby.Corr(argument(0), argument(1))
 	}
 	if of := makers[n.Op]; of != nil {
 		return of(argument(0))

@@ -321,9 +321,10 @@ func TestPlanErrors(t *testing.T) {
 
 // onBatch are statements on a batch of two columns, with their rows: h is float16, s a text.
 var onBatch = map[string][]string{
-	"select sum(h), avg(h), stddev_pop(h), quantile(h, 1) from t": {"1.5|0.5|1.0801234497346435|2"},
-	"select min(h), max(h), count(distinct h) from t":             {"-0.5|2|3"},
-	"select arg_max(s, h), arg_min(s, h) from t":                  {"b|ab"},
+	"select sum(h), avg(h), stddev_pop(h), quantile(h, 1) from t":     {"1.5|0.5|1.0801234497346435|2"},
+	"select corr(h, h * 2) > 0.99, corr(length(s), h) < -0.65 from t": {"true|true"},
+	"select min(h), max(h), count(distinct h) from t":                 {"-0.5|2|3"},
+	"select arg_max(s, h), arg_min(s, h) from t":                      {"b|ab"},
 	// A literal in GROUP BY leaves literals of the same text elsewhere as they are.
 	"select count(*), 'a%' from t group by 'a%' having max(s) like 'b' and min(s) like 'a%'": {"3|a%"},
 	"select 'a%' as x, s from t group by 'a%', s having s like 'a%' order by 2":              {"a%|a", "a%|ab"},
