@@ -45,8 +45,8 @@ var functions = map[string]arity{
 var aggregates = map[string]arity{
 	opCount: {0, 1}, opCountDistinct: {1, 1}, "approx_count_distinct": {1, 1}, "sum": {1, 1}, "avg": {1, 1},
 	"min": {1, 1}, "max": {1, 1}, "stddev": {1, 1}, "stddev_pop": {1, 1}, "variance": {1, 1}, "variance_pop": {1, 1},
-	"median": {1, 1}, "quantile": {2, 2}, "any_value": {1, 1}, "first": {1, 1}, "last": {1, 1}, "arg_min": {2, 2},
-	"arg_max": {2, 2}, "corr": {2, 2},
+	"median": {1, 1}, "median_exact": {1, 1}, "quantile": {2, 2}, "quantile_exact": {2, 2}, "corr": {2, 2},
+	"any_value": {1, 1}, "first": {1, 1}, "last": {1, 1}, "arg_min": {2, 2}, "arg_max": {2, 2},
 }
 
 // isAggregate reports whether an operation is an aggregate.

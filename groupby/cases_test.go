@@ -201,7 +201,7 @@ func (gc *groupCase) addAggregates(c chooser, values []*columnMaker) (exact []in
 		if c.n(3) == 0 || !isNumber(m.typ) {
 			otherAt := c.n(len(values))
 			other := fmt.Sprint("v", otherAt)
-			switch c.n(11) {
+			switch c.n(13) {
 			case 0:
 				add(First(v), true)
 			case 1:
@@ -231,6 +231,14 @@ func (gc *groupCase) addAggregates(c chooser, values []*columnMaker) (exact []in
 			case 10:
 				if o := values[otherAt]; isNumber(m.typ) && isNumber(o.typ) && !m.wild && !o.wild {
 					add(Corr(v, other), false)
+				}
+			case 11:
+				if isNumber(m.typ) {
+					add(MedianExact(v), true)
+				}
+			case 12:
+				if isNumber(m.typ) {
+					add(QuantileExact(v, 0.9), true)
 				}
 			default:
 				add(CountOf(v), true)

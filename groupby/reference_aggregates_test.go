@@ -230,7 +230,7 @@ func noNil(v []float64) any {
 	return v
 }
 
-// referenceQuantiles is Quantile, Median or Quantiles of few values.
+// referenceQuantiles is Quantile, Median or Quantiles of few values, and QuantileExact and MedianExact of any number.
 func referenceQuantiles(qs []float64, scalar bool, scale int) referenceFunc {
 	return func(rows []referenceRow) (any, error) {
 		var x, res []float64

@@ -380,6 +380,10 @@ func referenceOf(a *Aggregate, types []column.Type) referenceFunc {
 		return referenceDistinct
 	case "median":
 		return referenceQuantiles([]float64{0.5}, true, scale)
+	case "median_exact":
+		return referenceQuantiles([]float64{0.5}, true, scale)
+	case "quantile_exact":
+		return referenceQuantiles([]float64{a.params[0].(float64)}, true, scale)
 	case "quantiles":
 		var qs []float64
 		for _, q := range a.params {

@@ -43,7 +43,7 @@ func TestPartialOfAnotherConfig(t *testing.T) {
 		Sum("v"), Sum("w"), Mean("v"), Min("v"), Min("w"), Max("v"), First("v"), Last("v"), Any("v"),
 		ArgMin("v", "w"), ArgMax("v", "w"), ArgMin("w", "v"), TopK("v", 3), TopK("v", 5), BottomK("v", 3), TopKOf("v", "w", 3), BottomKOf("v", "w", 3),
 		TopKOf("v", "w", 5), Quantile("v", 0.5), QuantilesCompression("v", 50, 0.5), QuantilesCompression("v", 100, 0.5), CountDistinct("v"), CountDistinct("w"),
-		ApproxCountDistinctPrecision("v", 10), ApproxCountDistinctPrecision("v", 12), Variance("v"), StdDev("v"), Corr("v", "w"), Corr("w", "v"), own("mine", "v"), own("other", "v"), own("mine", "w"),
+		ApproxCountDistinctPrecision("v", 10), ApproxCountDistinctPrecision("v", 12), Variance("v"), StdDev("v"), Corr("v", "w"), Corr("w", "v"), MedianExact("v"), QuantileExact("w", 0.9), own("mine", "v"), own("other", "v"), own("mine", "w"),
 		own(`sum("v")`, "v"),
 	}
 	for i, a := range aggregates {

@@ -52,6 +52,16 @@ func TestAggregatesOfNaNAndNull(t *testing.T) {
 			[5]string{"NaN", "NaN", "NaN"},
 			"| `median`, `quantile` | by a sketch, without NaN | exact; NaN is the greatest value |",
 		},
+		"median_exact(x)": {
+			[5]string{"1.5", "NULL", "+Inf", "NULL", "NULL"},
+			[5]string{"2", "NaN"},
+			"| `median_exact`, `quantile_exact` | `median`, `quantile_cont` without NaN | NaN is the greatest value |",
+		},
+		"quantile_exact(x, 0.9)": {
+			[5]string{"1.9", "NULL", "+Inf", "NULL", "NULL"},
+			[5]string{"NaN", "NaN", "NaN"},
+			"| `median_exact`, `quantile_exact` | `median`, `quantile_cont` without NaN | NaN is the greatest value |",
+		},
 		"any_value(x)": {ours: [5]string{"NaN", "NaN", "+Inf", "NULL", "NULL"}},
 		"first(x)":     {ours: [5]string{"NaN", "NaN", "+Inf", "NULL", "NULL"}},
 		"last(x)": {

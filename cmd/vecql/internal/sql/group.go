@@ -17,14 +17,15 @@ var makers = map[string]func(name string) groupby.Aggregate{
 	"count": groupby.CountOf, "count distinct": groupby.CountDistinct,
 	"approx_count_distinct": groupby.ApproxCountDistinct, "sum": groupby.Sum, "avg": groupby.Mean, "min": groupby.Min,
 	"max": groupby.Max, "stddev": groupby.StdDev, "stddev_pop": groupby.StdDevPop, "variance": groupby.Variance,
-	"variance_pop": groupby.VariancePop, "median": groupby.Median, "any_value": groupby.Any, "first": groupby.First,
+	"variance_pop": groupby.VariancePop, "median": groupby.Median, "median_exact": groupby.MedianExact,
+	"any_value": groupby.Any, "first": groupby.First,
 	"last": groupby.Last,
 }
 
 // inFloat64 are the aggregates that compute floats in float64. Package groupby does not sum the type float16.
 var inFloat64 = map[string]bool{
 	"sum": true, "avg": true, "stddev": true, "stddev_pop": true, "variance": true, "variance_pop": true, "median": true,
-	"quantile": true, "corr": true,
+	"median_exact": true, "quantile": true, "quantile_exact": true, "corr": true,
 }
 
 // A grouping collects the keys and the aggregates of a statement.
@@ -162,10 +163,13 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 		if len(n.Args) == 0 || n.Args[0].Node().Op == "literal" && n.Args[0].Node().Value != nil {
 			return groupby.Count()
 		}
-	case "quantile":
+	case "quantile", "quantile_exact":
 		q, ok := number(n.Args[1].Node())
 		if !ok || q < 0 || q > 1 {
 			g.fail(n.Args[1], "want a quantile from 0 to 1 as a literal")
+		}
+		if n.Op == "quantile_exact" {
+			return groupby.QuantileExact(argument(0), q)
 		}
 		return groupby.Quantile(argument(0), q)
 	case "arg_min":

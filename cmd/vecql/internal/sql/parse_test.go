@@ -29,8 +29,8 @@ var accepted = map[string]string{
 		"GROUP BY 1, k, lower(s)\nHAVING sum(x) > 10 and k < 3\nORDER BY 2 DESC, k NULLS FIRST, s\nLIMIT 10\nOFFSET 5",
 	"select extract(minute from at) as m, case when a = 0 and b = 0 then s else '' end as s2 from hits where d >= date '1998-12-01' - interval '90' day": "SELECT " +
 		"extract('minute', at) AS m, case when a = 0 and b = 0 then s else '' end AS s2\nFROM hits\nWHERE d >= date '1998-12-01' - interval '90d'",
-	"select quantile(x, 0.9), arg_max(a, b), any_value(a), stddev(a), median(a), corr(a, b), approx_count_distinct(a) from t limit 0": "SELECT " +
-		"quantile(x, 0.9), arg_max(a, b), any_value(a), stddev(a), median(a), corr(a, b), approx_count_distinct(a)\nFROM t\nLIMIT 0",
+	"select quantile(x, 0.9), arg_max(a, b), any_value(a), stddev(a), median(a), corr(a, b), approx_count_distinct(a), median_exact(a) from t limit 0": "SELECT " +
+		"quantile(x, 0.9), arg_max(a, b), any_value(a), stddev(a), median(a), corr(a, b), approx_count_distinct(a), median_exact(a)\nFROM t\nLIMIT 0",
 	`select "select", first from t order by desc desc`: "SELECT \"select\", first\nFROM t\nORDER BY desc DESC",
 }
 

@@ -303,6 +303,7 @@ func TestPlanErrors(t *testing.T) {
 		"select user from t group by 0":                                         "28: position 0 is not a column of the result: 1 to 1",
 		"select distinct user from t order by url":                              "37: ORDER BY of SELECT DISTINCT: want a column of the result",
 		"select quantile(user, 2) from t":                                       "22: want a quantile from 0 to 1 as a literal",
+		"select quantile_exact(user, -1) from t":                                "28: want a quantile from 0 to 1 as a literal",
 		"select user from t order by nosuch":                                    "28: nosuch: no such column",
 		"select count(*) as c from t having d > 1":                              "35: d: no such column",
 		"select lower(user) from t":                                             "7: lower(user): lower requires string: user is int64",
@@ -321,10 +322,11 @@ func TestPlanErrors(t *testing.T) {
 
 // onBatch are statements on a batch of two columns, with their rows: h is float16, s a text.
 var onBatch = map[string][]string{
-	"select sum(h), avg(h), stddev_pop(h), quantile(h, 1) from t":     {"1.5|0.5|1.0801234497346435|2"},
-	"select corr(h, h * 2) > 0.99, corr(length(s), h) < -0.65 from t": {"true|true"},
-	"select min(h), max(h), count(distinct h) from t":                 {"-0.5|2|3"},
-	"select arg_max(s, h), arg_min(s, h) from t":                      {"b|ab"},
+	"select sum(h), avg(h), stddev_pop(h), quantile(h, 1) from t":                      {"1.5|0.5|1.0801234497346435|2"},
+	"select median_exact(h), quantile_exact(h, 0.25), quantile_exact(h * 2, 1) from t": {"0|-0.25|4"},
+	"select corr(h, h * 2) > 0.99, corr(length(s), h) < -0.65 from t":                  {"true|true"},
+	"select min(h), max(h), count(distinct h) from t":                                  {"-0.5|2|3"},
+	"select arg_max(s, h), arg_min(s, h) from t":                                       {"b|ab"},
 	// A literal in GROUP BY leaves literals of the same text elsewhere as they are.
 	"select count(*), 'a%' from t group by 'a%' having max(s) like 'b' and min(s) like 'a%'": {"3|a%"},
 	"select 'a%' as x, s from t group by 'a%', s having s like 'a%' order by 2":              {"a%|a", "a%|ab"},

@@ -58,9 +58,9 @@ input. The statement has one source and this shape:
   [ORDER BY expression [ASC|DESC] [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]
 
 Aggregates are count(*), count(x), count(distinct x), approx_count_distinct, sum,
-avg, min, max, stddev, stddev_pop, variance, variance_pop, median,
-quantile(x, 0.9), corr(x, y), any_value, first, last, arg_min(x, by) and
-arg_max(x, by).
+avg, min, max, stddev, stddev_pop, variance, variance_pop, corr(x, y), median,
+quantile(x, 0.9), median_exact, quantile_exact(x, 0.9), any_value, first, last,
+arg_min(x, by) and arg_max(x, by).
 GROUP BY and ORDER BY accept names and positions of columns of the result. NULL
 comes last. The quotient of integers is an integer. Joins, subqueries and the like
 are refused. Names of columns are case-sensitive.`,
