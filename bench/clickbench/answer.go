@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/vecql/vecql/bench/answers"
 	"github.com/vecql/vecql/column"
 )
 
@@ -65,8 +65,8 @@ type Group struct {
 
 // ReadReferences returns the references in a file, by the names of the queries.
 func ReadReferences(path string) (map[string]*Reference, error) {
-	var list []*Reference
-	if err := readJSON(path, &list); err != nil {
+	list, err := answers.Read[[]*Reference](path)
+	if err != nil {
 		return nil, err
 	}
 	byName := map[string]*Reference{}
@@ -74,26 +74,6 @@ func ReadReferences(path string) (map[string]*Reference, error) {
 		byName[r.Name] = r
 	}
 	return byName, nil
-}
-
-// ReadAnswers returns the answers in a file, by the names of the queries.
-func ReadAnswers(path string) (map[string]Answer, error) {
-	var answers map[string]Answer
-	return answers, readJSON(path, &answers)
-}
-
-func readJSON(path string, v any) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	d := json.NewDecoder(f)
-	d.UseNumber()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
 }
 
 // Check returns an error unless the answer is right. The rows of each group must be in the answer at its place, in any

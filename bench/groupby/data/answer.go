@@ -43,16 +43,18 @@ func (c *Checksum) String() string {
 }
 
 const (
-	nullWord = 0x6c6c756e6c6c756e
-	golden   = 0x9e3779b97f4a7c15
-	prime    = 0x100000001b3
+	// NullWord is the hashed form of NULL.
+	NullWord = 0x6c6c756e6c6c756e
+
+	golden = 0x9e3779b97f4a7c15
+	prime  = 0x100000001b3
 )
 
 // word returns the hashed form of row i of a column: the integer, the bits of a float with one NaN and one zero, or a
 // polynomial of a string.
 func word(c *Column, i int) uint64 {
 	if c.Null(i) {
-		return nullWord
+		return NullWord
 	}
 	switch c.Type {
 	case Int64:
@@ -60,7 +62,11 @@ func word(c *Column, i int) uint64 {
 	case Float64:
 		return floatBits(c.Floats[i])
 	}
-	s := c.Bytes(i)
+	return TextWord(c.Bytes(i))
+}
+
+// TextWord returns the hashed form of a string, a polynomial of its bytes.
+func TextWord(s []byte) uint64 {
 	h, p := uint64(len(s))*golden, uint64(1)
 	for _, b := range s {
 		h += (uint64(b) + 1) * p

@@ -8,7 +8,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -94,53 +93,22 @@ func (r *results) write(w io.Writer, cache string) {
 		tables.Row(w, append(row, tables.Ratio(r.times[key{q, cache, ours}], r.times[key{q, cache, best}], best))...)
 	}
 	fmt.Fprintf(w, "\nTime of the peers divided by that of vecql, over the queries of ClickBench that both answered:\n\n")
-	tables.Header(w, "against", "queries", "geometric mean", "least", "vecql is faster in")
-	for _, s := range r.summaries(cache) {
-		fmt.Fprintf(w, "| %s | %d | %.2f | %.2f (%s) | %d |\n", s.against, s.queries, s.mean, s.least, s.worst, s.faster)
-	}
+	tables.WriteComparisons(w, "queries", ours, r.summaries(cache))
 }
 
-// A summary compares vecql with one peer, or with the best peer of each query, over the queries of ClickBench.
-type summary struct {
-	against         string
-	queries, faster int
-	mean, least     float64
-	worst           string // the query with the least ratio
-}
-
-func (r *results) summaries(cache string) (all []summary) {
-	for _, against := range append([]string{"best peer"}, r.impls[1:]...) {
-		s, logs := summary{against: against, least: math.Inf(1)}, 0.0
-		for _, q := range r.queries {
-			impl := against
-			if impl == "best peer" {
-				impl = r.best(q, cache)
-			}
-			x, ok := r.ratio(q, cache, impl)
-			if !ok || !strings.HasPrefix(q, "q") {
-				continue
-			}
-			s.queries++
-			logs += math.Log(x)
-			if x > 1 {
-				s.faster++
-			}
-			if x < s.least {
-				s.least, s.worst = x, q
-			}
-		}
-		if s.mean = math.Exp(logs / float64(s.queries)); s.queries > 0 {
-			all = append(all, s)
-		}
-	}
-	return all
+// summaries compares vecql with its peers over the queries of ClickBench.
+func (r *results) summaries(cache string) []tables.Comparison {
+	queries := slices.DeleteFunc(slices.Clone(r.queries), func(q string) bool { return !strings.HasPrefix(q, "q") })
+	return tables.Compare(ours, r.impls[1:], queries, func(query, impl string) []float64 {
+		return r.times[key{query, cache, impl}]
+	})
 }
 
 // bars plots the geometric means, and the ratio to the best peer in each query.
 func (r *results) bars() []plot.Group {
 	means := plot.Group{Title: "time of the peer / time of vecql, geometric mean of the 43 queries, warm (more is better)"}
 	for _, s := range r.summaries(warm) {
-		means.Bars = append(means.Bars, bar(s.against, s.mean))
+		means.Bars = append(means.Bars, bar(s.Against, s.Mean))
 	}
 	each := plot.Group{Title: "time of the best peer / time of vecql, warm (more is better)"}
 	for _, q := range r.queries {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/vecql/vecql/bench/tables"
 )
 
 const sample = `BenchmarkClickBench/query=q02/cache=cold/impl=vecql/threads=2	1	9000000 ns/op
@@ -25,18 +27,18 @@ func TestSummaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []summary{
-		{against: "best peer", queries: 2, faster: 1, mean: 1, least: 0.5, worst: "q01"},
-		{against: "duckdb", queries: 2, faster: 1, mean: math.Sqrt2, least: 0.5, worst: "q01"},
-		{against: "chdb", queries: 1, faster: 1, mean: 2, least: 2, worst: "q02"},
+	want := []tables.Comparison{
+		{Against: "best peer", Queries: 2, Faster: 1, Mean: 1, Least: 0.5, Worst: "q01"},
+		{Against: "duckdb", Queries: 2, Faster: 1, Mean: math.Sqrt2, Least: 0.5, Worst: "q01"},
+		{Against: "chdb", Queries: 1, Faster: 1, Mean: 2, Least: 2, Worst: "q02"},
 	}
 	got := r.summaries(warm)
 	if len(got) != len(want) {
 		t.Fatalf("got %+v", got)
 	}
 	for i := range want {
-		if math.Abs(got[i].mean-want[i].mean) < 1e-12 {
-			got[i].mean = want[i].mean
+		if math.Abs(got[i].Mean-want[i].Mean) < 1e-12 {
+			got[i].Mean = want[i].Mean
 		}
 		if got[i] != want[i] {
 			t.Errorf("got %+v, want %+v", got[i], want[i])

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vecql/vecql/bench/answers"
 	"github.com/vecql/vecql/bench/clickbench"
 	"github.com/vecql/vecql/bench/clickbench/data"
 )
@@ -52,7 +53,7 @@ func run(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("run", flag.ExitOnError)
 	dir, name := f.String("dir", "", "folder of the data"), f.String("query", "", "name of the query")
 	threads, warm := f.Int("threads", 2, "number of threads"), f.Int("warm", 3, "runs after the first one")
-	answers := f.String("answers", "", "file of answers to add this one to")
+	file := f.String("answers", "", "file of answers to add this one to")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -78,30 +79,13 @@ func run(ctx context.Context, args []string) error {
 		}
 		fmt.Printf("BenchmarkClickBench/query=%s/cache=%s/impl=vecql/threads=%d\t1\t%d ns/op\n",
 			q.Name, cache, *threads, taken.Nanoseconds())
-		if i == 0 && *answers != "" {
-			if err := add(*answers, q.Name, clickbench.NewAnswer(b)); err != nil {
+		if i == 0 && *file != "" {
+			if err := answers.Add(*file, q.Name, clickbench.NewAnswer(b)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// add adds an answer to a file.
-func add(path, name string, a clickbench.Answer) error {
-	all, err := clickbench.ReadAnswers(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if all == nil {
-		all = map[string]clickbench.Answer{}
-	}
-	all[name] = a
-	b, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, b, 0o644)
 }
 
 // statements prints the queries for peers.py.
@@ -133,18 +117,18 @@ func check(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	answers, err := clickbench.ReadAnswers(args[1])
+	got, err := answers.Read[map[string]clickbench.Answer](args[1])
 	if err != nil {
 		return err
 	}
 	var faults []error
-	for _, name := range slices.Sorted(maps.Keys(answers)) {
+	for _, name := range slices.Sorted(maps.Keys(got)) {
 		r := references[name]
 		if r == nil {
 			faults = append(faults, fmt.Errorf("%s: no reference", name))
 			continue
 		}
-		faults = append(faults, r.Check(answers[name]))
+		faults = append(faults, r.Check(got[name]))
 	}
 	return errors.Join(faults...)
 }
