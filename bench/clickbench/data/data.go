@@ -26,6 +26,9 @@ type Options struct {
 	Rows  int     `json:"rows"`  // of hits
 	Scale float64 `json:"scale"` // TPC-H's scale factor: 1 is 6 million rows of lineitem; 0 is no lineitem
 	Seed  uint64  `json:"seed"`
+	// Workers is the number of goroutines that make batches, and of those that encode row groups, of a gigabyte of memory
+	// each. 0 and 1 mean one of each. The files do not depend on it.
+	Workers int `json:"-"`
 }
 
 // FullRows is the number of rows for which the numbers in the queries are meant: groups of more than 100,000 rows, and
@@ -71,10 +74,10 @@ func Write(ctx context.Context, dir string, o Options, progress func(what string
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	progress(Hits)
-	g.Go(func() error { return write(ctx, filepath.Join(dir, Hits), newHits(o).batches) })
+	g.Go(func() error { return write(ctx, filepath.Join(dir, Hits), o.Workers, newHits(o).batches) })
 	if o.Scale > 0 {
 		progress(LineItem)
-		g.Go(func() error { return write(ctx, filepath.Join(dir, LineItem), newLineItem(o).batches) })
+		g.Go(func() error { return write(ctx, filepath.Join(dir, LineItem), o.Workers, newLineItem(o).batches) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -85,31 +88,38 @@ func Write(ctx context.Context, dir string, o Options, progress func(what string
 // blockRows is the number of rows of a batch, at least.
 const blockRows = 1 << 15
 
-// write writes the batches of a table to a file. One goroutine makes batches while another encodes them.
-func write(ctx context.Context, path string, batches func(yield func(*column.Batch) bool)) error {
+// write writes the batches of a table to a file. Goroutines make batches while others encode them.
+func write(ctx context.Context, path string, workers int, batches func(yield func(func() *column.Batch) bool)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	made := make(chan *column.Batch, 2)
+	made := make(chan chan *column.Batch, max(2, workers)) // in the order of the rows
 	go func() {
 		defer close(made)
-		batches(func(b *column.Batch) bool {
+		batches(func(batch func() *column.Batch) bool {
+			one := make(chan *column.Batch, 1)
 			select {
-			case made <- b:
-				return true
+			case made <- one:
 			case <-ctx.Done():
 				return false
 			}
+			if workers < 2 {
+				one <- batch()
+			} else {
+				go func() { one <- batch() }()
+			}
+			return true
 		})
 	}()
-	return encode(ctx, path, made)
+	return encode(ctx, path, workers, made)
 }
 
-func encode(ctx context.Context, path string, made <-chan *column.Batch) error {
+func encode(ctx context.Context, path string, workers int, made <-chan chan *column.Batch) error {
 	var w *parquetscan.FileWriter
-	for b := range made {
+	for one := range made {
+		b := <-one
 		var err error
 		if w == nil {
-			o := parquetscan.WriterOptions{RowGroupRows: RowGroupRows, RowGroupBytes: 1 << 40}
+			o := parquetscan.WriterOptions{RowGroupRows: RowGroupRows, RowGroupBytes: 1 << 40, Workers: workers}
 			if w, err = parquetscan.Create(path, b.Schema(), o); err != nil {
 				return err
 			}

@@ -43,6 +43,25 @@ func TestWriteIsDeterministic(t *testing.T) {
 	}
 }
 
+// The number of goroutines does not change the file, which has several batches.
+func TestWorkersMakeTheSameFile(t *testing.T) {
+	var files [2][]byte
+	for i, workers := range []int{0, 3} {
+		dir := t.TempDir()
+		o := data.Options{Rows: 100_000, Seed: 1, Workers: workers}
+		if err := data.Write(t.Context(), dir, o, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if files[i], err = os.ReadFile(filepath.Join(dir, data.Hits)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("the files differ")
+	}
+}
+
 // Write refuses options that make no table.
 func TestWriteChecks(t *testing.T) {
 	for _, o := range []data.Options{{Rows: 1_999}, {Rows: 1 << 31}, {Rows: 2_000, Scale: -1}} {

@@ -43,13 +43,13 @@ type lines struct {
 }
 
 // batches yields the table in blocks of orders.
-func (t *lineItem) batches(yield func(*column.Batch) bool) {
+func (t *lineItem) batches(yield func(func() *column.Batch) bool) {
 	for made := int64(0); made < t.orders; made += orderBlock {
 		var l lines
 		for range min(orderBlock, t.orders-made) {
 			t.appendOrder(&l)
 		}
-		if !yield(l.batch()) {
+		if !yield(l.batch) {
 			return
 		}
 	}

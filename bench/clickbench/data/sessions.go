@@ -67,7 +67,8 @@ type hits struct {
 func newHits(o Options) *hits { return &hits{Options: o, sites: newSites(o)} }
 
 // batches yields the table in blocks of days of a site.
-func (t *hits) batches(yield func(*column.Batch) bool) {
+func (t *hits) batches(yield func(func() *column.Batch) bool) {
+	give := func(block []hit) bool { return yield(func() *column.Batch { return hitsBatch(block) }) }
 	var block []hit
 	for _, s := range t.sites {
 		for day := range days {
@@ -75,14 +76,14 @@ func (t *hits) batches(yield func(*column.Batch) bool) {
 			if len(block) < blockRows {
 				continue
 			}
-			if !yield(hitsBatch(block)) {
+			if !give(block) {
 				return
 			}
-			block = block[:0]
+			block = nil
 		}
 	}
 	if len(block) > 0 {
-		yield(hitsBatch(block))
+		give(block)
 	}
 }
 
