@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// cpu returns the processor time that this process has used.
-func cpu() time.Duration {
+// CPU returns the processor time that this process has used.
+func CPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
@@ -26,12 +26,12 @@ func Measure(b *testing.B, f func() error) {
 	b.Helper()
 	b.ReportAllocs()
 	b.ResetTimer()
-	before := cpu()
+	before := CPU()
 	if err := f(); err != nil {
 		b.Fatal(err)
 	}
 	b.StopTimer()
-	b.ReportMetric(float64((cpu()-before).Nanoseconds())/1000/float64(b.N), "cpu-us/op")
+	b.ReportMetric(float64((CPU()-before).Nanoseconds())/1000/float64(b.N), "cpu-us/op")
 }
 
 // Threads parses a list of numbers of threads, separated by commas.
