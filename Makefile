@@ -10,7 +10,7 @@ SAMPLE = 25
 SEED = 1
 
 .PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all test-servers integration interop otel sql adbc wheel test-adbc frameworks beam beam-flink ecosystem gocql-suites demo
-.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-search bench-clickbench bench-h2o bench-adbc bench-sql
+.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-search bench-clickbench bench-h2o bench-cores bench-adbc bench-sql
 
 all: test lint
 
@@ -130,6 +130,10 @@ bench-clickbench:
 # The ten questions of the group-by benchmark of h2o.ai by package pipe and its peers: a table in bench/results. The data takes 1 GB.
 bench-h2o:
 	bench/h2o/run.sh $(BENCHCOUNT)
+
+# How the packages scale over processors, beside DuckDB and Polars: a table in bench/results. It takes eight minutes and 3 GB.
+bench-cores:
+	bench/cores/run.sh
 
 # The ADBC driver and its peers, which pip installs: a table in bench/results. A million rows take hours.
 bench-adbc:
