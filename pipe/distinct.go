@@ -3,7 +3,9 @@
 package pipe
 
 import (
+	"cmp"
 	"context"
+	"runtime"
 	"slices"
 
 	"github.com/vecql/vecql/column"
@@ -67,14 +69,39 @@ func countPairs(
 	if err != nil {
 		return nil, err
 	}
-	for b, err := range pairs.FinishBatches(ctx) {
-		if err == nil {
-			err = g.Add(ctx, b)
+	batches := make(chan *column.Batch)
+	// The first goroutine takes the groups, which all workers of pairs make, and the others count them.
+	err = parallel(ctx, 1+cmp.Or(max(0, c.Workers), runtime.GOMAXPROCS(0)), func(ctx context.Context, k int) error {
+		if k == 0 {
+			defer close(batches)
+			return sendGroups(ctx, pairs, batches)
 		}
-		if err != nil {
-			_ = g.Close()
-			return nil, err
+		w := g.Worker()
+		for b := range batches {
+			if err := w.Add(ctx, b); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		_ = g.Close()
+		return nil, err
 	}
 	return g, nil
+}
+
+// sendGroups sends the groups of a Grouper until ctx ends.
+func sendGroups(ctx context.Context, g *groupby.Grouper, batches chan<- *column.Batch) error {
+	for b, err := range g.FinishBatches(ctx) {
+		if err != nil {
+			return err
+		}
+		select {
+		case batches <- b:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
