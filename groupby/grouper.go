@@ -32,6 +32,9 @@ type Grouper struct {
 	adding   sync.Mutex
 	finished bool
 	err      error
+	// ended is true if finished is, or err is not nil. Workers read it before each batch, and mu would have them wait for
+	// each other.
+	ended atomic.Bool
 }
 
 // New returns a Grouper that groups by the columns named by; nil means one group of all rows. The error lists all
@@ -126,15 +129,15 @@ func (g *Grouper) worker(s *stage) *worker {
 
 // begin returns an error if the Grouper accepts no more rows.
 func (g *Grouper) begin() error {
+	if !g.ended.Load() {
+		return nil
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err != nil {
 		return g.err
 	}
-	if g.finished {
-		return ErrFinished
-	}
-	return nil
+	return ErrFinished
 }
 
 // fail stores the first error that lost rows, and returns err.
@@ -143,6 +146,7 @@ func (g *Grouper) fail(err error) error {
 	defer g.mu.Unlock()
 	if g.err == nil {
 		g.err = fmt.Errorf("%w, after: %w", ErrFinished, err)
+		g.ended.Store(true)
 	}
 	return err
 }
@@ -348,10 +352,16 @@ func (g *Grouper) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.finished {
-		g.finished = true
+		g.finish()
 		g.closeStages()
 	}
 	return nil
+}
+
+// finish marks the Grouper as finished. The caller holds g.mu.
+func (g *Grouper) finish() {
+	g.finished = true
+	g.ended.Store(true)
 }
 
 func (g *Grouper) closeStages() {
@@ -374,7 +384,7 @@ func (g *Grouper) end() (*stage, error) {
 	if g.finished {
 		return nil, ErrFinished
 	}
-	g.finished = true
+	g.finish()
 	if len(g.stages) == 0 {
 		return nil, nil
 	}
