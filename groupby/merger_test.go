@@ -201,3 +201,35 @@ func TestSmallTablesAreMergedLocally(t *testing.T) {
 		require.NoError(t, g.Close())
 	}
 }
+
+// Tables of many workers, which are merged in pairs, have the groups of one worker, in their order.
+func TestMergeTables(t *testing.T) {
+	ctx := t.Context()
+	const rows, groups = 21_000, 1000
+	keys, values, texts := make([]int64, rows), make([]int64, rows), make([]string, rows)
+	for i := range rows {
+		keys[i], values[i], texts[i] = int64(i%groups*7919), int64(i*31%97), fmt.Sprint("a text ", i*17%89)
+	}
+	all := column.NewBatch(column.Of("key", keys), column.Of("value", values), column.Strings("text", texts))
+	c := Config{
+		Keys: By("key"), Order: FirstAppearance,
+		Aggregates: []Aggregate{
+			Count(), Sum("value"), Min("text"), CountDistinct("value"), CountDistinct("text"), Median("value"), First("text"),
+			Last("value"), TopK("value", 3),
+		},
+	}
+	want, err := c.Aggregate(ctx, all)
+	require.NoError(t, err)
+	for _, workers := range []int{2, 3, 4, 7, 21} {
+		g, err := c.New()
+		require.NoError(t, err)
+		for i := range workers {
+			part := all.Slice(rows*i/workers, rows*(i+1)/workers)
+			part.Source.FirstRow = int64(rows * i / workers)
+			require.NoError(t, g.Worker().Add(ctx, part))
+		}
+		got, err := g.Finish(ctx)
+		require.NoError(t, err)
+		require.Empty(t, column.Diff(got, want), "%d workers", workers)
+	}
+}

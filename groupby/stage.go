@@ -210,16 +210,38 @@ func (s *stage) mergeLocal() (*merger, error) {
 	if m == nil {
 		return newMerger(s.plan), nil
 	}
-	if groups-(m.groups()-1) > s.plan.merge || s.store.used.Load() {
+	if groups -= m.groups() - 1; groups > s.plan.merge || s.store.used.Load() {
 		return nil, nil
 	}
+	tables := []*merger{m}
 	for _, w := range s.workers {
-		if w.mode == modeNew || w.local == m {
-			continue
-		}
-		if err := m.mergeTable(w.local); err != nil {
-			return nil, err
+		if w.mode != modeNew && w.local != m {
+			tables = append(tables, w.local)
 		}
 	}
-	return m, nil
+	return m, mergeTables(tables, groups)
+}
+
+// fewGroups is the number of groups that one goroutine merges in the time of a round of goroutines.
+const fewGroups = 1 << 10
+
+// mergeTables merges tables into the first one; groups is the number of groups of the others. Pairs of tables are
+// merged at once, then pairs of the rest, so that the time grows with the logarithm of the number of tables.
+func mergeTables(tables []*merger, groups int) error {
+	if groups <= fewGroups {
+		for _, other := range tables[1:] {
+			if err := tables[0].mergeTable(other); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for n := len(tables); n > 1; {
+		half := (n + 1) / 2
+		if err := parallel(n-half, func(k int) error { return tables[k].mergeTable(tables[half+k]) }); err != nil {
+			return err
+		}
+		n = half
+	}
+	return nil
 }
