@@ -240,13 +240,17 @@ func (c *call) shardOf(at candidate) int32 {
 type sender struct {
 	*core
 	preparing       sync.Map         // flight.Key to call.asked of its PREPARE
-	start           atomic.Uint32    // where the next request's query plan begins
-	timestamp       atomic.Int64     // the last write timestamp used, in microseconds
 	defaultPolicies *policies        // of requests that do not set their own
 	throttle        *queue.Queue     // nil means none
 	hook            hooks.Exchange   // nil means none
 	tasks           background.Group // speculative executions, and PREPAREs in the background
 	races           raceBudget
+	// Each request writes the fields of this group. They have two cache lines, which processors fetch in pairs, of their
+	// own: on a line with fields that each request reads, the readers would wait for the writers.
+	_         [128]byte
+	start     atomic.Uint32 // where the next request's query plan begins
+	timestamp atomic.Int64  // the last write timestamp used, in microseconds
+	_         [128]byte
 }
 
 // nextTimestamp returns now in microseconds, or the previous timestamp plus 1 if that is later.
