@@ -280,17 +280,29 @@ func (a *Accumulator) search(p *part) {
 	a.mu.Unlock()
 }
 
-// take returns an idle worker, or a new one.
+// take returns an idle worker, or a new one. All goroutines of a search begin with it, so the memory of a new worker is
+// made without the lock.
 func (a *Accumulator) take() *worker {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if n := len(a.idle); n > 0 {
-		w := a.idle[n-1]
-		a.idle = a.idle[:n-1]
+	if w := a.takeIdle(); w != nil {
 		return w
 	}
 	w := newWorker(a)
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.all = append(a.all, w)
+	return w
+}
+
+// takeIdle returns an idle worker, nil if there is none.
+func (a *Accumulator) takeIdle() *worker {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := len(a.idle)
+	if n == 0 {
+		return nil
+	}
+	w := a.idle[n-1]
+	a.idle = a.idle[:n-1]
 	return w
 }
 
