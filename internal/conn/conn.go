@@ -124,7 +124,6 @@ type Conn struct {
 	Draining     atomic.Bool  // new calls of users are refused
 	Silent       atomic.Bool  // see silence.go
 	Probing      atomic.Bool  // the goroutine of probe runs
-	usual        atomic.Int64 // latency in nanoseconds, see lag.go
 	waitingSince atomic.Int64 // when calls began to wait, on the connection's clock, see lag.go
 	isClosed     atomic.Bool
 	closeOnce    sync.Once
@@ -132,6 +131,9 @@ type Conn struct {
 	done         chan struct{} // closed when the connection has ended
 	drainWake    chan struct{} // a token when a call has ended while draining
 
+	// Each call reads the fields above, each answer changes some of those below, and each write some of the writer's. The
+	// gaps keep the groups on cache lines of their own, in pairs, as processors fetch them.
+	_         [128]byte
 	in        *wire.Input
 	frames    frameSource           // in, or the payload of the segments in it
 	head      [wire.HeaderSize]byte // scratch of the reader
@@ -141,9 +143,13 @@ type Conn struct {
 	partial   int                   // of the reader: bytes received since the last whole frame
 	answers   uint64                // of the reader: answers received
 	answered  atomic.Int64          // time of the last answer to a request, see noteAnswer
+	usual     atomic.Int64          // latency in nanoseconds, see lag.go
 	Latencies stats.Recorder        // of the reader
 
-	w         writer
+	_ [128]byte
+	w writer
+
+	_         [128]byte
 	Overload  overload
 	tasks     background.Group // goroutines and timers
 	deadlines deadlines
