@@ -233,3 +233,35 @@ func TestMergeTables(t *testing.T) {
 		require.Empty(t, column.Diff(got, want), "%d workers", workers)
 	}
 }
+
+// Workers put rows into a partition while others compact it.
+func TestConcurrentCompaction(t *testing.T) {
+	const workers, rows, groups = 8, 40_000, 3000
+	keys, values := make([]int64, rows), make([]int64, rows)
+	for i := range rows {
+		keys[i], values[i] = int64(i%groups*7919), int64(i%101)
+	}
+	all := column.NewBatch(column.Of("key", keys), column.Of("value", values))
+	c := Config{Keys: By("key"), Order: Ascending("key"), Aggregates: []Aggregate{Count(), Sum("value"), CountDistinct("value")}}
+	want, err := c.Aggregate(t.Context(), all)
+	require.NoError(t, err)
+	g, err := c.New()
+	require.NoError(t, err)
+	g.limits.local, g.limits.blockRows, g.limits.compactBytes = 1, 16, 1 // each block is compacted
+	err = parallel(workers, func(k int) error {
+		w := g.Worker()
+		for i := rows * k / workers; i < rows*(k+1)/workers; i += 500 {
+			if err := w.Add(t.Context(), all.Slice(i, i+500)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	got, err := g.Finish(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, column.Diff(got, want))
+	for p := range g.stages[0].store.parts {
+		require.Zero(t, g.stages[0].store.parts[p].merging)
+	}
+}

@@ -3,6 +3,7 @@
 package groupby
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -41,7 +42,8 @@ type partition struct {
 	mu      sync.Mutex
 	blocks  []*block
 	fresh   int64 // bytes of blocks that were put since the last compaction
-	states  int64 // bytes of the block of states that the last compaction made
+	states  int64 // bytes of the blocks of states that compactions made
+	merging int64 // bytes of such blocks that running compactions merge
 	spilled []extent
 	bytes   int64 // of the spilled blocks, in memory
 }
@@ -150,7 +152,7 @@ func (s *store) put(p int, b *block, get func() *merger) error {
 	if s.plan.MemoryLimit > 0 {
 		limit = min(limit, s.plan.MemoryLimit/4/partitions)
 	}
-	least, states := limit, part.states
+	least, states := limit, part.states+part.merging
 	if b.states {
 		least, states = limit/4, states/2
 	}
@@ -165,26 +167,46 @@ func (s *store) put(p int, b *block, get func() *merger) error {
 	return nil
 }
 
-// compact merges all blocks of a partition into one block of states.
+// compact merges all blocks of a partition into one block of states. The caller holds part.mu, which compact unlocks
+// while it merges: other workers put further blocks meanwhile.
 func (s *store) compact(part *partition, m *merger) error {
+	blocks, states := part.blocks, part.states
+	part.blocks, part.fresh, part.states = nil, 0, 0
+	part.merging += states
+	b, err := part.unlocked(func() (*block, error) { return s.mergeBlocks(blocks, m) })
+	part.merging -= states
+	if err != nil {
+		return err
+	}
+	part.blocks = slices.Insert(part.blocks, 0, b) // an empty merger adopts the keys of the first block
+	part.states += b.counted
+	return nil
+}
+
+// unlocked calls f without the lock, which the caller holds.
+func (p *partition) unlocked(f func() (*block, error)) (*block, error) {
+	p.mu.Unlock()
+	defer p.mu.Lock()
+	return f()
+}
+
+// mergeBlocks merges blocks into one block of states.
+func (s *store) mergeBlocks(blocks []*block, m *merger) (*block, error) {
 	m.reset()
-	for _, b := range part.blocks {
+	for _, b := range blocks {
 		if err := m.merge(b); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	b, err := m.block()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.release(part.blocks)
+	s.release(blocks)
 	s.count(b)
 	s.pace.allocated(b.counted)
 	s.countMerger(m, false)
-	clear(part.blocks) // the blocks are garbage
-	part.blocks = append(part.blocks[:0], b)
-	part.fresh, part.states = 0, b.counted
-	return nil
+	return b, nil
 }
 
 // take merges a partition, calls emit with the merger, and empties the partition. If the partition exceeds the memory,
