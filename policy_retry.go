@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/vecql/vecql/cql"
@@ -89,11 +90,12 @@ const (
 //     a server error, a truncate error, any timeout between nodes, further UNAVAILABLE, or a broken connection;
 //   - on the same node after a first read timeout in which enough replicas answered and only the data is missing;
 //   - with exponential backoff from 25 ms, on the next node after OVERLOADED and on the same node after a rate limit,
-//     if the request is idempotent or certainly was not executed, and on the next node after a read failure of replicas
-//     that gave no reason, if the request is idempotent: a replica that shuts down fails so until the other nodes
-//     notice. Protocol v4 has no reasons.
+//     if the request is idempotent or certainly was not executed;
+//   - with the same backoff, on the next node, an idempotent request that replicas failed because the nodes do not know
+//     the same schema or the same ring, which ends by itself, and a read that they failed without a reason, as replicas
+//     do that shut down. Protocol v4 has no reasons.
 //
-// It does not retry after a client-side timeout, nor after a write failure.
+// It does not retry after a client-side timeout, nor after other failures of replicas.
 type DefaultRetryPolicy struct{}
 
 // Decide implements RetryPolicy.
@@ -120,8 +122,8 @@ func (DefaultRetryPolicy) Decide(_ context.Context, a Attempt) Decision {
 		return Decision{}
 	}
 	switch a.Class {
-	case stats.ClassReadFailure:
-		if failedWithoutReason(a.Err) {
+	case stats.ClassReadFailure, stats.ClassWriteFailure:
+		if endsByItself(a.Err) {
 			return Decision{Type: RetryNextHost, Wait: wait}
 		}
 	case stats.ClassConnection, stats.ClassServer, stats.ClassTruncate, stats.ClassReadTimeout,
@@ -131,20 +133,38 @@ func (DefaultRetryPolicy) Decide(_ context.Context, a Attempt) Decision {
 	return Decision{}
 }
 
-// failedWithoutReason reports whether err is a read failure in which each replica that failed gave the code 0, UNKNOWN:
-// neither too many tombstones nor what another node would repeat.
-func failedWithoutReason(err error) bool {
-	const unknown = 0
-	var failure *cql.ReadFailureError
-	if !errors.As(err, &failure) || len(failure.ReasonMap) == 0 {
-		return false
+// Reasons of replicas, by RequestFailureReason.java of Cassandra 6.0. Others name what another node would repeat.
+const (
+	reasonUnknown            = 0
+	reasonIncompatibleSchema = 3 // a replica does not know the table as the coordinator does
+	reasonInvalidRouting     = 9 // the coordinator takes another node for a replica
+	reasonCoordinatorBehind  = 10
+)
+
+// endsByItself reports whether err is a failure of replicas that a later attempt may not see. A replica that shuts down
+// fails reads without a reason; writes without a reason fail on full disks, for instance.
+func endsByItself(err error) bool {
+	var read *cql.ReadFailureError
+	var write *cql.WriteFailureError
+	var reasons map[netip.Addr]uint16
+	switch {
+	case errors.As(err, &read):
+		reasons = read.ReasonMap
+	case errors.As(err, &write):
+		reasons = write.ReasonMap
 	}
-	for _, code := range failure.ReasonMap {
-		if code != unknown {
+	for _, reason := range reasons {
+		switch reason {
+		case reasonIncompatibleSchema, reasonInvalidRouting, reasonCoordinatorBehind:
+		case reasonUnknown:
+			if read == nil {
+				return false
+			}
+		default:
 			return false
 		}
 	}
-	return true
+	return len(reasons) > 0
 }
 
 // SimpleRetryPolicy sends a request again on the next node, at most NumRetries times; 0 means never. A request that

@@ -34,6 +34,11 @@ func TestDefaultRetryPolicy(t *testing.T) {
 		}
 		return e
 	}
+	writeFailure := func(codes ...uint16) error {
+		var read *cql.ReadFailureError
+		require.ErrorAs(t, readFailure(codes...), &read)
+		return &cql.WriteFailureError{ServerError: serverError(cql.CodeWriteFailure), WriteType: "SIMPLE", ReasonMap: read.ReasonMap}
+	}
 	writeTimeout := &cql.WriteTimeoutError{ServerError: serverError(cql.CodeWriteTimeout), WriteType: "SIMPLE"}
 	limit := func(byCoordinator bool) error {
 		return &cql.RateLimitError{ServerError: serverError(0x4321), RejectedByCoordinator: byCoordinator}
@@ -56,6 +61,11 @@ func TestDefaultRetryPolicy(t *testing.T) {
 		{"read timeout, data was there", readTimeout(2, 2, 1), 1, Rethrow, RetryNextHost, 0},
 		{"read failure of replicas without a reason", readFailure(0, 0), 2, Rethrow, RetryNextHost, 50 * time.Millisecond},
 		{"read failure by tombstones", readFailure(0, 1), 1, Rethrow, Rethrow, 0},
+		{"read failure by the schema", readFailure(3, 0, 10), 1, Rethrow, RetryNextHost, 25 * time.Millisecond},
+		{"write failure by the schema", writeFailure(3, 3), 2, Rethrow, RetryNextHost, 50 * time.Millisecond},
+		{"write failure by the ring", writeFailure(9, 10), 1, Rethrow, RetryNextHost, 25 * time.Millisecond},
+		{"write failure without a reason", writeFailure(3, 0), 1, Rethrow, Rethrow, 0},
+		{"write failure by tombstones", writeFailure(3, 1), 1, Rethrow, Rethrow, 0},
 		{"read failure, protocol v4", readFailure(), 1, Rethrow, Rethrow, 0},
 		{"write timeout", writeTimeout, 1, Rethrow, RetryNextHost, 0},
 		{"bootstrapping", plain(cql.CodeBootstrapping), 1, RetryNextHost, RetryNextHost, 0},
