@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -64,6 +66,7 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&r.threads, "threads", 2, "number of threads")
 	f.IntVar(&r.runs, "runs", 2, "runs of each question")
 	names := f.String("questions", "", "names of questions (default all)")
+	profile := f.String("cpuprofile", "", "file of a profile of the questions")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -75,6 +78,17 @@ func run(ctx context.Context, args []string) error {
 	runtime.GOMAXPROCS(r.threads)
 	if err := r.open(ctx); err != nil {
 		return err
+	}
+	if *profile != "" {
+		file, err := os.Create(*profile)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
 	}
 	for i := range h2o.Questions {
 		q := &h2o.Questions[i]
@@ -88,7 +102,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// open prepares the table: in memory it consists of the batches of the file.
+// open prepares the table: in memory it consists of the batches of the file, in the order of their rows.
 func (r *runner) open(ctx context.Context) error {
 	r.table = pipe.Parquet(filepath.Join(r.dir, data.File))
 	switch r.source {
@@ -99,7 +113,14 @@ func (r *runner) open(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			batches = append(batches, b.Clone())
+			batches = append(batches, b)
+		}
+		slices.SortFunc(batches, func(a, b *column.Batch) int { return cmp.Compare(a.Source.FirstRow, b.Source.FirstRow) })
+		for i, b := range batches {
+			if i > 0 && b.Source.FirstRow != batches[i-1].Source.FirstRow+int64(batches[i-1].Rows) {
+				return fmt.Errorf("a batch begins with row %d, after a batch of %d rows from %d", b.Source.FirstRow,
+					batches[i-1].Rows, batches[i-1].Source.FirstRow)
+			}
 		}
 		r.table = pipe.Batches(batches...)
 	default:
