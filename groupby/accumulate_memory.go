@@ -136,20 +136,6 @@ func (b *lists[T]) push(id uint32, v T) {
 	p.n++
 }
 
-// extend appends values to the list of a group.
-func (b *lists[T]) extend(id uint32, values []T) {
-	p := &b.of[id]
-	want := span{class: p.class}
-	for want.room() < int(p.n)+len(values) {
-		want.class++
-	}
-	if want.class > p.class {
-		b.widen(id, want.class)
-	}
-	copy(b.mem[p.at+int(p.n):], values)
-	p.n += uint32(len(values))
-}
-
 // widen moves the list of a group to a span of another class. Elements behind the list are unspecified.
 func (b *lists[T]) widen(id uint32, class uint8) {
 	p := &b.of[id]

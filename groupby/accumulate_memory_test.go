@@ -512,15 +512,6 @@ func TestBlocksGrown(t *testing.T) {
 		clear(want)
 		for i := range 5000 {
 			id := r.IntN(1 + r.IntN(len(want)))
-			if i%10 == 0 {
-				values := make([]int, r.IntN(50))
-				for k := range values {
-					values[k] = i + k
-				}
-				b.extend(uint32(id), values)
-				want[id] = append(want[id], values...)
-				continue
-			}
 			b.push(uint32(id), i)
 			want[id] = append(want[id], i)
 		}

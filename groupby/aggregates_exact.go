@@ -4,7 +4,6 @@ package groupby
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -23,8 +22,8 @@ func MedianExact(name string) Aggregate { return valuesOf(name) }
 // Float64; NULL if all values are NULL. NaNs are skipped, like NULLs; -0 becomes 0. Integers are converted to the
 // nearest float64; the scale of a Decimal64 is applied.
 //
-// Memory: 16 bytes per group, and 8 to 24 per value. Quantiles of the same column share it. A group may have up to
-// 268 million values in a state that is spilled or written to a partial.
+// Memory: 16 bytes per group and 12 per value, and 8 per value more for the result. Quantiles of the same column share
+// it. A group may have up to 268 million values in a state that is spilled or written to a partial.
 func QuantileExact(name string, q float64) Aggregate {
 	a := call("quantile_exact", []string{name}, q)
 	a.err = checkQuantiles(defaultCompression, []float64{q})
@@ -50,23 +49,51 @@ func valuesOf(name string) Aggregate {
 	})
 }
 
-// valueLists are the values of each group in any order. Results are medians.
+// valueLists are the values of each group in any order. Rows are appended with their groups to chunks, which costs no
+// access to the memory of a group; settle distributes them to the groups by counting sort. Results are medians.
 type valueLists struct {
-	data   lists[float64]
+	n      int // groups
+	chunks []valueChunk
+	last   int       // the chunk that has room; those before it are full, those behind it empty
+	values []float64 // of settled groups: group id has values[starts[id]:starts[id+1]]
+	starts []int
+	ends   []int     // memory of settle
+	old    []float64 // the same
 	floats []float64 // the argument
 	buf    textBuffer
 	out    []float64
 }
 
+// A valueChunk has values with their groups.
+type valueChunk struct {
+	ids    []uint32
+	values []float64
+}
+
+// Numbers of values of the first chunk, and of the largest ones.
+const (
+	firstChunkValues = 256
+	mostChunkValues  = 1 << 14
+)
+
 func (v *valueLists) Types() ([]column.Type, column.Field) {
 	return []column.Type{typeBytes}, fieldOf(typeFloat64)
 }
 
-func (v *valueLists) Resize(n int) { v.data.resize(n) }
-func (v *valueLists) Reset()       { v.data.reset() }
+func (v *valueLists) Resize(n int) { v.n = n }
+
+func (v *valueLists) Reset() {
+	v.n, v.values, v.starts = 0, v.values[:0], v.starts[:0]
+	v.empty()
+}
 
 func (v *valueLists) Size() int64 {
-	return v.data.size() + v.buf.size() + 8*int64(cap(v.floats)+cap(v.out))
+	size := 48*int64(cap(v.chunks)) + v.buf.size() + 8*int64(cap(v.starts)+cap(v.ends)) +
+		8*int64(cap(v.values)+cap(v.old)+cap(v.floats)+cap(v.out))
+	for _, c := range v.chunks {
+		size += 4*int64(cap(c.ids)) + 8*int64(cap(c.values))
+	}
+	return size
 }
 
 func (v *valueLists) Add(rows Rows) error {
@@ -77,33 +104,119 @@ func (v *valueLists) Add(rows Rows) error {
 		forValid(col, func(i int) { v.push(ids[i], x[i]) })
 		return nil
 	}
-	for i, id := range ids {
-		v.push(id, x[i])
-	}
+	v.append(ids, x)
 	return nil
+}
+
+// chunk returns a chunk that has room.
+func (v *valueLists) chunk() *valueChunk {
+	if v.last < len(v.chunks) && len(v.chunks[v.last].ids) == cap(v.chunks[v.last].ids) {
+		v.last++
+	}
+	if v.last == len(v.chunks) {
+		n := min(mostChunkValues, firstChunkValues<<min(v.last, 6))
+		v.chunks = append(v.chunks, valueChunk{make([]uint32, 0, n), make([]float64, 0, n)})
+	}
+	return &v.chunks[v.last]
+}
+
+// append adds values with their groups.
+func (v *valueLists) append(ids []uint32, x []float64) {
+	for len(ids) > 0 {
+		c := v.chunk()
+		n := min(len(ids), cap(c.ids)-len(c.ids))
+		c.ids, c.values = append(c.ids, ids[:n]...), append(c.values, x[:n]...)
+		ids, x = ids[n:], x[n:]
+	}
 }
 
 // push adds a value.
 func (v *valueLists) push(id uint32, x float64) {
-	if id != 0 && x == x {
-		v.data.push(id, x)
+	c := v.chunk()
+	c.ids, c.values = append(c.ids, id), append(c.values, x)
+}
+
+// empty removes the values in chunks. It keeps the memory of few.
+func (v *valueLists) empty() {
+	if v.last > 16 {
+		v.chunks = nil
+	}
+	for i := range v.chunks {
+		v.chunks[i].ids, v.chunks[i].values = v.chunks[i].ids[:0], v.chunks[i].values[:0]
+	}
+	v.last = 0
+}
+
+// settle distributes the values in chunks to their groups. Values of group 0 and NaNs are left out.
+func (v *valueLists) settle() {
+	if len(v.chunks) > 0 && len(v.chunks[0].ids) > 0 {
+		v.distribute()
+		v.empty()
+	}
+	for len(v.starts) <= v.n { // groups without values
+		v.starts = append(v.starts, len(v.values))
 	}
 }
 
-// join appends the lists of another accumulator.
+// distribute is counting sort: ends are the numbers of values of the groups at first, then the places of their next
+// values.
+func (v *valueLists) distribute() {
+	ends := grown(v.ends[:0], v.n)
+	for id := range max(0, len(v.starts)-1) {
+		ends[id] = v.starts[id+1] - v.starts[id]
+	}
+	for _, c := range v.chunks {
+		for i, id := range c.ids {
+			if x := c.values[i]; x == x {
+				ends[id]++
+			}
+		}
+	}
+	total := 0
+	ends[0] = 0
+	for id, n := range ends {
+		ends[id] = total
+		total += n
+	}
+	v.old, v.values = v.values, extended(v.old, total)
+	for id := range max(0, len(v.starts)-1) {
+		ends[id] += copy(v.values[ends[id]:], v.old[v.starts[id]:v.starts[id+1]])
+	}
+	for _, c := range v.chunks {
+		for i, id := range c.ids {
+			if x := c.values[i]; id != 0 && x == x {
+				v.values[ends[id]] = x
+				ends[id]++
+			}
+		}
+	}
+	v.starts = append(append(v.starts[:0], 0), ends...)
+	v.ends = ends
+}
+
+// list returns the values of a settled group.
+func (v *valueLists) list(id uint32) []float64 { return v.values[v.starts[id]:v.starts[id+1]] }
+
+// join appends the values of another accumulator.
 func (v *valueLists) join(other Accumulator, groups []uint32) {
 	o := other.(*valueLists)
-	for id := 1; id < len(groups); id++ {
-		if to := groups[id]; to != 0 {
-			v.data.extend(to, o.data.list(uint32(id)))
+	for _, c := range o.chunks {
+		for i, id := range c.ids {
+			v.push(groups[id], c.values[i])
+		}
+	}
+	for id := 1; id < len(o.starts)-1; id++ {
+		for _, x := range o.list(uint32(id)) {
+			v.push(groups[id], x)
 		}
 	}
 }
 
 // The state of a group is its values, 8 bytes each, little-endian, in any order.
 func (v *valueLists) State(i, j int) ([]column.Column, error) {
+	v.settle()
 	c, err := v.buf.column(i, j, func(dst []byte, id uint32) []byte {
-		for _, x := range v.data.list(id) {
+		for _, x := range v.list(id) {
 			dst = appendFloat(dst, x)
 		}
 		return dst
@@ -123,11 +236,7 @@ func (v *valueLists) Merge(ids []uint32, state []column.Column) error {
 			return fmt.Errorf("groupby: state of exact quantiles: %d bytes are not a multiple of 8", len(b))
 		}
 		for ; len(b) > 0; b = b[8:] {
-			x := math.Float64frombits(binary.LittleEndian.Uint64(b))
-			if x != x {
-				return errors.New("groupby: state of exact quantiles: value is NaN")
-			}
-			v.data.push(id, x)
+			v.push(id, math.Float64frombits(binary.LittleEndian.Uint64(b)))
 		}
 	}
 	return nil
@@ -140,9 +249,10 @@ func (v *valueLists) Result(i, j int) (column.Column, error) {
 
 // quantiles writes the quantiles of groups [i, j) to out and returns the column. Groups without a value are NULL.
 func (v *valueLists) quantiles(out []float64, q float64, i, j int) column.Column {
+	v.settle()
 	valid := make([]byte, (j-i+7)/8)
 	for k := range out {
-		if x := v.data.list(uint32(i + k)); len(x) > 0 {
+		if x := v.list(uint32(i + k)); len(x) > 0 {
 			valid[k>>3] |= 1 << (k & 7)
 			out[k] = quantileSelected(x, q)
 		}
