@@ -484,8 +484,9 @@ func testConcurrent(t *testing.T, s *vecql.Session, ks string) {
 func testANN(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v vector<float, 2>)", ks))
 	exec(t, s, fmt.Sprintf("CREATE CUSTOM INDEX ON %s.t (v) USING 'StorageAttachedIndex' WITH OPTIONS = {'similarity_function': 'euclidean'}", ks))
-	for i := range 20 {
-		exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (?, ?)", ks), i, []float32{float32(i), 1})
+	insert := fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (?, ?)", ks)
+	for i := range 20 { // on all replicas: the search reads one
+		require.NoError(t, s.Query(insert, i, []float32{float32(i), 1}).Consistency(cql.All).Exec(t.Context()))
 	}
 	nearest := s.Query(fmt.Sprintf("SELECT k, similarity_euclidean(v, ?) FROM %s.t ORDER BY v ANN OF ? LIMIT 3", ks), []float32{7.2, 1}, []float32{7.2, 1}).
 		Consistency(cql.One)
