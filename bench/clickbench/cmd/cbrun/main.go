@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"time"
@@ -24,23 +23,13 @@ import (
 	"github.com/vecql/vecql/bench/answers"
 	"github.com/vecql/vecql/bench/clickbench"
 	"github.com/vecql/vecql/bench/clickbench/data"
+	"github.com/vecql/vecql/bench/verbs"
 )
 
 func main() {
-	verbs := map[string]func(ctx context.Context, args []string) error{
+	verbs.Main("cbrun", map[string]verbs.Verb{
 		"run": run, "statements": statements, "check": check,
-	}
-	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: cbrun run|statements|check ...")
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := verbs[os.Args[1]](ctx, os.Args[2:]); err != nil {
-		fmt.Fprintln(os.Stderr, "cbrun:", err)
-		stop()
-		os.Exit(1)
-	}
+	})
 }
 
 // scale returns the Scale of the data in a folder.

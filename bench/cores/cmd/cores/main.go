@@ -20,7 +20,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"os/signal"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,25 +30,15 @@ import (
 	"github.com/vecql/vecql/bench/clickbench"
 	"github.com/vecql/vecql/bench/cores"
 	"github.com/vecql/vecql/bench/tables"
+	"github.com/vecql/vecql/bench/verbs"
 	"github.com/vecql/vecql/bench/workload"
 )
 
 func main() {
-	verbs := map[string]func(ctx context.Context, args []string) error{
+	verbs.Main("cores", map[string]verbs.Verb{
 		"data": data, "measure": measure, "profile": profile, "statements": statements, "check": check,
 		"report": report, "serve": serve,
-	}
-	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: cores", strings.Join(slices.Sorted(maps.Keys(verbs)), "|"), "...")
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := verbs[os.Args[1]](ctx, os.Args[2:]); err != nil {
-		fmt.Fprintln(os.Stderr, "cores:", err)
-		stop()
-		os.Exit(1)
-	}
+	})
 }
 
 func data(ctx context.Context, args []string) error {

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
@@ -28,25 +27,15 @@ import (
 	"github.com/vecql/vecql/bench/answers"
 	"github.com/vecql/vecql/bench/h2o"
 	"github.com/vecql/vecql/bench/h2o/data"
+	"github.com/vecql/vecql/bench/verbs"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/pipe"
 )
 
 func main() {
-	verbs := map[string]func(ctx context.Context, args []string) error{
+	verbs.Main("h2orun", map[string]verbs.Verb{
 		"run": run, "statements": statements, "check": check,
-	}
-	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: h2orun run|statements|check ...")
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := verbs[os.Args[1]](ctx, os.Args[2:]); err != nil {
-		fmt.Fprintln(os.Stderr, "h2orun:", err)
-		stop()
-		os.Exit(1)
-	}
+	})
 }
 
 // A runner measures questions on the table of a folder.
