@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Makes folders with everything that run.sh needs where there is neither Go nor a network: bench/cores/pack.sh folder.
-# The program and the scripts are in the folder, the wheels of DuckDB in folder-duckdb and those of Polars in
-# folder-polars, if pip can download them. Each folder has less than 64 MiB. There: folder/run.sh.
+# The program and the scripts are in the folder. The wheels of DuckDB are in folder-duckdb and the wheels of Polars in
+# folder-polars, if pip can download them. Each folder has less than 64 MiB. On the other machine: folder/run.sh.
 #   GOARCH       architecture of the program (default this one's)
 #   PYTHON       version of the other machine's Python (default 3.12)
-#   PLATFORMS    tags of wheels that it takes (default those of Linux on x86-64)
+#   PLATFORMS    tags of the wheels that the other machine installs (default the tags of Linux on x86-64)
 set -euo pipefail
 folder=$(realpath -m "${1:?the folder to write}")
 cd "$(dirname "$0")"
