@@ -146,10 +146,13 @@ func TestShared(t *testing.T) {
 		distance := uintptr(unsafe.Pointer(&last[0])) - uintptr(unsafe.Pointer(&first[0]))
 		return distance == uintptr(len(values)-1)*24
 	}
-	first := row(20, 20, 20)
-	second := row(20, 20, 20)
-	require.False(t, inOneBlock(first) && cap(s.block) > 0)
-	require.True(t, inOneBlock(second))
+	row(20, 20, 20)
+	require.Empty(t, s.block, "the first row has no block: each value is allocated as it comes")
+	require.True(t, inOneBlock(row(20, 20, 20)))
+	s.NextRow()
+	s.take(20)
+	require.Len(t, s.block, 48, "the block has room for the values of a row like the last one")
+	row(20, 20, 20)
 	row(0, 1, 64, 65, 7, 8, 9)
 	require.Equal(t, 8+64+8+8+16, s.used, "65 bytes have memory of their own")
 	row(20)
