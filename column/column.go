@@ -5,6 +5,7 @@ package column
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/vecql/vecql/internal/bitmap"
@@ -213,8 +214,11 @@ func (c *Column) checkElements() error {
 }
 
 func (c *Column) checkCodes() error {
-	limit := uint32(c.Dict.Len())
-	for i, code := range cast[uint32](c.Values, c.Len) {
+	limit, codes := uint32(c.Dict.Len()), cast[uint32](c.Values, c.Len)
+	if len(codes) == 0 || slices.Max(codes) < limit {
+		return nil
+	}
+	for i, code := range codes { // the code of a NULL row may be any
 		if code >= limit && !c.Null(i) {
 			return fmt.Errorf("row %d: code %d is beyond a dictionary of %d entries", i, code, limit)
 		}
@@ -231,15 +235,28 @@ func checkOffsets(offsets []int32, n, end int) error {
 	if len(offsets) <= n {
 		return fmt.Errorf("%d offsets for %d rows", len(offsets), n)
 	}
+	last, falls := int32(0), int64(0)
+	for _, o := range offsets[:n+1] {
+		falls |= int64(o) - int64(last) // negative if any offset is below its predecessor
+		last = o
+	}
+	if falls < 0 {
+		return fallingOffset(offsets)
+	}
+	if int(last) > end {
+		return fmt.Errorf("offset %d is %d, beyond %d", n, last, end)
+	}
+	return nil
+}
+
+// fallingOffset is the error of the first offset below its predecessor.
+func fallingOffset(offsets []int32) error {
 	last := int32(0)
-	for i, o := range offsets[:n+1] {
+	for i, o := range offsets {
 		if o < last {
 			return fmt.Errorf("offset %d is %d, below its predecessor %d", i, o, last)
 		}
 		last = o
-	}
-	if int(last) > end {
-		return fmt.Errorf("offset %d is %d, beyond %d", n, last, end)
 	}
 	return nil
 }

@@ -124,6 +124,11 @@ func (c *Column) concatText(parts []*Column) error {
 	}
 	c.Values, c.Offsets = make([]byte, 0, size), make([]int32, 1, c.Len+1)
 	for _, p := range parts {
+		if texts, ok := p.plainTexts(); ok {
+			c.Offsets = appendOffsets(c.Offsets, p)
+			c.Values = append(c.Values, texts...)
+			continue
+		}
 		text := TextView{p, p.codes()}
 		for i := range p.Len {
 			c.Values = append(c.Values, text.Bytes(i)...)
@@ -133,8 +138,35 @@ func (c *Column) concatText(parts []*Column) error {
 	return nil
 }
 
+// plainTexts returns the bytes of all rows of a text column, one after the other; false if the column has NULLs, whose
+// bytes are undefined, or a dictionary.
+func (c *Column) plainTexts() (texts []byte, ok bool) {
+	switch {
+	case c.Nulls > 0 || c.Dict != nil:
+		return nil, false
+	case c.Len == 0:
+		return nil, true
+	}
+	return c.Values[c.Offsets[0]:c.Offsets[c.Len]], true
+}
+
+// appendOffsets appends the offsets of the rows of p, which follow the rows before.
+func appendOffsets(offsets []int32, p *Column) []int32 {
+	if p.Len == 0 {
+		return offsets
+	}
+	base := offsets[len(offsets)-1] - p.Offsets[0]
+	for _, o := range p.Offsets[1 : p.Len+1] {
+		offsets = append(offsets, base+o)
+	}
+	return offsets
+}
+
 // textBytes returns the number of bytes of all non-NULL rows of a text column.
 func (c *Column) textBytes() int {
+	if texts, ok := c.plainTexts(); ok {
+		return len(texts)
+	}
 	size := 0
 	text := TextView{c, c.codes()}
 	for i := range c.Len {
@@ -157,10 +189,7 @@ func (c *Column) concatLists(parts []*Column) error {
 	}
 	c.Offsets = make([]int32, 1, c.Len+1)
 	for _, p := range parts {
-		base := c.Offsets[len(c.Offsets)-1]
-		for i := range p.Len {
-			c.Offsets = append(c.Offsets, base+p.Offsets[i+1]-p.Offsets[0])
-		}
+		c.Offsets = appendOffsets(c.Offsets, p)
 	}
 	return c.concatChildren(parts, func(p, child *Column) Column {
 		if p.Len == 0 {
