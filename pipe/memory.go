@@ -23,9 +23,6 @@ func (s *memorySource) open(context.Context, Config) (opened, error) {
 	}
 	batches := make([]*column.Batch, len(s.batches))
 	for i, b := range s.batches {
-		if err := b.Check(); err != nil {
-			return nil, &Error{Verb: "Batches", Text: fmt.Sprint(i), Err: err}
-		}
 		same, err := alike(b, s.batches[0])
 		if err != nil {
 			return nil, &Error{Verb: "Batches", Text: fmt.Sprint(i), Err: err}
@@ -96,10 +93,23 @@ func (r *memoryRows) Scan(columns []string, workers int) (line string, goroutine
 }
 
 func (r *memoryRows) Run(ctx context.Context, f func(worker int, b *column.Batch) error) error {
+	if err := r.check(ctx); err != nil {
+		return err
+	}
 	return share(ctx, r.scanned, r.goroutines, f)
 }
 
-// A memoryNode passes batches on in parts, in their order.
+// check returns an error if a column that is read violates the rules of columns. It reads all offsets and codes.
+func (r *memoryRows) check(ctx context.Context) error {
+	return parallelEach(ctx, r.goroutines, len(r.scanned), func(_, i int) error {
+		if err := r.scanned[i].Check(); err != nil {
+			return &Error{Verb: "Batches", Text: fmt.Sprint(i), Err: err}
+		}
+		return nil
+	})
+}
+
+// A memoryNode passes batches of the run, which do not change any more, on in parts, in their order.
 type memoryNode struct {
 	batches []*column.Batch
 	meter   *meter // nil means none
@@ -112,7 +122,7 @@ func (n *memoryNode) run(ctx context.Context, f emit) error {
 		if n.meter != nil {
 			n.meter.rows.Add(int64(b.Rows))
 		}
-		return f(worker, part{b: b})
+		return f(worker, part{b: b, kept: true})
 	})
 }
 
@@ -132,20 +142,27 @@ func share(
 		}
 		first += b.Rows
 	}
+	return parallelEach(ctx, goroutines, len(morsels), func(worker, i int) error {
+		m := morsels[i]
+		b := batches[m.batch].Slice(m.from, m.to)
+		b.Source = column.Source{FirstRow: int64(m.first)}
+		return f(worker, b)
+	})
+}
+
+// parallelEach calls f for 0 to n-1 on some goroutines, and returns the first error.
+func parallelEach(ctx context.Context, goroutines, n int, f func(worker, i int) error) error {
 	var next atomic.Int64
-	return parallel(ctx, min(goroutines, len(morsels)), func(ctx context.Context, worker int) error {
+	return parallel(ctx, min(goroutines, n), func(ctx context.Context, worker int) error {
 		for {
 			i := int(next.Add(1)) - 1
-			if i >= len(morsels) {
+			if i >= n {
 				return nil
 			}
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
-			m := morsels[i]
-			b := batches[m.batch].Slice(m.from, m.to)
-			b.Source = column.Source{FirstRow: int64(m.first)}
-			if err := f(worker, b); err != nil {
+			if err := f(worker, i); err != nil {
 				return err
 			}
 		}

@@ -12,10 +12,11 @@ import (
 // Parts: selected rows of batches, the nodes that pass them on, and the consumers that copy selected rows.
 
 // A part is rows of a batch: those with the numbers rows, in ascending order; nil means all. It is borrowed: valid
-// until the function that receives it returns.
+// until the function that receives it returns. If it is kept, the memory of its columns remains valid.
 type part struct {
 	b    *column.Batch
 	rows []int32
+	kept bool
 }
 
 // An emit function receives parts from several goroutines; worker is the number of the goroutine.
@@ -40,14 +41,14 @@ func (p part) count() int {
 // slice returns rows [from, to) of the part.
 func (p part) slice(from, to int) part {
 	if p.rows != nil {
-		return part{p.b, p.rows[from:to]}
+		return part{b: p.b, rows: p.rows[from:to], kept: p.kept}
 	}
 	if from == 0 && to == p.b.Rows {
 		return p
 	}
 	b := p.b.Slice(from, to)
 	b.Source.FirstRow += int64(from)
-	return part{b: b}
+	return part{b: b, kept: p.kept}
 }
 
 // addTo adds the rows of a part to groups.
@@ -69,7 +70,7 @@ type state struct {
 // with returns the rows of p with other columns.
 func (s *state) with(p part, columns []column.Column) part {
 	s.header = column.Batch{Columns: columns, Rows: p.b.Rows, Source: p.b.Source}
-	return part{&s.header, p.rows}
+	return part{b: &s.header, rows: p.rows}
 }
 
 // materialize returns the part with all rows of a batch. The batch is the memory of s.

@@ -71,7 +71,7 @@ func (g *groupPicker) pick(s *pickState, p part) (part, error) {
 			s.rows = append(s.rows, int32(row))
 		}
 	}
-	return part{p.b, s.rows}, nil
+	return part{b: p.b, rows: s.rows}, nil
 }
 
 // add adds the group of a row. The last group narrows the scan.

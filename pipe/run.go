@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ func (p Pipe) batch(ctx context.Context) (_ *column.Batch, ragged []string, _ er
 	var mu sync.Mutex
 	var batches []*column.Batch
 	err = pl.root.run(ctx, func(_ int, part part) error {
-		b, err := pl.clone(part)
+		b, err := pl.keep(part)
 		if err != nil {
 			return err
 		}
@@ -64,13 +65,50 @@ func (p Pipe) batch(ctx context.Context) (_ *column.Batch, ragged []string, _ er
 	})
 	result := pl.schema.Empty()
 	if len(batches) > 0 {
-		if result, err = column.Concat(batches...); err != nil {
+		if result, err = concat(batches, p.config.Workers); err != nil {
 			return nil, nil, failed("Batch", "", err)
 		}
 	}
 	result.Source = column.Source{}
 	pl.report(start)
 	return result, nil, nil
+}
+
+// keep returns rows of the result in memory that does not change any more.
+func (p *plan) keep(rows part) (*column.Batch, error) {
+	if rows.kept && rows.rows == nil {
+		return rows.b.Select(p.schema.Names()...)
+	}
+	return p.clone(rows)
+}
+
+// concatRows is the number of rows from which several goroutines concatenate columns.
+const concatRows = 1 << 17
+
+// concat is column.Concat on several goroutines: GOMAXPROCS if workers is 0.
+func concat(batches []*column.Batch, workers int) (*column.Batch, error) {
+	rows := 0
+	for _, b := range batches {
+		rows += b.Rows
+	}
+	if rows < concatRows {
+		return column.Concat(batches...)
+	}
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	result := &column.Batch{Columns: make([]column.Column, len(batches[0].Columns)), Rows: rows}
+	return result, parallelEach(context.Background(), workers, len(result.Columns), func(_, i int) error {
+		one := make([]*column.Batch, len(batches))
+		for k, b := range batches {
+			one[k] = &column.Batch{Columns: b.Columns[i : i+1], Rows: b.Rows}
+		}
+		all, err := column.Concat(one...)
+		if err == nil {
+			result.Columns[i] = all.Columns[0]
+		}
+		return err
+	})
 }
 
 // clone returns rows of the result in new memory.

@@ -121,7 +121,7 @@ func (n *unionNode) run(ctx context.Context, f emit) error {
 				}
 			}
 			n.meter.rows.Add(int64(p.count()))
-			return f(worker, part{&b, p.rows})
+			return f(worker, part{b: &b, rows: p.rows})
 		})
 		if err != nil {
 			return err
