@@ -107,6 +107,28 @@ func (d *direct) move(t *table, lo, hi uint64) {
 	}
 }
 
+// narrow moves the groups from slots to a direct table if their keys are one word each and close to each other.
+func (t *table) narrow() {
+	if t.form != keyWord || t.direct.ids != nil {
+		return
+	}
+	lo, hi, null := ^uint64(0), uint64(0), uint32(0)
+	for id := uint32(1); id < uint32(len(t.w0)); id++ {
+		switch mask := t.maskOf(id); {
+		case mask == 0:
+			lo, hi = min(lo, t.w0[id]), max(hi, t.w0[id])
+		case len(t.types) > 1:
+			return // a direct table has no place for it
+		default:
+			null = id
+		}
+	}
+	if lo <= hi && hi-lo < maxDirect {
+		t.direct.move(t, lo, hi)
+		t.direct.null = null
+	}
+}
+
 // leaveDirect moves all groups to slots.
 func (t *table) leaveDirect() {
 	t.direct = direct{}

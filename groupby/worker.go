@@ -34,6 +34,7 @@ type worker struct {
 	mark         int  // groups at which the table may be frozen; 0 before the first rows
 	from         int  // groups at the mark before, from which rows counts; 0 before the first mark
 	sampled      bool // a sample of the first rows showed that the groups fit in the table
+	unexamined   int  // rows until the keys are examined for a direct table; 0 or less: they were
 
 	missed *block // rows that the table did not accept, until they are enough for scatter; nil before the first
 	out    [partitions]*block
@@ -148,6 +149,11 @@ func (w *worker) addLocal(c *chunk) error {
 	if err != nil {
 		return err
 	}
+	if w.unexamined > 0 {
+		if w.unexamined -= len(ids); w.unexamined <= 0 {
+			w.local.t.narrow()
+		}
+	}
 	return w.addLocated(c, ids, misses)
 }
 
@@ -240,6 +246,7 @@ func (w *worker) choose(in *input) {
 	w.local = newMerger(w.plan)
 	n, keys := in.n, in.cols[:len(w.plan.Keys)]
 	if n < w.plan.sample || len(keys) == 0 {
+		w.unexamined = w.plan.sample
 		return
 	}
 	sel := w.sel[:sampleRows]

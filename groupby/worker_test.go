@@ -230,3 +230,58 @@ func requireCounted(t *testing.T, w *worker) {
 	}
 	require.Equal(t, want, w.store.held.Load())
 }
+
+// TestTableOfSmallBatchesIsNarrowed adds batches that are too small for a sample. Once enough rows were added, keys
+// that are close to each other have a direct table, in which the groups are the same.
+func TestTableOfSmallBatchesIsNarrowed(t *testing.T) {
+	const rows, size = 40_000, 500
+	at := func(i int) int64 { return int64(i*7919%5000) - 700 }
+	numbers, far, bytes := make([]int64, rows), make([]int64, rows), make([]int8, rows)
+	for i := range rows {
+		numbers[i], far[i], bytes[i] = at(i), at(i)*1_000_003, int8(at(i)>>6)
+	}
+	validity := make([]byte, rows/8)
+	for i := range validity {
+		validity[i] = 0xfe
+	}
+	above := make([]int64, rows) // no negative number, which is far from zero
+	for i, x := range numbers {
+		above[i] = x + 1_000_000
+	}
+	for _, test := range []struct {
+		name         string
+		keys         []column.Column
+		direct, null bool
+	}{
+		{"close", cols(vals(above)), true, false},
+		{"close with NULL", cols(vals(above).WithValidity(validity)), true, true},
+		{"around zero", cols(vals(numbers)), false, false},
+		{"far", cols(vals(far)), false, false},
+		{"two columns", cols(vals(bytes), vals(bytes)), true, false},
+		{"two columns with NULL", cols(vals(bytes), vals(bytes).WithValidity(validity)), false, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count(), Sum("v0")}, Workers: 1, Order: FirstAppearance}
+			if len(test.keys) > 1 {
+				c.Keys = By("k0", "k1")
+			}
+			all := batchOf(0, test.keys, cols(vals(numbers)))
+			want, err := c.Aggregate(t.Context(), all)
+			require.NoError(t, err)
+			g, err := c.New()
+			require.NoError(t, err)
+			w := g.Worker()
+			for at := 0; at < rows; at += size {
+				part := all.Slice(at, at+size)
+				part.Source.FirstRow = int64(at)
+				require.NoError(t, w.Add(t.Context(), part))
+				direct := &w.in.local.t.direct
+				require.Equal(t, test.direct && at+size >= g.limits.sample, direct.ids != nil, "row %d", at)
+				require.Equal(t, test.null && direct.ids != nil, direct.null != 0)
+			}
+			got, err := g.Finish(t.Context())
+			require.NoError(t, err)
+			require.Empty(t, column.Diff(got, want))
+		})
+	}
+}
