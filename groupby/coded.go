@@ -6,15 +6,21 @@ import "github.com/vecql/vecql/column"
 
 // Phase 1 for key columns of dictionary codes: the group of a dictionary entry, or of a combination of entries of
 // several dictionaries, is looked up once, and cached while batches have the same dictionaries. The bytes of a column
-// of letters, texts of one byte each, count as codes.
+// of letters, texts of one byte each, count as codes. So do integers that are close to each other, beside texts, with
+// which they would become records.
 
 // A codedGroups caches the groups of codes in the table of a worker, which has one table at most.
 type codedGroups struct {
-	dicts []*column.Dictionary // nil for a column of letters
-	ids   []uint32             // by code; 0 if unknown
-	codes [chunkRows]uint32    // of a chunk, unless the column has them
-	only  []uint32             // the only group of rows without keys, repeated
+	dicts  []*column.Dictionary // nil for a column of letters or integers
+	ranges []codeRange          // by key column
+	wide   bool                 // integers were too far from each other
+	ids    []uint32             // by code; 0 if unknown
+	codes  [chunkRows]uint32    // of a chunk, unless the column has them
+	only   []uint32             // the only group of rows without keys, repeated
 }
+
+// A codeRange is a number of integers from the least on. The code of an integer is its distance from the least.
+type codeRange struct{ least, count uint64 }
 
 // maxCombined is the maximum number of combinations of the entries of several dictionaries.
 const maxCombined = 1 << 16
@@ -25,17 +31,108 @@ func (w *worker) combinations(keys []column.Column, i, j int) int {
 	if w.local == nil || len(keys) == 0 {
 		return 0
 	}
-	n := 1
+	n, integers := 1, false
 	for k := range keys {
 		entries := codeCount(&keys[k], i, j)
-		if entries == 0 || keys[k].Nulls != 0 && w.plan.DropNulls {
+		switch {
+		case keys[k].Nulls != 0 && w.plan.DropNulls:
 			return 0
+		case entries > 0:
+			n *= entries
+		case w.coded.wide || !w.plan.keys.hasRange(k):
+			return 0
+		default:
+			integers = true
 		}
-		if n *= entries; n > maxCombined && len(keys) > 1 {
+		if n > maxCombined && len(keys) > 1 {
 			return 0
 		}
 	}
+	if integers {
+		n = w.coded.withIntegers(w.plan.keys, keys, i, j, n)
+	}
 	return n
+}
+
+// hasRange reports whether a key column is one of integers that would become a part of records.
+func (p *keyPlan) hasRange(c int) bool {
+	return p.form == keyRecords && p.widths[c] > 0 && p.widths[c] <= 8 && !p.types[c].Kind.IsFloat()
+}
+
+// withIntegers returns n times the numbers of codes of the columns of integers, or 0 if these are too many.
+func (g *codedGroups) withIntegers(p *keyPlan, keys []column.Column, i, j, n int) int {
+	if g.ranges == nil {
+		g.ranges = make([]codeRange, len(keys))
+	}
+	for k := range keys {
+		if !p.hasRange(k) {
+			continue
+		}
+		r := &g.ranges[k]
+		if lo, hi := extremesOf(&keys[k], i, j); lo <= hi && (lo-r.least >= r.count || hi-r.least >= r.count) {
+			*r = r.around(lo, hi)
+			g.dicts = g.dicts[:0] // the cached groups have other codes
+		}
+		if r.count >= maxCombined || n > maxCombined/int(r.count+1) {
+			g.wide = true
+			return 0
+		}
+		n *= int(r.count + 1) // with NULL
+	}
+	return n
+}
+
+// around returns a range that has r and all of lo to hi. It is at least twice as wide as r, so that ranges rarely
+// change.
+func (r codeRange) around(lo, hi uint64) codeRange {
+	if r.count > 0 {
+		last := r.least + r.count - 1
+		if lo < r.least {
+			lo -= min(lo, r.count)
+		}
+		if hi > last {
+			hi += min(^uint64(0)-hi, r.count)
+		}
+		lo, hi = min(lo, r.least), max(hi, last)
+	}
+	if hi-lo >= maxCombined {
+		return codeRange{lo, maxCombined}
+	}
+	return codeRange{lo, hi - lo + 1}
+}
+
+// extremesOf returns the least and the greatest of the rows [i, j) of a column of at most 64 bits that are not NULL, as
+// words. The least is greater if there are none.
+func extremesOf(col *column.Column, i, j int) (lo, hi uint64) {
+	if lo = ^uint64(0); col.Nulls != 0 {
+		for row := i; row < j; row++ {
+			if !col.Null(row) {
+				x := wordOf(col, row)
+				lo, hi = min(lo, x), max(hi, x)
+			}
+		}
+		return lo, hi
+	}
+	switch col.Type.ValueWidth() {
+	case 1:
+		return extremes(view[uint8](col)[i:j])
+	case 2:
+		return extremes(view[uint16](col)[i:j])
+	case 4:
+		return extremes(view[uint32](col)[i:j])
+	}
+	return extremes(view[uint64](col)[i:j])
+}
+
+func extremes[T unsigned](x []T) (lo, hi uint64) {
+	least, most := ^T(0), T(0)
+	for _, v := range x {
+		least, most = min(least, v), max(most, v)
+	}
+	if len(x) == 0 {
+		return ^uint64(0), 0
+	}
+	return uint64(least), uint64(most)
 }
 
 // codeCount returns the number of codes of a column, 0 if it has none in rows [i, j). NULL counts as an entry of a
@@ -73,9 +170,12 @@ func (w *worker) codesOf(keys []column.Column, i, j int) []uint32 {
 	codes := g.codes[:j-i]
 	clear(codes)
 	for k := range keys {
-		if keys[k].Dict != nil {
+		switch {
+		case keys[k].Dict != nil:
 			combine(codes, &keys[k], i)
-		} else if !combineLetters(codes, &keys[k], i) {
+		case w.plan.keys.hasRange(k):
+			combineIntegers(codes, &keys[k], i, g.ranges[k])
+		case !combineLetters(codes, &keys[k], i):
 			return nil
 		}
 	}
@@ -103,6 +203,37 @@ func combine(codes []uint32, col *column.Column, i int) {
 			code = null
 		}
 		codes[k] = codes[k]*(null+1) + code
+	}
+}
+
+// combineIntegers is combine for a column of integers in a range. The code of NULL follows the others.
+func combineIntegers(codes []uint32, col *column.Column, i int, r codeRange) {
+	if col.Nulls != 0 {
+		for k := range codes {
+			code := r.count
+			if !col.Null(i + k) {
+				code = wordOf(col, i+k) - r.least
+			}
+			codes[k] = codes[k]*uint32(r.count+1) + uint32(code)
+		}
+		return
+	}
+	switch j := i + len(codes); col.Type.ValueWidth() {
+	case 1:
+		combineWords(codes, view[uint8](col)[i:j], r)
+	case 2:
+		combineWords(codes, view[uint16](col)[i:j], r)
+	case 4:
+		combineWords(codes, view[uint32](col)[i:j], r)
+	default:
+		combineWords(codes, view[uint64](col)[i:j], r)
+	}
+}
+
+func combineWords[T unsigned](codes []uint32, x []T, r codeRange) {
+	x = x[:len(codes)]
+	for k, v := range x {
+		codes[k] = codes[k]*uint32(r.count+1) + uint32(uint64(v)-r.least)
 	}
 }
 

@@ -5,6 +5,7 @@ package groupby
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -130,6 +131,53 @@ func TestCombinedCodes(t *testing.T) {
 	}
 }
 
+// TestIntegersBesideCodes groups by integers beside texts: their range grows in both directions, some are NULL, and in
+// the end they are too far from each other.
+func TestIntegersBesideCodes(t *testing.T) {
+	const rows = 2 * chunkRows
+	dict := dictionaryOf(boxed([]string{"a", "b", "a longer text"}))
+	for _, nulls := range []bool{false, true} {
+		for _, typ := range []column.Type{typeInt8, typeInt16, typeDate, typeInt64, typeUint64, typeTimestamp, typeDecimal64} {
+			gc := groupCase{
+				config: Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count(), Sum("v0")}, Workers: 1},
+				limits: defaultLimits,
+			}
+			g, err := gc.config.New()
+			require.NoError(t, err)
+			w := g.Worker()
+			for n, span := range [][2]int64{{10, 20}, {12, 14}, {5, 40}, {0, 100}, {-3, 3}, {-1 << 40, 1 << 40}} {
+				text, values, numbers := make([]uint32, rows), make([]int64, rows), make([]int64, rows)
+				for i := range text {
+					text[i], values[i] = uint32(i*(n+1)%3), int64(i)
+					numbers[i] = span[0] + int64(i*7919)%(span[1]-span[0])
+				}
+				key := numbersOf(typ, numbers)
+				if nulls {
+					key = key.WithValidity(bytes.Repeat([]byte{0xfb}, rows/8))
+				}
+				b := batchOf(0, cols(key, column.Codes("", text, dict)), cols(vals(values)))
+				gc.batches = append(gc.batches, b)
+				require.NoError(t, w.Add(t.Context(), b))
+				codes := w.in.codesOf(b.Columns[:2], 0, chunkRows)
+				small := typ.ValueWidth() == 1 || n < 4
+				require.Equal(t, small, codes != nil, "%v, batch %d", typ, n)
+				require.Equal(t, small, w.in.known(codes) != nil, "the groups are cached")
+			}
+			require.NoError(t, gc.check(nil))
+		}
+	}
+}
+
+// numbersOf returns a column of a fixed-width type with the lowest bytes of numbers.
+func numbersOf(typ column.Type, numbers []int64) column.Column {
+	width := typ.ValueWidth()
+	values := make([]byte, 0, width*len(numbers))
+	for _, x := range numbers {
+		values = append(values, binary.LittleEndian.AppendUint64(nil, uint64(x))[:width]...)
+	}
+	return column.Column{Type: typ, Len: len(numbers), Values: values}
+}
+
 // TestCodesBesideOffsets has columns of codes with offsets, which are left from texts that were read into them before.
 func TestCodesBesideOffsets(t *testing.T) {
 	codes := column.Codes("phrase", []uint32{1, 0, 1}, column.NewDictionary([]byte("deskchair"), []int32{0, 4, 9}))
@@ -214,7 +262,8 @@ func TestLetters(t *testing.T) {
 		{"letters", lettersOf(letters, 0), true},
 		{"one byte on average", longer, false},
 		{"NULLs", lettersOf(letters, 0).WithValidity(bytes.Repeat([]byte{0xfe}, rows/8)), false},
-		{"fixed width", vals(make([]int8, rows)), false},
+		{"integers", vals(make([]int8, rows)), true},
+		{"floats", vals(make([]float32, rows)), false},
 	} {
 		c := Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count()}}
 		g, err := c.New()
