@@ -300,7 +300,13 @@ func (m *keyMaker) makeRecords(cols []column.Column, i int) {
 	for c := range cols {
 		switch col := &cols[c]; {
 		case m.widths[c] > 0 || n == 0:
-		case col.Dict == nil && col.Offsets != nil && m.mask == nil:
+		case col.Dict != nil && col.Nulls == 0:
+			_, offsets := col.Dict.Buffers()
+			for k, code := range codesOf(col)[i : i+n] {
+				size := int(offsets[code+1] - offsets[code])
+				at[k] += size + varintLen(size)
+			}
+		case col.Dict == nil && col.Offsets != nil && col.Nulls == 0:
 			offsets := col.Offsets[i : i+n+1]
 			for k := range n {
 				size := int(offsets[k+1] - offsets[k])
@@ -352,7 +358,14 @@ func (m *keyMaker) textOf(col *column.Column, c, i, k int) string {
 func (m *keyMaker) writeColumn(rec []byte, at []int, col *column.Column, c, i int) {
 	switch w := m.widths[c]; w {
 	case 0:
-		if col.Dict == nil && col.Offsets != nil && m.mask == nil {
+		switch {
+		case col.Dict != nil && col.Nulls == 0:
+			text, offsets := col.Dict.Buffers()
+			for k, code := range codesOf(col)[i : i+len(at)] {
+				at[k] = writeText(rec, at[k], text[offsets[code]:offsets[code+1]])
+			}
+			return
+		case col.Dict == nil && col.Offsets != nil && col.Nulls == 0:
 			offsets := col.Offsets[i : i+len(at)+1]
 			text := col.Values[:offsets[len(at)]]
 			for k, p := range at {

@@ -39,13 +39,14 @@ func (p *keyPlan) partitionOf(k *keys, parts []uint8) {
 
 // A partition holds the blocks of all workers for one value of the partition bits.
 type partition struct {
-	mu      sync.Mutex
-	blocks  []*block
-	fresh   int64 // bytes of blocks that were put since the last compaction
-	states  int64 // bytes of the blocks of states that compactions made
-	merging int64 // bytes of such blocks that running compactions merge
-	spilled []extent
-	bytes   int64 // of the spilled blocks, in memory
+	mu       sync.Mutex
+	blocks   []*block
+	fresh    int64 // bytes of blocks that were put since the last compaction
+	states   int64 // bytes of the blocks of states that compactions made
+	merging  int64 // bytes of such blocks that running compactions merge
+	distinct int64 // bytes of fresh blocks up to which nearly all keys are taken to differ
+	spilled  []extent
+	bytes    int64 // of the spilled blocks, in memory
 }
 
 // A store has all partitions, and counts their memory.
@@ -156,7 +157,11 @@ func (s *store) put(p int, b *block, get func() *merger) error {
 	if b.states {
 		least, states = limit/4, states/2
 	}
-	if part.fresh > max(least, states) {
+	switch {
+	case part.fresh <= max(least, states, part.distinct):
+	case s.plan.MemoryLimit == 0 && mostlyDistinct(part.blocks):
+		part.distinct = 2 * part.fresh
+	default:
 		if err := s.compact(part, get()); err != nil {
 			return err
 		}
@@ -165,6 +170,43 @@ func (s *store) put(p int, b *block, get func() *merger) error {
 		return s.spillPartition(part, get())
 	}
 	return nil
+}
+
+// Numbers of keys that mostlyDistinct looks at: some runs, since equal keys may follow each other.
+const (
+	sampledRuns = 32
+	sampledRun  = 32
+)
+
+// mostlyDistinct estimates from some keys whether blocks of rows have nearly as many groups as rows, so that their
+// states would take as much memory. It returns false if a block has states.
+func mostlyDistinct(blocks []*block) bool {
+	rows := 0
+	for _, b := range blocks {
+		if b.states {
+			return false
+		}
+		rows += b.n()
+	}
+	if rows < 4*sampledRuns*sampledRun {
+		return false
+	}
+	seen := make(map[[2]uint64]struct{}, sampledRuns*sampledRun)
+	keys, next := 0, 0 // next is a row of the block, or behind it
+	for _, b := range blocks {
+		for ; next < b.n(); next += rows / sampledRuns {
+			for i := next; i < min(next+sampledRun, b.n()); i++ {
+				key := [2]uint64{b.rows.w0[i]}
+				if len(b.rows.w1) > 0 {
+					key[1] = b.rows.w1[i]
+				}
+				seen[key] = struct{}{}
+				keys++
+			}
+		}
+		next -= b.n()
+	}
+	return groupsOf(keys, keys-len(seen)) > rows-rows/4
 }
 
 // compact merges all blocks of a partition into one block of states. The caller holds part.mu, which compact unlocks

@@ -62,14 +62,19 @@ type emitter struct {
 // keyBytes returns an upper bound of the bytes of text in the keys of groups [i, j), with room for unpackText.
 func keyBytes(m *merger, i, j int) int { return m.t.textBytes(i, j) + 15*(j-i) + 1 }
 
-// reserveText makes room for the text of the keys of groups [i, j), so that it is not reallocated.
+// reserveText makes room for the text of the keys of groups [i, j), so that it is not reallocated, or rarely where
+// several columns share the text.
 func (e *emitter) reserveText(m *merger, p *piece, i, j int) {
+	shares := e.plan.keys.textShares(&m.t.keyRows, i, j)
 	for k := range p.keys {
 		if b := &p.keys[k]; b.isText() {
 			more := keyBytes(m, i, j)
 			if b.n == 0 { // the first of a piece: assume that the others are like the merger's
 				average := keyBytes(m, 1, m.groups()) / (m.groups() - 1)
 				more = max(more, int(min(int64(average)*int64(p.room), e.plan.mostReserved())))
+			}
+			if shares != nil {
+				more = int(float64(more) * shares[k])
 			}
 			if cap(b.text)-len(b.text) < more {
 				text := bytesOf(makeLarge[uint64]((len(b.text) + more + 7) / 8))[:len(b.text)+more]

@@ -172,6 +172,57 @@ func storeWord(at unsafe.Pointer, width int, word uint64) {
 	}
 }
 
+// sharedKeys is the number of keys whose columns textShares measures.
+const sharedKeys = 64
+
+// textShares estimates the parts that columns of text have of the bytes of keys [i, j), as keyBytes counts them, from
+// some of the keys, and a little more. It returns nil if there is one such column, which has all.
+func (p *keyPlan) textShares(r *keyRows, i, j int) []float64 {
+	texts := 0
+	for _, w := range p.widths {
+		if w == 0 {
+			texts++
+		}
+	}
+	if texts < 2 || i == j {
+		return nil
+	}
+	shares, total := make([]float64, len(p.widths)), 0
+	for k := i; k < j; k += (j-i)/sharedKeys + 1 {
+		total += 15
+		rec := p.recordOf(r, k)
+		if r.w1[k]>>tagShift == tagLong {
+			total += len(rec)
+		}
+		for c, w := range p.widths {
+			if w == 0 {
+				n, size := binary.Uvarint(rec)
+				shares[c] += float64(n)
+				w = size + int(n)
+			}
+			rec = rec[w:]
+		}
+	}
+	for c := range shares {
+		shares[c] = shares[c]/float64(total) + 1.0/16
+	}
+	return shares
+}
+
+// recordOf returns key k as a record, as makeRecords and makeTexts write it.
+func (p *keyPlan) recordOf(r *keyRows, k int) []byte {
+	w0, w1 := r.w0[k], r.w1[k]
+	if w1>>tagShift == tagLong {
+		return r.long(uint32(k))
+	}
+	short := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, w0), w1)
+	if p.form == keyTexts {
+		first, second := short[:w0>>tagShift-1], short[8:8+w1>>tagShift-1]
+		return appendText(appendText(nil, stringOf(first)), stringOf(second))
+	}
+	return short[:w1>>tagShift-1]
+}
+
 // unpackTexts appends keys with text.
 func (p *keyPlan) unpackTexts(r *keyRows, from, end int, to []builder) {
 	n := end - from
