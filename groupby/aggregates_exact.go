@@ -57,11 +57,13 @@ type valueLists struct {
 	last   int       // the chunk that has room; those before it are full, those behind it empty
 	values []float64 // of settled groups: group id has values[starts[id]:starts[id+1]]
 	starts []int
-	ends   []int     // memory of settle
-	old    []float64 // the same
-	floats []float64 // the argument
-	buf    textBuffer
-	out    []float64
+	// goroutines of settle and of results; 0 means one. The accumulator is used by one goroutine otherwise.
+	goroutines int
+	places     []int     // memory of settle
+	old        []float64 // the same
+	floats     []float64 // the argument
+	buf        textBuffer
+	out        []float64
 }
 
 // A valueChunk has values with their groups.
@@ -88,7 +90,7 @@ func (v *valueLists) Reset() {
 }
 
 func (v *valueLists) Size() int64 {
-	size := 48*int64(cap(v.chunks)) + v.buf.size() + 8*int64(cap(v.starts)+cap(v.ends)) +
+	size := 48*int64(cap(v.chunks)) + v.buf.size() + 8*int64(cap(v.starts)+cap(v.places)) +
 		8*int64(cap(v.values)+cap(v.old)+cap(v.floats)+cap(v.out))
 	for _, c := range v.chunks {
 		size += 4*int64(cap(c.ids)) + 8*int64(cap(c.values))
@@ -110,7 +112,7 @@ func (v *valueLists) Add(rows Rows) error {
 
 // chunk returns a chunk that has room.
 func (v *valueLists) chunk() *valueChunk {
-	if v.last < len(v.chunks) && len(v.chunks[v.last].ids) == cap(v.chunks[v.last].ids) {
+	for v.last < len(v.chunks) && len(v.chunks[v.last].ids) == cap(v.chunks[v.last].ids) {
 		v.last++
 	}
 	if v.last == len(v.chunks) {
@@ -149,7 +151,7 @@ func (v *valueLists) empty() {
 
 // settle distributes the values in chunks to their groups. Values of group 0 and NaNs are left out.
 func (v *valueLists) settle() {
-	if len(v.chunks) > 0 && len(v.chunks[0].ids) > 0 {
+	if len(v.used()) > 0 {
 		v.distribute()
 		v.empty()
 	}
@@ -158,53 +160,89 @@ func (v *valueLists) settle() {
 	}
 }
 
-// distribute is counting sort: ends are the numbers of values of the groups at first, then the places of their next
-// values.
+// used returns the chunks that have values.
+func (v *valueLists) used() []valueChunk {
+	n := min(v.last+1, len(v.chunks))
+	for n > 0 && len(v.chunks[n-1].ids) == 0 {
+		n--
+	}
+	return v.chunks[:n]
+}
+
+// distribute is counting sort on several goroutines, each with a part of the chunks: places has the numbers of values
+// of the groups for each goroutine at first, then the places of their next values.
 func (v *valueLists) distribute() {
-	ends := grown(v.ends[:0], v.n)
-	for id := range max(0, len(v.starts)-1) {
-		ends[id] = v.starts[id+1] - v.starts[id]
+	chunks := v.used()
+	parts := max(1, min(v.goroutines, len(chunks)*mostChunkValues/v.n/4, len(chunks)))
+	places := grown(v.places[:0], parts*v.n)
+	part := func(k int) ([]valueChunk, []int) {
+		return chunks[k*len(chunks)/parts : (k+1)*len(chunks)/parts], places[k*v.n : (k+1)*v.n]
 	}
-	for _, c := range v.chunks {
-		for i, id := range c.ids {
-			if x := c.values[i]; x == x {
-				ends[id]++
+	onGoroutines(parts, func(k int) {
+		chunks, counts := part(k)
+		for _, c := range chunks {
+			for i, id := range c.ids {
+				if x := c.values[i]; x == x {
+					counts[id]++
+				}
 			}
 		}
-	}
-	total := 0
-	ends[0] = 0
-	for id, n := range ends {
-		ends[id] = total
-		total += n
-	}
-	v.old, v.values = v.values, extended(v.old, total)
-	for id := range max(0, len(v.starts)-1) {
-		ends[id] += copy(v.values[ends[id]:], v.old[v.starts[id]:v.starts[id+1]])
-	}
-	for _, c := range v.chunks {
-		for i, id := range c.ids {
-			if x := c.values[i]; id != 0 && x == x {
-				v.values[ends[id]] = x
-				ends[id]++
+	})
+	starts, total := v.starts, 0
+	v.starts = make([]int, 1, v.n+1)
+	for id := range v.n {
+		if id+1 < len(starts) { // settled before; group 0 has none
+			total += starts[id+1] - starts[id]
+		}
+		for k := range parts {
+			at := &places[k*v.n+id]
+			n := *at
+			if *at = total; id != 0 {
+				total += n
 			}
 		}
+		v.starts = append(v.starts, total)
 	}
-	v.starts = append(append(v.starts[:0], 0), ends...)
-	v.ends = ends
+	v.old, v.values, v.places = v.values, extended(v.old, total), places
+	for id := range max(0, len(starts)-1) {
+		copy(v.values[v.starts[id]:], v.old[starts[id]:starts[id+1]])
+	}
+	onGoroutines(parts, func(k int) {
+		chunks, places := part(k)
+		for _, c := range chunks {
+			for i, id := range c.ids {
+				if x := c.values[i]; id != 0 && x == x {
+					v.values[places[id]] = x
+					places[id]++
+				}
+			}
+		}
+	})
+}
+
+// onGoroutines calls f with 0 to n-1, each on a goroutine of its own if there are several.
+func onGoroutines(n int, f func(k int)) {
+	_ = parallel(n, func(k int) error {
+		f(k)
+		return nil
+	})
 }
 
 // list returns the values of a settled group.
 func (v *valueLists) list(id uint32) []float64 { return v.values[v.starts[id]:v.starts[id+1]] }
 
-// join appends the values of another accumulator.
+// join takes the chunks of another accumulator, and appends its settled values.
 func (v *valueLists) join(other Accumulator, groups []uint32) {
 	o := other.(*valueLists)
-	for _, c := range o.chunks {
+	chunks := o.used()
+	for _, c := range chunks {
 		for i, id := range c.ids {
-			v.push(groups[id], c.values[i])
+			c.ids[i] = groups[id]
 		}
 	}
+	v.chunks = append(v.used(), chunks...)
+	v.last = max(0, len(v.chunks)-1)
+	o.chunks, o.last = nil, 0
 	for id := 1; id < len(o.starts)-1; id++ {
 		for _, x := range o.list(uint32(id)) {
 			v.push(groups[id], x)
@@ -251,13 +289,28 @@ func (v *valueLists) Result(i, j int) (column.Column, error) {
 func (v *valueLists) quantiles(out []float64, q float64, i, j int) column.Column {
 	v.settle()
 	valid := make([]byte, (j-i+7)/8)
-	for k := range out {
-		if x := v.list(uint32(i + k)); len(x) > 0 {
-			valid[k>>3] |= 1 << (k & 7)
-			out[k] = quantileSelected(x, q)
+	parts := max(1, min(v.goroutines, len(valid), (v.starts[j]-v.starts[i])/mostChunkValues))
+	onGoroutines(parts, func(part int) {
+		end := v.bound(i, j, part+1, parts)
+		for k := v.bound(i, j, part, parts); k < end; k++ {
+			if x := v.list(uint32(i + k)); len(x) > 0 {
+				valid[k>>3] |= 1 << (k & 7)
+				out[k] = quantileSelected(x, q)
+			}
 		}
-	}
+	})
 	return of(out).WithValidity(valid)
+}
+
+// bound returns the row of the result of groups [i, j) at which a part of several begins. Parts have about as many
+// values, and bytes of validity of their own.
+func (v *valueLists) bound(i, j, part, parts int) int {
+	if part == parts {
+		return j - i
+	}
+	from, to := v.starts[i], v.starts[j]
+	k, _ := slices.BinarySearch(v.starts[i:j], from+(to-from)/parts*part)
+	return k &^ 7
 }
 
 // quantileSelected is quantileOf for values in any order, which it moves.

@@ -128,6 +128,60 @@ func TestQuantilesExactSpilled(t *testing.T) {
 	}
 }
 
+// TestQuantilesOnGoroutines distributes and selects values on several goroutines: values that were settled before,
+// values of another accumulator, NaNs, values of group 0, and groups without values.
+func TestQuantilesOnGoroutines(t *testing.T) {
+	r := newRand(t)
+	for _, groups := range []int{2, 9, 500, 20_000} {
+		for _, goroutines := range []int{1, 2, 7} {
+			byGroup := make([][]float64, groups)
+			renumbered := make([]uint32, groups)
+			for id := range renumbered {
+				renumbered[id] = uint32((groups - id) % groups)
+			}
+			fill := func(v *valueLists, n int, of []uint32) {
+				v.Resize(groups)
+				for range n {
+					id, x := uint32(r.IntN(groups)), float64(r.IntN(1000))
+					if r.IntN(50) == 0 {
+						x = math.NaN()
+					}
+					if to := of[id]; to != 0 && x == x && id%11 != 10 {
+						byGroup[to] = append(byGroup[to], x)
+					}
+					if id%11 != 10 {
+						v.push(id, x)
+					}
+				}
+			}
+			same := make([]uint32, groups)
+			for id := range same {
+				same[id] = uint32(id)
+			}
+			v, other := &valueLists{goroutines: goroutines}, &valueLists{}
+			fill(v, 50_000, same)
+			v.settle()
+			fill(other, 40_000, renumbered)
+			if goroutines == 7 {
+				other.settle()
+				fill(other, 10_000, renumbered)
+			}
+			v.join(other, renumbered)
+			fill(v, 30_000, same)
+			got, err := v.Result(1, groups)
+			require.NoError(t, err)
+			for id, x := range byGroup[1:] {
+				if len(x) == 0 {
+					require.True(t, got.Null(id))
+					continue
+				}
+				slices.Sort(x)
+				require.Equal(t, quantileOf(x, 0.5), got.Value(id), "group %d of %d", id+1, groups)
+			}
+		}
+	}
+}
+
 func TestQuantileExactConfig(t *testing.T) {
 	for _, q := range []float64{-0.1, 1.1, math.NaN()} {
 		_, err := New(nil, QuantileExact("x", q))

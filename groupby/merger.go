@@ -92,6 +92,15 @@ func (m *merger) size() int64 {
 	return s
 }
 
+// share lets the accumulators use several goroutines.
+func (m *merger) share(goroutines int) {
+	for _, a := range m.accs {
+		if v, ok := a.(*valueLists); ok {
+			v.goroutines = goroutines
+		}
+	}
+}
+
 // A chunk is at most chunkRows rows: their keys, and their values by position in plan.rowTypes.
 type chunk struct {
 	*keys

@@ -219,6 +219,7 @@ func (s *stage) mergeLocal() (*merger, error) {
 			tables = append(tables, w.local)
 		}
 	}
+	m.share(s.plan.Workers) // the only one that works now
 	return m, mergeTables(tables, groups)
 }
 
