@@ -300,16 +300,22 @@ func (m *keyMaker) makeRecords(cols []column.Column, i int) {
 	for c := range cols {
 		switch col := &cols[c]; {
 		case m.widths[c] > 0 || n == 0:
-		case col.Dict != nil && col.Nulls == 0:
+		case col.Dict != nil:
 			_, offsets := col.Dict.Buffers()
 			for k, code := range codesOf(col)[i : i+n] {
-				size := int(offsets[code+1] - offsets[code])
+				size := 0
+				if !m.isNull(c, k) {
+					size = int(offsets[code+1] - offsets[code])
+				}
 				at[k] += size + varintLen(size)
 			}
-		case col.Dict == nil && col.Offsets != nil && col.Nulls == 0:
+		case col.Offsets != nil:
 			offsets := col.Offsets[i : i+n+1]
 			for k := range n {
-				size := int(offsets[k+1] - offsets[k])
+				size := 0
+				if !m.isNull(c, k) {
+					size = int(offsets[k+1] - offsets[k])
+				}
 				at[k] += size + varintLen(size)
 			}
 		default:
@@ -346,9 +352,12 @@ func (m *keyMaker) makeRecords(cols []column.Column, i int) {
 
 func varintLen(n int) int { return (bits.Len(uint(n)|1) + 6) / 7 }
 
+// isNull reports whether column c is NULL in row k of the keys.
+func (m *keyMaker) isNull(c, k int) bool { return m.mask != nil && m.mask[k]>>c&1 != 0 }
+
 // textOf returns the string of column c in row i+k, "" if it is NULL.
 func (m *keyMaker) textOf(col *column.Column, c, i, k int) string {
-	if m.mask != nil && m.mask[k]>>c&1 != 0 {
+	if m.isNull(c, k) {
 		return ""
 	}
 	return textAt(col, i+k)
@@ -359,17 +368,25 @@ func (m *keyMaker) writeColumn(rec []byte, at []int, col *column.Column, c, i in
 	switch w := m.widths[c]; w {
 	case 0:
 		switch {
-		case col.Dict != nil && col.Nulls == 0:
+		case col.Dict != nil:
 			text, offsets := col.Dict.Buffers()
 			for k, code := range codesOf(col)[i : i+len(at)] {
-				at[k] = writeText(rec, at[k], text[offsets[code]:offsets[code+1]])
+				if m.isNull(c, k) {
+					at[k] = writeText(rec, at[k], "")
+				} else {
+					at[k] = writeText(rec, at[k], text[offsets[code]:offsets[code+1]])
+				}
 			}
 			return
-		case col.Dict == nil && col.Offsets != nil && col.Nulls == 0:
+		case col.Offsets != nil:
 			offsets := col.Offsets[i : i+len(at)+1]
 			text := col.Values[:offsets[len(at)]]
 			for k, p := range at {
-				at[k] = writeText(rec, p, text[offsets[k]:offsets[k+1]])
+				if m.isNull(c, k) {
+					at[k] = writeText(rec, p, "")
+				} else {
+					at[k] = writeText(rec, p, text[offsets[k]:offsets[k+1]])
+				}
 			}
 			return
 		}

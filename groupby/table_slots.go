@@ -251,18 +251,78 @@ func matchPairs(index []uint32, of *keyRows, hashes, w0, w1 []uint64, ids, miss 
 	return n
 }
 
-// findMasked2 is findPairs for keys or groups with a mask. It returns the rows whose key is not there.
+// noMask is the mask of keys without NULL.
+var noMask [scatterRows]uint32
+
+// findMasked2 is findHome2 for keys or groups with a mask, without the comparison of long keys.
 func (t *table) findMasked2(k *keys, ids, miss []uint32) []uint32 {
-	last := uint64(len(t.index) - 1)
+	const rows = 256 // as in findPairs
+	var hashes [rows]uint64
+	if t.mask == nil {
+		t.mask = make([]uint32, len(t.w0), cap(t.w0))
+	}
+	mask := k.mask
+	if mask == nil {
+		mask = noMask[:len(k.w0)]
+	}
+	last, n := uint64(len(t.index)-1), 0
+	for at := 0; at < len(k.w0); at += rows {
+		end := min(at+rows, len(k.w0))
+		w0, w1, part := k.w0[at:end], k.w1[at:end], hashes[:end-at]
+		hashMasked(w0, w1, mask[at:end], part, t.seed, last)
+		n += matchMasked(t.index, &t.keyRows, part, w0, w1, mask[at:end], ids[at:end], miss[n:], uint32(at))
+	}
+	miss = miss[:n]
+	for step := uint64(1); step <= homeSteps && len(miss) < len(k.w0)/4 && len(miss) > 8; step++ {
+		miss = t.findNextMasked2(k, mask, ids, miss, step)
+	}
+	return miss
+}
+
+// hashMasked is hashPairs for keys with a mask.
+func hashMasked(w0, w1 []uint64, mask []uint32, hashes []uint64, seed [2]uint64, last uint64) {
+	w1, mask, hashes = w1[:len(w0)], mask[:len(w0)], hashes[:len(w0)]
+	s0, s1 := seed[0], seed[1]
+	for i, w := range w0 {
+		hashes[i] = (mix(w^uint64(mask[i]))*s0 + mix(w1[i])*s1) >> slotShift & last
+	}
+}
+
+// matchMasked is matchPairs for keys and groups with a mask.
+func matchMasked(
+	index []uint32, of *keyRows, hashes, w0, w1 []uint64, mask, ids, miss []uint32, start uint32,
+) int {
+	w0, w1, mask, ids = w0[:len(hashes)], w1[:len(hashes)], mask[:len(hashes)], ids[:len(hashes)]
+	of0, of1 := unsafe.Pointer(unsafe.SliceData(of.w0)), unsafe.Pointer(unsafe.SliceData(of.w1))
+	masks, slots := unsafe.Pointer(unsafe.SliceData(of.mask)), unsafe.Pointer(unsafe.SliceData(index))
 	n := 0
-	for i, w := range k.w0 {
-		v, mask := k.w1[i], k.maskOf(uint32(i))
-		id := t.index[t.hash2(w, v, mask)>>slotShift&last]
-		if (t.w0[id]^w)|(t.w1[id]^v)|uint64(t.maskOf(id)^mask) != 0 {
+	for i, h := range hashes {
+		id := *(*uint32)(unsafe.Add(slots, 4*h))
+		diff := (*(*uint64)(unsafe.Add(of0, 8*uintptr(id))) ^ w0[i]) | (*(*uint64)(unsafe.Add(of1, 8*uintptr(id))) ^ w1[i])
+		diff |= uint64(*(*uint32)(unsafe.Add(masks, 4*uintptr(id))) ^ mask[i])
+		if diff != 0 {
 			id = 0
 		}
 		ids[i] = id
-		miss[n] = uint32(i)
+		miss[n] = start + uint32(i)
+		n += int((id - 1) >> 31) // 1 for group 0
+	}
+	return n
+}
+
+// findNextMasked2 is findNext2 for keys and groups with a mask.
+func (t *table) findNextMasked2(k *keys, masks, ids, miss []uint32, step uint64) []uint32 {
+	index, last := t.index, uint64(len(t.index)-1)
+	of0, of1, of := t.w0, t.w1[:len(t.w0)], t.mask[:len(t.w0)]
+	n := 0
+	for _, i := range miss {
+		w, v, mask := k.w0[i], k.w1[i], masks[i]
+		id := index[(t.hash2(w, v, mask)>>slotShift+step)&last]
+		if (of0[id]^w)|(of1[id]^v)|uint64(of[id]^mask) != 0 {
+			id = 0
+		}
+		ids[i] = id
+		miss[n] = i
 		if id == 0 {
 			n++
 		}
