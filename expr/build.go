@@ -67,6 +67,8 @@ func (b *builder) ints(t *term) lane[int64] {
 		return choice(b, t, b.ints)
 	case "length", "strlen":
 		return b.length(t)
+	case "greatest", "least":
+		return extreme(b, t, b.ints, lessThan[int64])
 	case "extract", "date_trunc":
 		return b.timeInts(t)
 	case "epoch_ms":
@@ -79,8 +81,11 @@ func (b *builder) ints(t *term) lane[int64] {
 		}
 		return elementOf[int64](b, t)
 	}
-	if t.class == classDate || t.class == classTimestamp {
+	switch {
+	case t.class == classDate || t.class == classTimestamp:
 		return b.timeInts(t)
+	case isScalar(t.op):
+		return b.scalarInts(t)
 	}
 	return b.arithInts(t)
 }
@@ -124,8 +129,12 @@ func (b *builder) uints(t *term) lane[uint64] {
 		return literalLane(b, t, func(p point) uint64 { return p.bits })
 	case opCase, "coalesce":
 		return choice(b, t, b.uints)
+	case "greatest", "least":
+		return extreme(b, t, b.uints, lessThan[uint64])
 	case opCast:
 		return b.castUints(t)
+	case "abs", "ceil", "floor", "round", "trunc":
+		return b.uints(t.args[0])
 	}
 	return b.arithUints(t)
 }
@@ -148,6 +157,8 @@ func (b *builder) floats(t *term) lane[float64] {
 		return literalLane(b, t, func(p point) float64 { return p.float })
 	case opCase, "coalesce":
 		return choice(b, t, b.floats)
+	case "greatest", "least":
+		return extreme(b, t, b.floats, lessFloat)
 	case opCast:
 		return b.castFloats(t)
 	case "dot", "cosine", "l2", "norm":
@@ -157,6 +168,9 @@ func (b *builder) floats(t *term) lane[float64] {
 			return newConvert[float32, float64](b.block, elementOf[float32](b, t))
 		}
 		return elementOf[float64](b, t)
+	}
+	if isScalar(t.op) {
+		return b.scalarFloats(t)
 	}
 	return b.arithFloats(t)
 }
@@ -204,8 +218,13 @@ func (b *builder) texts(t *term) lane[string] {
 		return newConst(b.block, s, t.value == nil)
 	case opCase, "coalesce":
 		return choice(b, t, b.texts)
+	case "greatest", "least":
+		return extreme(b, t, b.texts, lessThan[string])
 	case opCast:
 		return b.castTexts(t)
+	}
+	if isScalar(t.op) {
+		return b.scalarTexts(t)
 	}
 	return b.textTexts(t)
 }

@@ -172,6 +172,13 @@ func (c *checker) operation(t *term) error {
 		return c.timePart(t)
 	case "epoch_ms":
 		return c.epoch(t)
+	case "greatest", "least":
+		return c.extremes(t)
+	case "abs", "ceil", "floor", "round", "trunc":
+		return c.rounding(t)
+	}
+	if s, ok := signatures[t.op]; ok {
+		return c.signature(t, s)
 	}
 	return c.text(t)
 }

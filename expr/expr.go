@@ -3,6 +3,7 @@
 package expr
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/vecql/vecql/column"
@@ -259,6 +260,20 @@ func Coalesce(args ...any) Expr { return function("coalesce", args) }
 
 // Concat joins texts, one after the other. It is NULL if one of them is NULL.
 func Concat(args ...any) Expr { return function("concat", args) }
+
+// Call is a function by the name that it has in texts: Call("round", e, 2). docs/sql.md lists the functions. [Compile]
+// reports a name or a number of arguments that there is not.
+func Call(name string, args ...any) Expr {
+	takes, ok := functions[name]
+	switch {
+	case !ok:
+		return Expr{&node{op: opLiteral, err: fmt.Errorf("there is no function %q", name), depth: 1}}
+	case len(args) < takes.min || len(args) > takes.max:
+		err := fmt.Errorf("%s with %s, want %v", name, arguments(len(args)), takes)
+		return Expr{&node{op: opLiteral, err: err, depth: 1}}
+	}
+	return function(name, args)
+}
 
 func function(op string, args []any) Expr {
 	all := make([]Expr, len(args))

@@ -148,6 +148,7 @@ func TestRowErrors(t *testing.T) {
 		"cast('2024_01' as float64)": expr.ErrCast, "cast('0x1p2' as float64)": expr.ErrCast, "cast('1e5_0' as float32)": expr.ErrCast,
 		"cast('.' as float64)": expr.ErrCast, "cast('+-1' as float64)": expr.ErrCast, "cast('' as float64)": expr.ErrCast, "cast('1_0' as int64)": expr.ErrCast,
 		"cast('10000-01-01' as date)": expr.ErrCast, "cast('20240101' as date)": expr.ErrCast, "cast('+5881580-07-12' as date)": expr.ErrCast,
+		"chr(1114112)": expr.ErrCast, "lpad(s, 1048577, ' ')": expr.ErrOverflow, "abs(-9223372036854775808)": expr.ErrOverflow,
 		"cast('2026-02-30' as date)": expr.ErrCast, "day + interval '200000000mo'": expr.ErrOverflow,
 		"cast('2026-02-28T00:00:00.0001' as timestamp(ms))": expr.ErrCast, "cast(1e300 as float32)": expr.ErrCast,
 		// of two errors the first operand's

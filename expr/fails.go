@@ -14,7 +14,8 @@ import (
 var total = []string{
 	opColumn, opLiteral, opAnd, opOr, opNot, opEq, opNe, opLt, opLe, opGt, opGe, opIn, opBetween, opIsNull, opLike,
 	opILike, opRegexp, opCase, "coalesce", "length", "strlen", "lower", "upper", "contains", "starts_with", "ends_with",
-	"regexp_replace", "extract",
+	"regexp_replace", "extract", "greatest", "least", "trim", "ltrim", "rtrim", "reverse", "left", "right",
+	"split_part", "strpos", "ascii", "ceil", "floor", "round", "trunc", "sqrt", "exp", "ln", "log10", "log2", "pow",
 }
 
 // NeverFails reports whether the expression certainly causes no [*RowError], so that it does not matter whether a row

@@ -50,7 +50,7 @@ var smallTypes = map[string]column.Type{
 
 var words = []string{
 	"", "a", "ab", "abc", "Abc", "é", "É", "日本", "%", "_", `\`, "a%", "12", "-7", "1.5", "true", "2026-02-28",
-	"2026-02-28T12:00:00Z", "\xff", "\xc3", "aXbXc", "K", "k",
+	"2026-02-28T12:00:00Z", "\xff", "\xc3", "aXbXc", "K", "k", "  a b ",
 }
 
 // batch makes a batch of every type, of small values, and of texts with dictionaries.
@@ -275,7 +275,13 @@ func (g *generator) number(depth int) Expr {
 	v := func() Expr {
 		return pick(g, Col("v"), Col("w"), Col("x"), g.column(classVector), Col("v").Slice(2, 2), Lit([]float64{1, -0.5, 2}))
 	}
-	switch g.IntN(12) {
+	switch g.IntN(14) {
+	case 12:
+		return pick(g, Call(pick(g, "abs", "ceil", "floor", "round", "trunc", "sqrt", "exp", "ln", "log10", "log2"), g.number(depth-1)),
+			Call("pow", g.number(depth-1), x()), Call("round", g.number(depth-1), pick[any](g, 0, 1, -1, 17, Col("i8"), int64(math.MaxInt64))),
+			Call(pick(g, "greatest", "least"), g.number(depth-1), x(), g.number(0)))
+	case 13:
+		return pick(g, Call("strpos", g.text(depth-1), g.text(0)), Call("ascii", g.text(depth-1)))
 	case 0, 1, 2:
 		return pick(g, Expr.Add, Expr.Sub, Expr.Mul, Expr.Div, Expr.Mod)(g.number(depth-1), x())
 	case 3:
@@ -304,7 +310,16 @@ func (g *generator) text(depth int) Expr {
 		return pick(g, Col("s"), Col("t"), Col("coded"), Col("coded2"), g.column(classText), Lit(pick(g, words...)))
 	}
 	s := func() Expr { return g.text(depth - 1) }
-	switch g.IntN(9) {
+	n := func() any {
+		return pick[any](g, 1, 2, 0, -1, -2, 9, Col("i8"), int64(math.MinInt64), int64(math.MaxInt64))
+	}
+	switch g.IntN(11) {
+	case 9:
+		return pick(g, Call(pick(g, "trim", "ltrim", "rtrim", "reverse"), s()), Call(pick(g, "left", "right"), s(), n()),
+			Call(pick(g, "greatest", "least"), s(), g.text(0)), Call("chr", pick(g, Col("i32"), Col("i64"), Lit(0x65e5))))
+	case 10:
+		return pick(g, Call("replace", s(), g.text(0), g.text(0)), Call("split_part", s(), g.text(0), n()),
+			Call(pick(g, "lpad", "rpad"), s(), n(), g.text(0)))
 	case 0:
 		return s().Lower()
 	case 1:

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,6 +38,18 @@ func reference(t *term, b *column.Batch, row int) (any, error) {
 			}
 		}
 		return referenceAs(t.typ, t.args[len(t.args)-1], b, row)
+	case "greatest", "least":
+		var best any
+		for _, a := range t.args {
+			v, err := referenceAs(t.typ, a, b, row)
+			if err != nil {
+				return nil, err
+			}
+			if v != nil && (best == nil || referenceCompare(v, best) > 0 == (t.op == "greatest") && referenceCompare(v, best) != 0) {
+				best = v
+			}
+		}
+		return best, nil
 	case "coalesce":
 		for _, a := range t.args {
 			if v, err := referenceAs(t.typ, a, b, row); err != nil || v != nil {
@@ -315,6 +328,13 @@ func referenceCall(t *term, args []any) (any, error) {
 		return args[0], nil
 	case "date_trunc", "extract":
 		return referenceTimePart(t, args)
+	case "abs", "ceil", "floor", "round", "trunc", "sqrt", "exp", "ln", "log10", "log2", "pow":
+		return referenceMath(t, args)
+	case "chr":
+		if v := args[0].(*big.Int); v.IsInt64() && v.Int64() == int64(rune(v.Int64())) && utf8.ValidRune(rune(v.Int64())) {
+			return string(rune(v.Int64())), nil
+		}
+		return nil, ErrCast
 	case "dot", "cosine", "l2", "norm", "element", "slice":
 		return referenceVector(t, args)
 	case opAdd, opSub, opMul, opDiv, opMod, opNeg:
@@ -343,6 +363,141 @@ func referenceFloats(op string, a, b float64) float64 {
 		return math.Mod(a, b)
 	}
 	return -b
+}
+
+// referenceMath has the functions of numbers.
+func referenceMath(t *term, args []any) (any, error) {
+	if v, ok := args[0].(*big.Int); ok && t.class != classFloat {
+		if t.op == "abs" {
+			return within(new(big.Int).Abs(v), t.typ, ErrOverflow)
+		}
+		return v, nil
+	}
+	v := referenceNumber(args[0], typeFloat64).(float64)
+	switch t.op {
+	case "abs":
+		return math.Abs(v), nil
+	case "ceil":
+		return math.Ceil(v), nil
+	case "floor":
+		return math.Floor(v), nil
+	case "trunc":
+		return math.Trunc(v), nil
+	case "round":
+		if len(args) == 2 {
+			return rounded(v, args[1].(*big.Int).Int64()), nil // TestRounded has its values
+		}
+		return math.Round(v), nil
+	case "exp":
+		return math.Exp(v), nil
+	case "pow":
+		return math.Pow(v, referenceNumber(args[1], typeFloat64).(float64)), nil
+	}
+	switch t.op {
+	case "ln":
+		return math.Log(v), nil
+	case "log10":
+		return math.Log10(v), nil
+	case "log2":
+		return math.Log2(v), nil
+	}
+	return math.Sqrt(v), nil
+}
+
+// referenceCut has the functions that take parts of texts or add to them, on characters.
+func referenceCut(t *term, args []any) (any, error) {
+	chars := characters(args[0].(string))
+	join := func(chars []string) (any, error) { return strings.Join(chars, ""), nil }
+	number := func(i int) int { // as large as matters
+		v := args[i].(*big.Int)
+		if !v.IsInt64() || v.Int64() > 1e9 || v.Int64() < -1e9 {
+			return v.Sign() * 1e9
+		}
+		return int(v.Int64())
+	}
+	switch t.op {
+	case "trim", "ltrim", "rtrim":
+		for t.op != "rtrim" && len(chars) > 0 && chars[0] == " " {
+			chars = chars[1:]
+		}
+		for t.op != "ltrim" && len(chars) > 0 && chars[len(chars)-1] == " " {
+			chars = chars[:len(chars)-1]
+		}
+		return join(chars)
+	case "reverse":
+		slices.Reverse(chars)
+		return join(chars)
+	case "left", "right":
+		n := number(1)
+		if n < 0 {
+			n = max(0, len(chars)+n)
+		}
+		n = min(n, len(chars))
+		if t.op == "left" {
+			return join(chars[:n])
+		}
+		return join(chars[len(chars)-n:])
+	case "lpad", "rpad":
+		n, fill := number(1), characters(args[2].(string))
+		if n > maxPadded {
+			return nil, ErrOverflow
+		}
+		if n <= len(chars) {
+			return join(chars[:max(0, n)])
+		}
+		var added []string
+		for i := 0; len(fill) > 0 && len(added) < n-len(chars); i++ {
+			added = append(added, fill[i%len(fill)])
+		}
+		if t.op == "lpad" {
+			return join(append(added, chars...))
+		}
+		return join(append(chars, added...))
+	case "ascii":
+		if len(chars) == 0 {
+			return new(big.Int), nil
+		}
+		if r, n := utf8.DecodeRuneInString(chars[0]); r != utf8.RuneError || n > 1 {
+			return big.NewInt(int64(r)), nil
+		}
+		return big.NewInt(int64(chars[0][0])), nil
+	}
+	return referenceSplit(t, args)
+}
+
+// referenceSplit has the functions that look for a text in another one, byte by byte.
+func referenceSplit(t *term, args []any) (any, error) {
+	s, part := args[0].(string), args[1].(string)
+	var before []string // the texts between
+	last, first := 0, -1
+	for at := 0; at+len(part) <= len(s) && (part != "" || at == 0); at++ {
+		if s[at:at+len(part)] != part || at < last {
+			continue
+		}
+		if first < 0 {
+			first = at
+		}
+		if part != "" {
+			before, last = append(before, s[last:at]), at+len(part)
+		}
+	}
+	parts := append(before, s[last:])
+	switch t.op {
+	case "strpos":
+		if first < 0 {
+			return new(big.Int), nil
+		}
+		return big.NewInt(int64(len(characters(s[:first])) + 1)), nil
+	case "replace":
+		return strings.Join(parts, args[2].(string)), nil
+	}
+	n := args[2].(*big.Int)
+	for i := range parts {
+		if n.Cmp(big.NewInt(int64(i+1))) == 0 || n.Cmp(big.NewInt(int64(i-len(parts)))) == 0 {
+			return parts[i], nil
+		}
+	}
+	return "", nil
 }
 
 func referenceInts(t *term, a, b *big.Int) (any, error) {
@@ -414,6 +569,8 @@ func referenceText(t *term, args []any) (any, error) {
 		return big.NewInt(int64(len(characters(s)))), nil
 	case "strlen":
 		return big.NewInt(int64(len(s))), nil
+	case "trim", "ltrim", "rtrim", "reverse", "left", "right", "lpad", "rpad", "ascii", "strpos", "replace", "split_part":
+		return referenceCut(t, args)
 	case "concat":
 		for i := range args[1:] {
 			s += text(i + 1)

@@ -33,12 +33,21 @@ func arguments(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// functions are the functions by name.
-var functions = map[string]arity{
+// functions are the functions by name: the ones here, and the ones that have a signature.
+var functions = withSignatures(map[string]arity{
 	"length": {1, 1}, "lower": {1, 1}, "upper": {1, 1}, "substring": {2, 3}, "concat": {1, math.MaxInt},
 	"contains": {2, 2}, "starts_with": {2, 2}, "ends_with": {2, 2}, "regexp_replace": {3, 3}, "strlen": {1, 1},
 	"coalesce": {1, math.MaxInt}, "date_trunc": {2, 3}, "extract": {2, 3}, "epoch_ms": {1, 1},
 	"dot": {2, 2}, "cosine": {2, 2}, "l2": {2, 2}, "norm": {1, 1}, "element": {2, 2}, "slice": {3, 3},
+	"abs": {1, 1}, "ceil": {1, 1}, "floor": {1, 1}, "round": {1, 2}, "trunc": {1, 1},
+	"greatest": {1, math.MaxInt}, "least": {1, math.MaxInt},
+})
+
+func withSignatures(all map[string]arity) map[string]arity {
+	for name, s := range signatures {
+		all[name] = arity{len(s.args), len(s.args)}
+	}
+	return all
 }
 
 // aggregates are the aggregates by name. Count without an argument is count(*).
