@@ -5,6 +5,7 @@ package expr
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vecql/vecql/column"
@@ -171,9 +172,11 @@ func (c *checker) timePart(t *term) error {
 	if t.op == "extract" {
 		all = slices.Concat(units, parts)
 	}
-	if unit, ok := t.args[0].value.(string); !ok || !slices.Contains(all, unit) {
+	unit, ok := t.args[0].value.(string)
+	if unit = strings.ToLower(unit); !ok || !slices.Contains(all, unit) {
 		return fault(t.args[0].e, "the first argument of %s is one of %q", t.op, all)
 	}
+	t.args[0].value = unit
 	at := t.args[1]
 	if _, ok := at.value.(moment); ok && at.untyped() {
 		if err := c.settleAlone(at); err != nil {

@@ -149,7 +149,7 @@ func typedLiteral(name, text string) (value any, known bool, err error) {
 	case "time":
 		value, err = parseClock(text)
 	case "interval":
-		value, err = cql.ParseDuration(text)
+		value, err = parseInterval(text)
 	case "uuid":
 		value, err = cql.ParseUUID(text)
 	case "float64":

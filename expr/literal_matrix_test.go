@@ -72,7 +72,11 @@ var operationsOfLiterals = []string{
 	"case when $1 = $2 then 1 end", "case when true then $1 else $2 end", "dot($1, $2)", "cosine($1, $2)", "l2($1, $2)",
 	"norm($1)", "element($1, 2)", "slice($1, 1, 1)", "cast($1 as string)", "cast($1 as date)", "cast($1 as timestamp(us))",
 	"cast($1 as timestamp(ns, utc))", "cast($1 as int64)", "cast($1 as int8)", "cast($1 as uint64)", "cast($1 as float32)",
-	"cast($1 as bool)",
+	"cast($1 as bool)", "trim($1)", "ltrim($1)", "rtrim($1)", "reverse($1)", "left($1, $2)", "right($1, $2)",
+	"replace($1, $2, $3)", "lpad($1, $2, $3)", "rpad($1, $2, $3)", "split_part($1, $2, $3)", "strpos($1, $2)",
+	"ascii($1)", "chr($1)", "sqrt($1)", "exp($1)", "ln($1)", "log10($1)", "log2($1)", "pow($1, $2)", "abs($1)",
+	"ceil($1)", "floor($1)", "trunc($1)", "round($1)", "round($1, $2)", "greatest($1, $2)", "greatest($1, null, $2)",
+	"least($1, $2, $3)", "$1 is distinct from $2", "nullif($1, $2)", "case $1 when $2 then 1 else 2 end",
 }
 
 func TestLiteralsHaveTheValuesOfTheirColumns(t *testing.T) {
@@ -176,7 +180,10 @@ func TestFunctionsTakeTheirDocumentedTypes(t *testing.T) {
 		"ends_with($1, $1)": slices.Concat(texts, []string{"binary"}), "date_trunc('year', $1)": times, "extract(year from $1)": times,
 		"date_trunc('year', $1, 'Europe/Berlin')": {"utc"}, "epoch_ms($1)": {"int", "negative"}, "norm($1)": {"vector", "other vector"},
 		"coalesce($1, $1)": scalars, "$1 = $1": scalars, "$1 in ($1, $1)": scalars, "case when true then $1 end": scalars, "$1 is null": all,
-		"-$1": {"int", "negative", "float", "NaN"}, "not $1": {"bool"}, "$1 + interval '1' year": times,
+		"trim($1)": texts, "split_part($1, $1, 1)": texts, "ascii($1)": texts, "chr($1)": {"int", "negative"},
+		"sqrt($1)": {"int", "negative", "uint64", "float", "NaN"}, "abs($1)": {"int", "negative", "uint64", "float", "NaN"},
+		"round($1, 1)": {"int", "negative", "uint64", "float", "NaN"},
+		"-$1":          {"int", "negative", "float", "NaN"}, "not $1": {"bool"}, "$1 + interval '1' year": times,
 	} {
 		for _, kind := range all {
 			c := literalKinds[kind].column

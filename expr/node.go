@@ -28,10 +28,11 @@ func (e Expr) Node() Node {
 }
 
 // Replace returns the expression with parts replaced: f returns the replacement of a part, and whether there is one. It
-// is called for the whole first, then for the operands of parts without replacement.
+// is called for the whole first, then for the operands of parts without replacement. A replacement made in Go has the
+// offset of the part.
 func (e Expr) Replace(f func(part Expr) (Expr, bool)) Expr {
 	if with, ok := f(e); ok {
-		return with
+		return with.placedAs(e)
 	}
 	if e.n == nil || len(e.n.args) == 0 {
 		return e
@@ -43,4 +44,14 @@ func (e Expr) Replace(f func(part Expr) (Expr, bool)) Expr {
 	made := call(e.n.op, args...)
 	made.n.typ, made.n.at = e.n.typ, e.n.at
 	return made
+}
+
+// placedAs returns the expression with the offset of another one, unless it has its own.
+func (e Expr) placedAs(other Expr) Expr {
+	if e.n == nil || e.n.at > 0 || other.n == nil {
+		return e
+	}
+	n := *e.n
+	n.at = other.n.at
+	return Expr{&n}
 }

@@ -35,12 +35,14 @@ const maxDepth = 1000
 //	l2(embedding, [0.5, 1.0]) < 0.3 and at + interval '1mo2d' between '2026-01-01' and '2026-02-01'
 //
 // Operators, from the loosest: or; and; not; comparisons (=, <>, !=, <, <=, >, >=, is [not] null, [not] in, between,
-// like, ilike, regexp); +, -, ||; *, /, %; unary minus. Functions have the names of the methods of [Expr] with
-// underscores. Keywords and function names ignore case. A column is a word, which may contain points, or any name in
-// double quotes. Aggregates, such as count(*), count(distinct x) and sum(x), are parsed for statements; [Compile]
-// refuses them. Literals are null, true, false, numbers, 'text', x'00ff' for bytes, [1, 2] for vectors, and date,
-// timestamp, interval, uuid or float64 before a text. The type of a cast is the name of a kind, timestamp(ms) or
-// timestamp(us, utc), or the name that SQL has for one, such as bigint: docs/sql.md lists them.
+// like, ilike, regexp); +, -, ||; *, /, %; unary minus and plus; a type after ::. Functions have the names of the
+// methods of [Expr] with underscores; [Call] has the others. What SQL writes in further ways, such as x::bigint, case x
+// when 1, is [not] distinct from, and nullif, becomes an expression of these: docs/sql.md lists it. Keywords and
+// function names ignore case. A column is a word, which may contain points, or any name in double quotes. Aggregates,
+// such as count(*), count(distinct x) and sum(x), are parsed for statements; [Compile] refuses them. Literals are null,
+// true, false, numbers, 'text', x'00ff' for bytes, [1, 2] for vectors, and date, timestamp, interval, uuid or float64
+// before a text. The type of a cast is the name of a kind, timestamp(ms) or timestamp(us, utc), or the name that SQL
+// has for one, such as bigint: docs/sql.md lists them.
 //
 // Each ? stands for the next of args: an Expr, or the value of a literal (see [Lit]). Values in args need no quotes.
 // The error is a *[SyntaxError].
@@ -208,9 +210,7 @@ func (p *parser) comparison() Expr {
 	case p.sign("!="):
 		return p.make(at, opNe, e, p.sum())
 	case p.keyword("is"):
-		inverted := p.keyword("not")
-		p.expect(lex.Keyword, "null", "null")
-		return p.invert(inverted, p.make(at, opIsNull, e))
+		return p.test(at, e)
 	}
 	inverted := p.keyword("not")
 	switch {
@@ -227,9 +227,9 @@ func (p *parser) comparison() Expr {
 		p.expect(lex.Keyword, "and", "and")
 		e = p.make(at, opBetween, e, lo, p.sum())
 	case p.keyword(opLike):
-		e = p.make(at, opLike, e, p.sum())
+		e = p.make(at, opLike, e, p.pattern())
 	case p.keyword(opILike):
-		e = p.make(at, opILike, e, p.sum())
+		e = p.make(at, opILike, e, p.pattern())
 	case p.keyword(opRegexp):
 		e = p.make(at, opRegexp, e, p.sum())
 	case inverted:
@@ -281,14 +281,18 @@ func (p *parser) product() Expr {
 
 func (p *parser) unary() Expr {
 	at := p.Start
-	if !p.sign(opSub) {
-		return p.primary()
-	}
-	if p.Token == lex.Number {
-		return p.number(at, "-")
+	plus := p.sign(opAdd)
+	switch {
+	case !plus && !p.sign(opSub):
+		return p.casts(at, p.primary())
+	case !plus && p.Token == lex.Number:
+		return p.casts(at, p.number(at, "-"))
 	}
 	p.enter()
 	defer func() { p.nested-- }()
+	if plus {
+		return p.unary()
+	}
 	return p.make(at, opNeg, p.unary())
 }
 

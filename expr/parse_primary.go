@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/lex"
 )
 
@@ -17,7 +16,8 @@ import (
 
 // primary parses a literal, a column, a function, case, cast, or an expression in parentheses.
 func (p *parser) primary() Expr {
-	at, word := p.Start, p.Word
+	at, joined := p.Start, p.qualified()
+	word := p.Word
 	switch p.Token {
 	case lex.Number:
 		return p.number(at, "")
@@ -36,6 +36,9 @@ func (p *parser) primary() Expr {
 		return p.column(at, word)
 	case lex.Word:
 		p.next()
+		if joined {
+			return p.column(at, word)
+		}
 		return p.wordly(at, word)
 	case lex.Keyword:
 		for value, literal := range map[string]any{"null": nil, "true": true, "false": false} {
@@ -111,9 +114,23 @@ func (p *parser) wordly(at int, word string) Expr {
 
 // function parses the arguments of a function or an aggregate after the parenthesis.
 func (p *parser) function(at int, word, name string) Expr {
+	if name == "position" && p.err == nil {
+		part := p.sum()
+		p.expect(lex.Keyword, "in", "in")
+		s := p.or()
+		p.expect(lex.Sign, ")", "an operator or )")
+		return p.make(at, "strpos", s, part)
+	}
+	if other, ok := synonyms[name]; ok {
+		name = other
+	}
 	arity, ok := functions[name]
 	if !ok {
 		arity, ok = aggregates[name]
+	}
+	form, isForm := forms[name]
+	if isForm {
+		arity, ok = form.arity, true
 	}
 	if !ok {
 		p.failAt(at, "a function: "+strings.Join(functionNames(), ", "), strconv.Quote(word))
@@ -132,6 +149,9 @@ func (p *parser) function(at int, word, name string) Expr {
 		p.failAt(at, fmt.Sprintf("%s with %v", name, arity), arguments(len(args)))
 	}
 	p.expect(lex.Sign, ")", ", or )")
+	if isForm && p.err == nil {
+		return form.make(p, at, args)
+	}
 	return p.make(at, name, args...)
 }
 
@@ -167,35 +187,17 @@ func isInteger(s string) bool {
 
 // interval parses the number and the unit of an interval: '90' day.
 func (p *parser) interval(at int) Expr {
-	n, err := strconv.ParseInt(p.Word, 10, 64)
+	number := p.Word
 	p.next()
-	unit := cql.Duration{}
-	switch strings.TrimSuffix(strings.ToLower(p.Word), "s") {
-	case "year":
-		unit.Months = 12
-	case "month":
-		unit.Months = 1
-	case "week":
-		unit.Days = 7
-	case "day":
-		unit.Days = 1
-	case "hour":
-		unit.Nanoseconds = 3600e9
-	case "minute":
-		unit.Nanoseconds = 60e9
-	case "second":
-		unit.Nanoseconds = 1e9
-	default:
+	d, known, ok := intervalIn(number, p.Word)
+	switch {
+	case !known:
 		p.fail("a unit such as day")
-	}
-	months, ok1 := mulInt(n, int64(unit.Months))
-	days, ok2 := mulInt(n, int64(unit.Days))
-	nanoseconds, ok3 := mulInt(n, unit.Nanoseconds)
-	if err != nil || !ok1 || !ok2 || !ok3 || months != int64(int32(months)) || days != int64(int32(days)) {
+	case !ok:
 		p.failAt(at, "an interval within the range of its type", strconv.Quote(p.Text[at:p.Pos]))
 	}
 	p.next()
-	return p.literal(at, cql.Duration{Months: int32(months), Days: int32(days), Nanoseconds: nanoseconds})
+	return p.literal(at, d)
 }
 
 func (p *parser) arguments() []Expr {
@@ -227,10 +229,19 @@ func (p *parser) vector(at int) Expr {
 	return p.literal(at, vector)
 }
 
+// parseCase parses what follows case. With an operand each condition is that it equals a value.
 func (p *parser) parseCase(at int) Expr {
 	var args []Expr
+	operand, equals := Lit(nil), !p.is(lex.Keyword, "when")
+	if equals {
+		operand = p.or()
+	}
 	for p.keyword("when") {
+		from := p.Start
 		condition := p.or()
+		if equals {
+			condition = p.make(from, opEq, operand, condition)
+		}
 		p.expect(lex.Keyword, "then", "then")
 		args = append(args, condition, p.or())
 	}

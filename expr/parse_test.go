@@ -65,6 +65,41 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestForms parses what SQL writes in several ways, and prints the one way.
+func TestForms(t *testing.T) {
+	for text, want := range map[string]string{
+		"a::bigint::text": "cast(cast(a as int64) as string)",
+		"-a::float + 1":   "-cast(a as float32) + 1",
+		"-5::tinyint":     "cast(-5 as int8)",
+		"+a - +5":         "a - 5",
+		"- + - a":         "-(-a)",
+		"case a when 1 then 'x' when b then 'y' end": "case when a = 1 then 'x' when a = b then 'y' else null end",
+		"a is true":                                    "coalesce(a, false)",
+		"a is not true":                                "not coalesce(a, false)",
+		"a is false":                                   "not coalesce(a, true)",
+		"a is not false":                               "coalesce(a, true)",
+		"a is unknown or b is not unknown":             "a is null or not b is null",
+		"a is not distinct from b":                     "coalesce(a = b, a is null and b is null)",
+		"a is distinct from 1 + 2":                     "not coalesce(a = 1 + 2, a is null and 1 + 2 is null)",
+		"a like '5!%' escape '!'":                      `a like '5\%'`,
+		`a not ilike '!!_\' escape '!'`:                `not a ilike '\!_\\'`,
+		`a like 'c:\%' escape ''`:                      `a like 'c:\\%'`,
+		"nullif(a, 0)":                                 "case when a = 0 then null else a end",
+		"ifnull(a, b)":                                 "coalesce(a, b)",
+		"IF(a, 1, 2)":                                  "case when a then 1 else 2 end",
+		"substr(a, 2) || LCase(b)":                     "concat(substring(a, 2), lower(b))",
+		"date_part('Year', a) = year(a)":               "extract('Year', a) = extract('year', a)",
+		"mean(a) + min_by(a, b)":                       "avg(a) + arg_min(a, b)",
+		`"t"."a" = t."b c"`:                            `t.a = "t.b c"`,
+		"a - interval '1 month 2 days'":                "a - interval '1mo2d'",
+		"a + interval '90 Seconds' + interval 2 weeks": "a + interval '1m30s' + interval '14d'",
+	} {
+		e, err := Parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, e.String(), text)
+	}
+}
+
 func parsedFloat(s string) any {
 	v, _, _ := typedLiteral("float64", s)
 	return v
@@ -84,21 +119,31 @@ func TestSyntaxErrors(t *testing.T) {
 		"a --b\n c":                      `expr: at offset 7: found "c", want an operator or the end`,
 		"a = 1x":                         `expr: at offset 4: found "1", want a number`,
 		"99999999999999999999":           `expr: at offset 0: found "99999999999999999999", want a number within the range of its type`,
-		"size(a)":                        `expr: at offset 0: found "size", want a function: coalesce, concat, contains, `,
+		"size(a)":                        `expr: at offset 0: found "size", want a function: abs, ascii, ceil, `,
 		"length(a, b)":                   "expr: at offset 0: found 2 arguments, want length with 1 argument",
 		"cast(a as uuid)":                `expr: at offset 10: found "uuid", want a type: [bool int8 `,
 		"cast(a as varchar(10))":         `expr: at offset 17: found "(", want )`,
 		"cast(a as timestamptz(ms))":     `expr: at offset 21: found "(", want )`,
 		`cast(a as "bigint")`:            `expr: at offset 10: found "\"bigint\"", want a type: `,
 		"cast(a as timestamp(s))":        `expr: at offset 20: found "s", want ms, us or ns`,
-		"case a when 1 then 2 end":       `expr: at offset 5: found "a", want when`,
+		"case a 1 then 2 end":            `expr: at offset 7: found "1", want when`,
+		"case a end":                     `expr: at offset 7: found "end", want when`,
+		"a::frob":                        `expr: at offset 3: found "frob", want a type: `,
+		"nullif(a)":                      "expr: at offset 0: found 1 argument, want nullif with 2 arguments",
+		"substr(a)":                      "expr: at offset 0: found 1 argument, want substring with 2 to 3 arguments",
+		"a is distinct b":                `expr: at offset 5: found "distinct", want null, true, false, unknown or distinct from`,
+		"a like b escape '!'":            `expr: at offset 7: found "b", want a text literal before escape`,
+		"a like 'x!' escape '!'":         `expr: at offset 7: found "x!", want a pattern with a character behind each !`,
+		"a like 'x' escape '!!'":         `expr: at offset 18: found "'!!'", want one character`,
+		`"a".3`:                          `want the name of a column`,
+		"a - interval '1 fortnight'":     `found "1 fortnight", want a text that is a value of interval`,
 		"a > date 'soon'":                `expr: at offset 9: found "soon", want a text that is a value of date`,
 		"x'0'":                           `expr: at offset 0: found "0", want pairs of hexadecimal digits`,
 		"[1, a]":                         `want numbers in a vector`,
 		"a & b":                          `expr: at offset 2: found "&", want an operator, a name or a literal`,
 		"a - interval '90' fortnight":    `expr: at offset 18: found "fortnight", want a unit such as day`,
 		"a - interval 99999999999 days":  "an interval within the range of its type",
-		"a is 3":                         `expr: at offset 5: found "3", want null`,
+		"a is 3":                         `expr: at offset 5: found "3", want null, true, false, unknown or distinct from`,
 		"a = b = c":                      `expr: at offset 6: found "=", want an operator or the end`,
 		strings.Repeat("(", 5000):        "want an expression of depth at most 1000",
 		strings.Repeat("- ", 5000):       "want an expression of depth at most 1000",
@@ -116,6 +161,7 @@ func FuzzParse(f *testing.F) {
 		"case when a then b else c end", "cast(a as timestamp(ms, utc))", "x'00ff' = uuid '00000000-0000-0000-0000-000000000001'",
 		"[1, -2.5, float64 'NaN'] = a", "at + interval '1mo2d' between date '2026-01-02' and timestamp '2026-01-02T03:04:05.006Z'",
 		"extract('hour', a, 'UTC') % 2 * 3 / 4 || 'x'", "a is not null and b not between 1e-3 and .5e+7",
+		`case a when +1 then "t"."b"::text end is distinct from 'x' like 'y!%' escape '!'`, "nullif(a, 0) is not true",
 	} {
 		f.Add(text)
 	}

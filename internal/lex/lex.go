@@ -46,7 +46,7 @@ var keywords = map[string]bool{
 
 // signs are the signs, the longer ones first.
 var signs = []string{
-	"<>", "<=", ">=", "!=", "||", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ";", "[", "]", "?",
+	"<>", "<=", ">=", "!=", "||", "::", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ";", "[", "]", "?",
 }
 
 // A Lexer splits a text into tokens. The token is Text[Start:Pos], and Word its content.

@@ -124,10 +124,8 @@ var refusals = func() map[string]string {
 		"FETCH and TOP":    "fetch top",
 		"WITH":             "with recursive",
 		"VALUES":           "values",
-		"names of sources": "as",
 		"SELECT ... INTO":  "into",
 		"locks":            "for",
-		"types after ::":   "::",
 		"ESCAPE":           "escape",
 		"SIMILAR TO":       "similar",
 		"GLOB":             "glob",
@@ -161,7 +159,7 @@ func refused(text string, offset int, err error) error {
 		if l.Pos > offset {
 			if what, ok := refusals[word]; ok {
 				return at(text, l.Start, fmt.Errorf("%s: %w", what, ErrUnsupported))
-			} else if what, ok := refusals[before]; ok && before != "as" && beforeAt > 0 {
+			} else if what, ok := refusals[before]; ok && beforeAt > 0 {
 				return at(text, beforeAt, fmt.Errorf("%s: %w", what, ErrUnsupported))
 			}
 			return at(text, offset, err)

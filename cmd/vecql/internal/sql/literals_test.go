@@ -49,6 +49,35 @@ func TestLiteralsOfDuckDB(t *testing.T) {
 	}
 }
 
+// TestFunctionsOfDuckDB evaluates calls of functions and other forms in statements without FROM.
+func TestFunctionsOfDuckDB(t *testing.T) {
+	text, err := os.ReadFile("testdata/functions.json")
+	require.NoError(t, err)
+	var cases []struct {
+		SQL   string  `json:"sql"`
+		Value *string `json:"value"`
+	}
+	require.NoError(t, json.Unmarshal(text, &cases))
+	require.Greater(t, len(cases), 500)
+	one, failed := column.NewBatch(column.Of("", []int8{1})), 0
+	for _, c := range cases {
+		s, err := Parse("select " + c.SQL + " v")
+		require.NoError(t, err, c.SQL)
+		p, err := s.Plan(pipe.Batches(one), one.Schema())
+		require.NoError(t, err, c.SQL)
+		got, err := p.Pipe.Batch(t.Context())
+		if c.Value != nil && *c.Value == "error" {
+			require.Error(t, err, c.SQL)
+			failed++
+			continue
+		}
+		require.NoError(t, err, c.SQL)
+		require.Equal(t, []string{"v"}, got.Schema().Names())
+		require.True(t, sameCell(&got.Columns[0], 0, c.Value), "%s: %s", c.SQL, got.Columns[0].Format(0, math.MaxInt))
+	}
+	require.Positive(t, failed)
+}
+
 // asDuckDB returns the text of a value in row 0 as DuckDB has it. The midnight of a date is the date, because DuckDB's
 // date_trunc returns timestamps.
 func asDuckDB(c *column.Column) string {

@@ -5,6 +5,7 @@ package sql
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,9 +85,16 @@ func (p *parser) word(word string) bool {
 	return true
 }
 
+// before reports whether the token is one of these words, in any case.
+func (p *parser) before(words ...string) bool {
+	return p.Token == lex.Word && slices.Contains(words, strings.ToLower(p.Word))
+}
+
+func (p *parser) isSign(sign string) bool { return p.Token == lex.Sign && p.Word == sign }
+
 // sign consumes the token if it is this sign.
 func (p *parser) sign(sign string) bool {
-	if p.Token != lex.Sign || p.Word != sign {
+	if !p.isSign(sign) {
 		return false
 	}
 	p.next()
@@ -108,10 +116,15 @@ func (p *parser) statement() *Statement {
 		p.refuse("DISTINCT ON")
 	}
 	s.Items = list(p, p.item)
-	if !p.word("from") {
+	switch {
+	case p.word("from"):
+		s.From = p.source()
+	case p.Token != lex.End && !p.isSign(";") && !p.before("where", "group", "having", "order", "limit", "offset"):
 		p.fail("as, a comma or from")
 	}
-	s.From = p.source()
+	if err := s.checkNames(); err != nil {
+		p.stop(err)
+	}
 	if p.word("where") {
 		s.Where = p.expr()
 	}
@@ -127,7 +140,7 @@ func (p *parser) statement() *Statement {
 		s.OrderBy = list(p, p.order)
 	}
 	p.window(s)
-	if p.Token != lex.End && (p.Token != lex.Sign || p.Word != ";") {
+	if p.Token != lex.End && !p.isSign(";") {
 		p.fail("an operator, a comma, where, group by, having, order by, limit, offset or the end")
 	}
 	return s
@@ -181,14 +194,40 @@ func (p *parser) expr() expr.Expr {
 }
 
 func (p *parser) item() Item {
-	if offset := p.Start; p.sign("*") {
+	offset := p.Start
+	if p.sign("*") {
 		return Item{All: true, offset: offset}
 	}
-	item := Item{Expr: p.expr()}
-	if p.word("as") {
-		item.Name = p.name("a name")
+	if of := p.all(); of != "" {
+		return Item{All: true, of: of, offset: offset}
 	}
-	return item
+	return Item{Expr: p.expr(), Name: p.alias()}
+}
+
+// all parses t.* and returns t, "" if the token begins something else.
+func (p *parser) all() (of string) {
+	rest := p.Text[p.Pos:]
+	switch {
+	case p.Token == lex.Word && strings.HasSuffix(p.Word, ".") && strings.HasPrefix(rest, "*"):
+		of = strings.TrimSuffix(p.Word, ".")
+	case p.Token == lex.Name && strings.HasPrefix(rest, ".*"):
+		of = p.Word
+		p.Pos++ // the point
+	default:
+		return ""
+	}
+	p.next()
+	p.sign("*")
+	return of
+}
+
+// alias parses AS and a name, or a name alone unless it begins another part of SQL; "" means none.
+func (p *parser) alias() string {
+	_, other := refusals[strings.ToLower(p.Word)]
+	if p.word("as") || p.Token == lex.Name || p.Token == lex.Word && !lex.IsClause(p.Word) && !other {
+		return p.name("a name")
+	}
+	return ""
 }
 
 // name parses a word, or a name in quotes.
@@ -260,7 +299,8 @@ func (p *parser) source() Source {
 	default:
 		p.fail("read('file.parquet'), a text or a table")
 	}
-	if p.Token == lex.Sign && p.Word == "," {
+	s.Alias = p.alias()
+	if p.isSign(",") {
 		p.refuse("joins")
 	}
 	return s

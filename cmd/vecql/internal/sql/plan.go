@@ -61,9 +61,13 @@ func (p *Plan) place(name string, e expr.Expr) {
 
 // Plan returns the statement on a source of rows with these columns.
 func (s *Statement) Plan(source pipe.Pipe, schema column.Schema) (*Plan, error) {
+	s = s.resolved(schema)
 	x := &planner{s: s, schema: schema, plan: &Plan{Pipe: source, text: s.Text}}
 	x.plan.places, x.plan.aggregates, x.plan.orders = map[string]int{}, map[string]int{}, map[string]int{}
 	x.columns = schema.Names()
+	if s.From.None() { // the one row has a column, which is no column of the statement
+		x.schema = nil
+	}
 	if s.Where != (expr.Expr{}) {
 		x.plan.Pipe = x.plan.Pipe.Where("?", s.Where)
 	}

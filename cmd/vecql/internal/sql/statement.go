@@ -32,13 +32,15 @@ type Item struct {
 	Expr expr.Expr
 	Name string // of AS; "" means none
 
-	offset int // of *
+	of     string // t of t.*; "" means none
+	offset int    // of *
 }
 
-// A Source is a list of Parquet files or a table.
+// A Source is a list of Parquet files or a table, or, without either, one row.
 type Source struct {
 	Files           []string // paths and patterns
 	Keyspace, Table string   // "" means none
+	Alias           string   // "" means none
 }
 
 // An Order is an expression to order by.
@@ -56,7 +58,12 @@ func (s *Statement) String() string {
 		b.WriteString("DISTINCT ")
 	}
 	b.WriteString(joined(s.Items))
-	fmt.Fprintf(&b, "\nFROM %v", s.From)
+	if !s.From.None() {
+		fmt.Fprintf(&b, "\nFROM %v", s.From)
+	}
+	if s.From.Alias != "" {
+		b.WriteString(" AS " + lex.Identifier(s.From.Alias))
+	}
 	if s.Where != (expr.Expr{}) {
 		fmt.Fprintf(&b, "\nWHERE %v", s.Where)
 	}
@@ -89,6 +96,8 @@ func joined[T fmt.Stringer](list []T) string {
 // String returns the text of the item.
 func (i Item) String() string {
 	switch {
+	case i.of != "":
+		return lex.Identifier(i.of) + ".*"
 	case i.All:
 		return "*"
 	case i.Name == "":

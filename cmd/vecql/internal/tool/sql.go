@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
 	"github.com/vecql/vecql/cmd/vecql/internal/sql"
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 	"github.com/vecql/vecql/pipe"
 	"github.com/vecql/vecql/tablescan"
@@ -52,8 +53,8 @@ func newSQLCommand(e *env) *cobra.Command {
 table, whose rows it reads by token ranges. "-" reads the statement from standard
 input. The statement has one source and this shape:
 
-  SELECT [DISTINCT] * | expression [AS name], ...
-  FROM read('*.parquet', ...) | 'file.parquet' | [keyspace.]table
+  SELECT [DISTINCT] * | expression [[AS] name], ...
+  [FROM read('*.parquet', ...) | 'file.parquet' | [keyspace.]table [[AS] name]]
   [WHERE condition] [GROUP BY expression, ...] [HAVING condition]
   [ORDER BY expression [ASC|DESC] [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]
 
@@ -63,7 +64,8 @@ quantile(x, 0.9), median_exact, quantile_exact(x, 0.9), any_value, first, last,
 arg_min(x, by) and arg_max(x, by).
 GROUP BY and ORDER BY accept names and positions of columns of the result. NULL
 comes last. The quotient of integers is an integer. Joins, subqueries and the like
-are refused. Names of columns are case-sensitive.`,
+are refused. A name may differ from the column in case, and have the name of the
+source before it.`,
 		Example: `  vecql sql "SELECT count(*), avg(price) FROM 'items.parquet'"
   vecql sql "SELECT name, sum(price) AS total FROM 'items*.parquet' GROUP BY name"
   vecql sql "SELECT name, count(*) FROM shop.items GROUP BY name" --output csv
@@ -172,6 +174,9 @@ func (e *env) openSource(
 		if from.Keyspace == "" && strings.EqualFold(name, from.Table) {
 			files = append(slices.Clip(files), pattern)
 		}
+	}
+	if from.None() {
+		return pipe.Batches(column.NewBatch(column.Of("\x00", []int8{0}))), func() error { return nil }, nil
 	}
 	if len(files) > 0 {
 		data, err := parquetscan.Open(ctx, files...)

@@ -19,6 +19,9 @@ func TestSQL(t *testing.T) {
 	require.Equal(t, counted, x.requireRun("sql", "select count(*) from 'items.parquet';", "-o", "csv"))
 	require.Equal(t, counted, x.requireRun("sql", "select count(*) from Goods", "-o", "csv", "--source", "goods=*.parquet"))
 	require.Equal(t, counted, x.requireRun("sql", "SELECT count(*) FROM shop.items", "-o", "csv"))
+	require.Equal(t, "n,name\n1,chair\n", x.requireRun("sql", "select t.ID::int % 2 n, T.name from 'items.parquet' t where t.Name = 'chair'", "-o", "csv"))
+	require.Equal(t, "name\ntable\n", x.requireRun("sql", "select items.name from 'items.parquet' where items.\"name\" <> 'chair'", "-o", "csv"))
+	require.Equal(t, "two,b\n2,x\n", x.requireRun("sql", "select 1 + 1 two, 'x' as b", "-o", "csv"))
 	require.Equal(t, "count\n2\n", x.requireRun("agg", "items.parquet", "-o", "csv"))
 	require.Equal(t, "first,n\ntable,1\n", x.requireRun("agg", "items.parquet", "-o", "csv", "--where", "id > 0", "--by",
 		"name as first", "--agg", "count(*) as n", "--having", "n = 1", "--order", "first desc nulls first", "--limit", "1"))
@@ -41,13 +44,13 @@ func TestSQLErrors(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"vecql sql: line 1, column 10: found \"fro\", want as, a comma or from\nselect a fro t\n         ^\n", []string{"sql", "select a fro t"}},
+		{"vecql sql: line 1, column 14: found \"t\", want as, a comma or from\nselect a fro t\n             ^\n", []string{"sql", "select a fro t"}},
 		{"vecql sql: line 1, column 17: joins: not supported\nselect * from a join b\n                ^\n", []string{"sql", "select * from a join b"}},
 		{
 			"vecql sql: line 1, column 8: nosuch: no such column: \"nosuch\"; the columns are: id, name, price, tags, v\nselect nosuch from 'items.parquet'\n       ^\n",
 			[]string{"sql", "select nosuch from 'items.parquet'"},
 		},
-		{"vecql agg: line 1, column 3: found \"b\", want an operator or the end\na b\n  ^\n", []string{"agg", "items.parquet", "--by", "a b"}},
+		{"vecql agg: line 1, column 5: found \"c\", want an operator or the end\na b c\n    ^\n", []string{"agg", "items.parquet", "--by", "a b c"}},
 		{"vecql agg: line 1, column 5: found \"*\", want a column, a literal or a function\na + *\n    ^\n", []string{"agg", "items.parquet", "--agg", "a + *"}},
 		{"vecql agg: line 1, column 1: found *, want an expression\n*\n^\n", []string{"agg", "items.parquet", "--agg", "*"}},
 	} {

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes functions.json: random calls of functions and other forms, each with DuckDB's value. Needs the package duckdb.
+
+Arguments that DuckDB refuses, and that are an error here too, have the value "error". Documented differences are left out."""
+
+import json
+import random
+
+import duckdb
+
+r = random.Random(11)
+TEXTS = ["''", "'a'", "'armchair'", "'  a b '", "'日本語'", "'x.y..z'", "'Äb'", "'5%_'", "'aaa'", "'it''s'", "null"]
+INTEGERS = ["0", "1", "2", "3", "-1", "-2", "7", "100", "-9000000000", "null"]
+FLOATS = ["0.0", "0.5", "-0.5", "2.5", "-2.5", "1e10", "-1234.567", "1e-5", "9.0", "null"]
+
+
+def of(kind, depth):
+    if depth == 0 or r.random() < 0.4:
+        value = r.choice({"t": TEXTS, "i": INTEGERS, "f": FLOATS}[kind])
+        if value == "null":
+            return {"t": "cast(null as varchar)", "i": "cast(null as bigint)", "f": "cast(null as double)"}[kind]
+        return {"t": "{}", "i": "cast({} as bigint)", "f": "cast({} as double)"}[kind].format(value)
+    make = lambda k: of(k, depth - 1)  # noqa: E731
+    t, i, f = lambda: make("t"), lambda: make("i"), lambda: make("f")
+    small = lambda: r.choice(["1", "2", "3", "-1", "-2", "5"])  # noqa: E731
+    return r.choice({
+        "t": [
+            lambda: f"trim({t()})", lambda: f"ltrim({t()})", lambda: f"rtrim({t()})", lambda: f"reverse({t()})",
+            lambda: f"left({t()}, {small()})", lambda: f"right({t()}, {small()})", lambda: f"replace({t()}, {t()}, {t()})",
+            lambda: f"lpad({t()}, {r.choice('035')}, '.-')", lambda: f"rpad({t()}, {r.choice('035')}, '.-')",
+            lambda: f"split_part({t()}, '.', {r.choice([small(), '0'])})", lambda: f"chr({r.choice(['65', '233', '26085', '-1', '1114112'])})",
+            lambda: f"substr({t()}, 2, 2)", lambda: f"nullif({t()}, {t()})", lambda: f"ifnull({t()}, {t()})",
+            lambda: f"greatest({t()}, {t()})", lambda: f"least({t()}, {t()}, {t()})", lambda: f"{i()}::varchar",
+            lambda: f"if({truth(depth - 1)}, {t()}, {t()})", lambda: f"ucase({t()})",
+            lambda: f"case {t()} when {t()} then {t()} when 'a' then 'b' end",
+        ],
+        "i": [
+            lambda: f"abs({i()})", lambda: f"strpos({t()}, {t()})", lambda: f"instr({t()}, {t()})",
+            lambda: f"position({t()} in {t()})", lambda: f"len({t()})", lambda: f"greatest({i()}, {i()}, {i()})",
+            lambda: f"least({i()}, {i()})", lambda: f"nullif({i()}, {i()})", lambda: f"(+{i()})",
+            lambda: f"case {i()} when 1 then {i()} when {i()} then 2 else 3 end", lambda: f"coalesce({i()}, 4)",
+            lambda: f"year(date '2026-0{r.randint(1, 9)}-05' + interval '{r.randint(1, 9)} months')",
+            lambda: f"dayofyear(date '2026-0{r.randint(1, 9)}-05')", lambda: f"date_part('quarter', date '2026-0{r.randint(1, 9)}-05')",
+        ],
+        "f": [
+            lambda: f"abs({f()})", lambda: f"floor({f()})", lambda: f"ceil({f()})", lambda: f"round({f()})",
+            lambda: f"trunc({f()})", lambda: f"round({f()}, {r.choice(['1', '2', '0'])})", lambda: f"sqrt({f()})",
+            lambda: f"exp({r.choice(['0.0', '0.5', '-2.5'])}::double)", lambda: f"ln({f()})", lambda: f"log({f()})", lambda: f"log2({f()})",
+            lambda: f"pow(abs({f()}), 0.5)", lambda: f"greatest({f()}, {f()})", lambda: f"least({f()}, {f()})",
+            lambda: f"{i()}::double", lambda: f"ceiling({f()})", lambda: f"nullif({f()}, 0.5)",
+        ],
+    }[kind])()
+
+
+def truth(depth):
+    kind = r.choice("tif")
+    a, b = of(kind, depth), of(kind, depth)
+    return r.choice([
+        lambda: f"({a} = {b}) is {r.choice(['', 'not '])}{r.choice(['true', 'false', 'unknown'])}",
+        lambda: f"{a} is {r.choice(['', 'not '])}distinct from {b}",
+        lambda: f"{of('t', depth)} like '{r.choice(['a%', '5!%!_', '!%%', '_!_', '%'])}' escape '!'",
+        lambda: f"{of('t', depth)} not ilike '%A%'",
+        lambda: f"{a} <= {b}",
+    ])()
+
+
+db = duckdb.connect()
+cases, seen = [], set()
+while len(cases) < 600:
+    kind = r.choice("tifb")
+    text = truth(2) if kind == "b" else of(kind, 3)
+    if text in seen:
+        continue
+    seen.add(text)
+    try:
+        value = db.execute(f"select cast({text} as varchar)").fetchone()[0]
+    except (duckdb.OutOfRangeException, duckdb.InvalidInputException):
+        value = "error"
+    cases.append({"sql": text, "value": "nan" if value == "-nan" else value})
+with open("functions.json", "w", encoding="utf-8") as out:
+    out.write("[\n" + ",\n".join(json.dumps(c, ensure_ascii=False) for c in cases) + "\n]\n")

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/lex"
+)
+
+// What SQL writes in several ways. The parser returns the expression that has one way: nullif(a, b) is
+// case when a = b then null else a end, and prints so.
+
+// synonyms are other names of functions and aggregates.
+var synonyms = map[string]string{
+	"len": "length", "char_length": "length", "character_length": "length", "octet_length": "strlen",
+	"lcase": "lower", "ucase": "upper", "substr": "substring", "prefix": "starts_with", "suffix": "ends_with",
+	"instr": "strpos", "unicode": "ascii", "ord": "ascii", "ceiling": "ceil", "log": "log10", "power": "pow",
+	"date_part": "extract", "datepart": "extract", "datetrunc": "date_trunc",
+	"mean": "avg", "var_samp": "variance", "var_pop": "variance_pop", "stddev_samp": "stddev", "arbitrary": "any_value",
+	"argmin": "arg_min", "argmax": "arg_max", "min_by": "arg_min", "max_by": "arg_max",
+}
+
+// A form is a function that stands for other operations.
+type form struct {
+	arity
+	make func(p *parser, at int, args []Expr) Expr
+}
+
+// forms are the forms by name.
+var forms = map[string]form{
+	"ifnull": {arity{2, 2}, func(p *parser, at int, args []Expr) Expr { return p.make(at, "coalesce", args...) }},
+	"nullif": {arity{2, 2}, func(p *parser, at int, args []Expr) Expr {
+		return p.make(at, opCase, p.make(at, opEq, args...), Lit(nil), args[0])
+	}},
+	"if": {arity{3, 3}, func(p *parser, at int, args []Expr) Expr { return p.make(at, opCase, args...) }},
+
+	"year": partOf("year"), "quarter": partOf("quarter"), "month": partOf("month"), "week": partOf("week"),
+	"day": partOf("day"), "dayofmonth": partOf("day"), "dayofweek": partOf("dow"), "dayofyear": partOf("doy"),
+	"hour": partOf("hour"), "minute": partOf("minute"), "second": partOf("second"),
+}
+
+// partOf is the form of extract with a part.
+func partOf(part string) form {
+	return form{arity{1, 1}, func(p *parser, at int, args []Expr) Expr {
+		return p.make(at, "extract", p.literal(at, part), args[0])
+	}}
+}
+
+// casts parses types behind an expression: a::bigint is cast(a as bigint).
+func (p *parser) casts(at int, e Expr) Expr {
+	for p.sign("::") {
+		typ := p.castType()
+		e = p.make(at, opCast, e)
+		e.n.typ = typ
+	}
+	return e
+}
+
+// test parses what follows is.
+func (p *parser) test(at int, e Expr) Expr {
+	inverted := p.keyword(opNot)
+	anything := func() bool { return true }
+	switch {
+	case p.keyword("null"), p.wordBefore("unknown", anything):
+		return p.invert(inverted, p.make(at, opIsNull, e))
+	case p.keyword("true"):
+		return p.invert(inverted, p.make(at, "coalesce", e, p.literal(at, false)))
+	case p.keyword("false"):
+		return p.invert(!inverted, p.make(at, "coalesce", e, p.literal(at, true)))
+	case p.wordBefore("distinct", func() bool { return p.Token == lex.Word && strings.EqualFold(p.Word, "from") }):
+		p.next()
+		other := p.sum()
+		bothNull := p.make(at, opAnd, p.make(at, opIsNull, e), p.make(at, opIsNull, other))
+		return p.invert(!inverted, p.make(at, "coalesce", p.make(at, opEq, e, other), bothNull))
+	}
+	p.fail("null, true, false, unknown or distinct from")
+	return e
+}
+
+// pattern parses the pattern of like. With an escape character of its own it becomes one with backslashes.
+func (p *parser) pattern() Expr {
+	at := p.Start
+	e := p.sum()
+	if !p.wordBefore("escape", func() bool { return p.Token == lex.Text }) {
+		return e
+	}
+	escape := p.Word
+	text, ok := e.n.value.(string)
+	switch {
+	case !ok:
+		p.failAt(at, "a text literal before escape", strconv.Quote(e.String()))
+	case escape != "" && firstChar(escape) != escape:
+		p.fail("one character")
+	}
+	pattern, ok := withBackslashes(text, escape)
+	if !ok {
+		p.failAt(at, "a pattern with a character behind each "+escape, strconv.Quote(text))
+	}
+	p.next()
+	return p.literal(at, pattern)
+}
+
+// withBackslashes returns a pattern whose escape character is a backslash in place of escape, "" for none. ok is false
+// if the pattern ends with escape.
+func withBackslashes(pattern, escape string) (_ string, ok bool) {
+	var b strings.Builder
+	for pattern != "" {
+		char := firstChar(pattern)
+		pattern = pattern[len(char):]
+		switch {
+		case char == escape && pattern == "":
+			return "", false
+		case char == escape:
+			char = firstChar(pattern)
+			pattern = pattern[len(char):]
+			b.WriteString(`\` + char)
+		case char == `\`:
+			b.WriteString(`\\`)
+		default:
+			b.WriteString(char)
+		}
+	}
+	return b.String(), true
+}
+
+// qualified makes the token a name with the name before it: "t"."c" and t."c" are the column t.c. It reports whether
+// there are two.
+func (p *parser) qualified() bool {
+	joined, at := false, p.Start
+	for p.err == nil {
+		before, rest := p.Word, p.Text[p.Pos:]
+		switch {
+		case p.Token == lex.Name && strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, ".*"):
+			p.Pos++
+		case p.Token == lex.Word && strings.HasSuffix(before, ".") && strings.HasPrefix(rest, `"`):
+			before = strings.TrimSuffix(before, ".")
+		default:
+			return joined
+		}
+		if p.next(); p.Token != lex.Word && p.Token != lex.Name {
+			p.fail("the name of a column")
+		}
+		p.Word, p.Start, joined = before+"."+p.Word, at, true
+	}
+	return joined
+}
+
+// intervalUnits are the intervals of one unit.
+var intervalUnits = map[string]cql.Duration{
+	"year": {Months: 12}, "quarter": {Months: 3}, "month": {Months: 1}, "week": {Days: 7}, "day": {Days: 1},
+	"hour": {Nanoseconds: 3600e9}, "minute": {Nanoseconds: 60e9}, "second": {Nanoseconds: 1e9},
+	"millisecond": {Nanoseconds: 1e6}, "microsecond": {Nanoseconds: 1e3},
+}
+
+// intervalIn returns an interval of a number of a unit, in the singular or the plural. known is false for another word,
+// ok for a number that is none or beyond the range of the type.
+func intervalIn(number, unit string) (d cql.Duration, known, ok bool) {
+	one, known := intervalUnits[strings.TrimSuffix(strings.ToLower(unit), "s")]
+	n, err := strconv.ParseInt(number, 10, 64)
+	months, ok1 := mulInt(n, int64(one.Months))
+	days, ok2 := mulInt(n, int64(one.Days))
+	nanoseconds, ok3 := mulInt(n, one.Nanoseconds)
+	ok = err == nil && ok1 && ok2 && ok3 && months == int64(int32(months)) && days == int64(int32(days))
+	return cql.Duration{Months: int32(months), Days: int32(days), Nanoseconds: nanoseconds}, known, ok
+}
+
+// parseInterval parses the text of an interval: 1mo2d as in CQL, or 1 month 2 days.
+func parseInterval(text string) (cql.Duration, error) {
+	words := strings.Fields(text)
+	if len(words) < 2 || len(words)%2 != 0 {
+		return cql.ParseDuration(text)
+	}
+	var sum cql.Duration
+	for ; len(words) > 0; words = words[2:] {
+		d, known, ok := intervalIn(words[0], words[1])
+		months, days := int64(sum.Months)+int64(d.Months), int64(sum.Days)+int64(d.Days)
+		nanoseconds, fits := addInt(sum.Nanoseconds, d.Nanoseconds)
+		if !known || !ok || !fits || months != int64(int32(months)) || days != int64(int32(days)) {
+			return sum, fmt.Errorf("%q is not an interval such as 1 month 2 days", text)
+		}
+		sum = cql.Duration{Months: int32(months), Days: int32(days), Nanoseconds: nanoseconds}
+	}
+	return sum, nil
+}
