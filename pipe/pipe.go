@@ -38,7 +38,7 @@ func Dataset(files *parquetscan.Dataset) Pipe { return sourced(&parquetSource{fi
 func From[R Rows](source Source[R]) Pipe { return sourced(foreignSource[R]{source}) }
 
 // Batches reads batches in memory, which must not change during a run. All have the columns of the first, found by
-// name.
+// name. A column that a run reads is checked (column.Column.Check); one that it does not read is not.
 func Batches(batches ...*column.Batch) Pipe {
 	return sourced(&memorySource{batches: slices.Clone(batches)})
 }
