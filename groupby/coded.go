@@ -2,7 +2,11 @@
 
 package groupby
 
-import "github.com/vecql/vecql/column"
+import (
+	"math"
+
+	"github.com/vecql/vecql/column"
+)
 
 // Phase 1 for key columns of dictionary codes: the group of a dictionary entry, or of a combination of entries of
 // several dictionaries, is looked up once, and cached while batches have the same dictionaries. The bytes of a column
@@ -16,6 +20,7 @@ type codedGroups struct {
 	wide   bool                 // integers were too far from each other
 	ids    []uint32             // by code; 0 if unknown
 	codes  [chunkRows]uint32    // of a chunk, unless the column has them
+	rows   [learnedRows]uint32  // of a chunk, one for each code that learn looks up
 	only   []uint32             // the only group of rows without keys, repeated
 }
 
@@ -265,6 +270,68 @@ func (w *worker) known(codes []uint32) []uint32 {
 		ids[k] = id
 	}
 	return ids
+}
+
+// learnedRows is the largest number of new codes of a chunk that are looked up alone.
+const learnedRows = chunkRows / 8
+
+// locateCodes returns the groups of the codes of a chunk. It looks up one row of each code whose group is not cached. i
+// is the first row of the chunk among the keys. It returns nil if there are many such codes, or the table accepts no
+// new groups.
+func (w *worker) locateCodes(c *chunk, keys []column.Column, codes []uint32, i int) ([]uint32, error) {
+	if ids := w.known(codes); ids != nil || len(codes) == 0 || w.mode != modeTable {
+		return ids, nil
+	}
+	rows := w.newCodes(codes)
+	if rows == nil {
+		return nil, nil
+	}
+	one := chunk{keys: &w.maker.keys}
+	at := make([]uint32, len(rows))
+	for n, k := range rows {
+		at[n] = uint32(i) + k
+		if w.plan.rowNumbers {
+			one.numbers = append(one.numbers, c.number(k))
+		}
+	}
+	cols := make([]column.Column, len(keys))
+	for k := range cols {
+		s := newBuilder(keys[k].Type)
+		s.gather(&keys[k], at)
+		cols[k] = s.column()
+	}
+	w.maker.make(cols, 0, len(rows))
+	ids, _, err := w.local.locate(&one, true)
+	if err != nil {
+		return nil, err
+	}
+	for n, k := range rows {
+		w.coded.ids[codes[k]] = ids[n]
+	}
+	return w.known(codes), nil
+}
+
+// newCodes returns the first row of each code whose group is not cached, nil if there are more than learnedRows.
+func (w *worker) newCodes(codes []uint32) []uint32 {
+	const seen = math.MaxUint32 // marks a code here
+	of, rows, fits := w.coded.ids, w.coded.rows[:0], true
+	for k, code := range codes {
+		if of[code] != 0 {
+			continue
+		}
+		if fits = len(rows) < learnedRows; !fits {
+			break
+		}
+		of[code] = seen
+		rows = append(rows, uint32(k))
+	}
+	for _, k := range rows {
+		of[codes[k]] = 0
+	}
+	if !fits {
+		return nil
+	}
+	return rows
 }
 
 // cacheCodes stores the groups that phase 1 found for codes.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -129,6 +130,54 @@ func TestCombinedCodes(t *testing.T) {
 			require.Equal(t, drop, w.in.known(codes) == nil, "the groups are cached")
 		}
 	}
+}
+
+// TestNewCodesAreLookedUpAlone has chunks with few codes that were not there before, as sorted rows have, and with
+// many. Groups have the numbers of their first rows.
+func TestNewCodesAreLookedUpAlone(t *testing.T) {
+	texts := make([]string, 3000)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("the text number %d", i)
+	}
+	dict := dictionaryOf(boxed(texts))
+	gc := groupCase{
+		config: Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count(), First("v0")}, Workers: 1, Order: FirstAppearance},
+		limits: defaultLimits,
+	}
+	g, err := gc.config.New()
+	require.NoError(t, err)
+	w := g.Worker()
+	for n, code := range []func(i int) uint32{
+		func(int) uint32 { return 7 },
+		func(i int) uint32 { return uint32(5000-i) / 1000 }, // the first row of a group is behind rows of others
+		func(i int) uint32 { return uint32(i % 3000) },
+		func(i int) uint32 { return 2999 - uint32(i%3000) },
+	} {
+		const rows = 2 * chunkRows
+		codes, values := make([]uint32, rows), make([]int64, rows)
+		for i := range codes {
+			codes[i], values[i] = code(i), int64(i)
+		}
+		b := batchOf(int64(n*rows), cols(column.Codes("", codes, dict), vals(make([]int8, rows))), cols(vals(values)))
+		gc.batches = append(gc.batches, b)
+		if n > 0 {
+			combined := w.in.codesOf(b.Columns[:2], 0, chunkRows)
+			fresh := w.in.newCodes(combined)
+			switch n {
+			case 1:
+				require.Equal(t, []uint32{0, 1, 1001, 2001}, fresh)
+			case 2:
+				require.Nil(t, fresh, "too many")
+			}
+			require.NotContains(t, w.in.coded.ids, uint32(math.MaxUint32))
+		}
+		require.NoError(t, w.Add(t.Context(), b))
+		require.NotNil(t, w.in.known(w.in.codesOf(b.Columns[:2], 0, chunkRows)))
+		if n == 1 {
+			require.Equal(t, []int64{rows, rows + 1, rows + 1001, rows + 2001}, w.in.local.numbers[2:6])
+		}
+	}
+	require.NoError(t, gc.check(nil))
 }
 
 // TestIntegersBesideCodes groups by integers beside texts: their range grows in both directions, some are NULL, and in

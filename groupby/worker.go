@@ -109,11 +109,14 @@ func (w *worker) addChunk(in *input, i, j int) error {
 		return w.addLocated(&c, ids, nil)
 	}
 	codes := w.codesOf(keys, i, j)
-	if ids := w.known(codes); ids != nil {
+	ids, err := w.locateCodes(&c, keys, codes, i)
+	if err != nil {
+		return err
+	}
+	if ids != nil {
 		return w.addLocated(&c, ids, nil)
 	}
-	ids, err := w.locateSparse(&c, keys, i, j)
-	if err != nil {
+	if ids, err = w.locateSparse(&c, keys, i, j); err != nil {
 		return err
 	}
 	if ids != nil {
