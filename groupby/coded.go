@@ -20,7 +20,7 @@ type codedGroups struct {
 	wide   bool                 // integers were too far from each other
 	ids    []uint32             // by code; 0 if unknown
 	codes  [chunkRows]uint32    // of a chunk, unless the column has them
-	rows   [learnedRows]uint32  // of a chunk, one for each code that learn looks up
+	rows   [learnedRows]uint32  // of a chunk, one for each new code
 	only   []uint32             // the only group of rows without keys, repeated
 }
 

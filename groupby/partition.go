@@ -213,7 +213,7 @@ func mostlyDistinct(blocks []*block) bool {
 // while it merges: other workers put further blocks meanwhile.
 func (s *store) compact(part *partition, m *merger) error {
 	blocks, states := part.blocks, part.states
-	part.blocks, part.fresh, part.states = nil, 0, 0
+	part.blocks, part.fresh, part.states, part.distinct = nil, 0, 0, 0
 	part.merging += states
 	b, err := part.unlocked(func() (*block, error) { return s.mergeBlocks(blocks, m) })
 	part.merging -= states
@@ -295,6 +295,6 @@ func (s *store) take(p int, m *merger, emit func(*merger) error) error {
 		}
 		s.pace.allocated(m.t.size())
 	}
-	part.blocks, part.fresh, part.states, part.spilled, part.bytes = nil, 0, 0, nil, 0
+	part.blocks, part.fresh, part.states, part.distinct, part.spilled, part.bytes = nil, 0, 0, 0, nil, 0
 	return nil
 }
