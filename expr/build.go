@@ -133,7 +133,8 @@ func (b *builder) uints(t *term) lane[uint64] {
 		return extreme(b, t, b.uints, lessThan[uint64])
 	case opCast:
 		return b.castUints(t)
-	case "abs", "ceil", "floor", "round", "trunc":
+	}
+	if isScalar(t.op) { // of roundings
 		return b.uints(t.args[0])
 	}
 	return b.arithUints(t)

@@ -5,6 +5,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vecql/vecql/column"
@@ -174,7 +175,8 @@ func (c *checker) operation(t *term) error {
 		return c.epoch(t)
 	case "greatest", "least":
 		return c.extremes(t)
-	case "abs", "ceil", "floor", "round", "trunc":
+	}
+	if slices.Contains(roundings, t.op) {
 		return c.rounding(t)
 	}
 	if s, ok := signatures[t.op]; ok {
