@@ -18,17 +18,25 @@ import (
 
 // Random expressions on literals, with DuckDB's values. testdata/literals.py writes them.
 
-func TestLiteralsOfDuckDB(t *testing.T) {
-	text, err := os.ReadFile("testdata/literals.json")
+// An evaluation is an expression with DuckDB's value: a text, or nil for NULL.
+type evaluation struct {
+	SQL   string  `json:"sql"`
+	Value *string `json:"value"`
+}
+
+// readEvaluations reads more than least evaluations of a file.
+func readEvaluations(t *testing.T, file string, least int) (cases []evaluation) {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	var cases []struct {
-		SQL   string  `json:"sql"`
-		Value *string `json:"value"`
-	}
 	require.NoError(t, json.Unmarshal(text, &cases))
-	require.Greater(t, len(cases), 300)
+	require.Greater(t, len(cases), least)
+	return cases
+}
+
+func TestLiteralsOfDuckDB(t *testing.T) {
 	one := column.NewBatch(column.Of("one", []int64{1}))
-	for _, c := range cases {
+	for _, c := range readEvaluations(t, "testdata/literals.json", 300) {
 		for _, form := range []string{"select @ as v from t", "select @ as v from t group by @", "select max(@) as v from t", "select distinct @ as v from t order by v"} {
 			sql := strings.ReplaceAll(form, "@", c.SQL)
 			s, err := Parse(sql)
@@ -51,16 +59,8 @@ func TestLiteralsOfDuckDB(t *testing.T) {
 
 // TestFunctionsOfDuckDB evaluates calls of functions and other forms in statements without FROM.
 func TestFunctionsOfDuckDB(t *testing.T) {
-	text, err := os.ReadFile("testdata/functions.json")
-	require.NoError(t, err)
-	var cases []struct {
-		SQL   string  `json:"sql"`
-		Value *string `json:"value"`
-	}
-	require.NoError(t, json.Unmarshal(text, &cases))
-	require.Greater(t, len(cases), 500)
 	one, failed := column.NewBatch(column.Of("", []int8{1})), 0
-	for _, c := range cases {
+	for _, c := range readEvaluations(t, "testdata/functions.json", 500) {
 		s, err := Parse("select " + c.SQL + " v")
 		require.NoError(t, err, c.SQL)
 		p, err := s.Plan(pipe.Batches(one), one.Schema())

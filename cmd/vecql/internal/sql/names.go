@@ -35,7 +35,7 @@ func (s Source) names() []string {
 	return names
 }
 
-// checkNames returns an error for the first t.* of another source, and for columns without a FROM.
+// checkNames returns an error for the first t.* of another source, or * without FROM.
 func (s *Statement) checkNames() error {
 	for _, item := range s.Items {
 		of := func(name string) bool { return strings.EqualFold(name, item.of) }
