@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/chunk"
 	"github.com/vecql/vecql/parquetscan/internal/decode"
 	"github.com/vecql/vecql/parquetscan/internal/predicate"
@@ -17,7 +18,9 @@ import (
 // stageHits are the results of a stage of one column for the entries of a dictionary.
 type stageHits struct {
 	dictionary chunk.Dictionary
+	bits       []byte // a bit for each entry
 	hits       []byte // 1 for each entry that passes
+	barren     bool   // no entry passes, and NULL does not
 	ones       []byte // of a batch, 1 for each row that passes
 }
 
@@ -60,6 +63,10 @@ func (e *tester) testCodes(i int, v *chunk.View, n int, sel []byte, all bool) er
 		h.dictionary = d
 		e.testEntries(i, v)
 	}
+	if h.barren {
+		clear(sel)
+		return nil
+	}
 	h.ones = slices.Grow(h.ones[:0], n+8)[:n]
 	err := v.LookUp(h.ones, h.hits)
 	packOnes(sel, h.ones, all)
@@ -70,13 +77,30 @@ func (e *tester) testCodes(i int, v *chunk.View, n int, sel []byte, all bool) er
 func (e *tester) testEntries(i int, v *chunk.View) {
 	st, h, entries := &e.P.Stages[i], &e.hits[i], v.Entries()
 	e.Cols[st.Columns[0]] = entries
-	bits := make([]byte, (entries.Len+7)/8)
-	e.EvalStage(st, entries.Len, bits, true)
+	h.bits = slices.Grow(h.bits[:0], (entries.Len+7)/8)[:(entries.Len+7)/8]
+	passed := e.EvalStage(st, entries.Len, h.bits, true)
+	if h.barren = passed == 0 && !(v.HasNulls() && e.passesNull(st, entries)); h.barren {
+		return
+	}
 	h.hits = slices.Grow(h.hits[:0], entries.Len)[:entries.Len]
 	for k := range h.hits {
-		h.hits[k] = bits[k>>3] >> (k & 7) & 1
+		h.hits[k] = h.bits[k>>3] >> (k & 7) & 1
 	}
 }
+
+// passesNull reports whether a stage of one column selects NULL.
+func (e *tester) passesNull(st *predicate.Stage, like *column.Column) bool {
+	null := column.Column{Type: like.Type, Len: 1, Nulls: 1, Validity: make([]byte, 8)}
+	null.Values = make([]byte, like.Type.ValueWidth())
+	if like.Offsets != nil {
+		null.Offsets = make([]int32, 2)
+	}
+	e.Cols[st.Columns[0]] = &null
+	return e.EvalStage(st, 1, make([]byte, 1), true) > 0
+}
+
+// isBarren reports whether the dictionary that stage i saw last has no entry that passes.
+func (e *tester) isBarren(i int) bool { return e.hits != nil && e.hits[i].barren }
 
 // packOnes sets sel to bits from bytes that are 0 or 1, or with all unset, removes the bits of zeros. ones has room for
 // 8 more bytes.

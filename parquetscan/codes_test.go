@@ -5,6 +5,7 @@ package parquetscan
 import (
 	"bytes"
 	"context"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
 // codedRows returns columns with few values of several types, in runs and mixed, with and without NULLs.
@@ -152,4 +154,62 @@ func FuzzPackOnes(f *testing.F) {
 			require.Equal(t, sel[i]&0x5a, both[i])
 		}
 	})
+}
+
+// TestBarrenRowGroup looks for a value that no entry of the dictionary of a row group has: after one batch the Reader
+// is done with the row group, and no other Reader opens it. Pages without codes are read, and all pages if the filter
+// selects NULL.
+func TestBarrenRowGroup(t *testing.T) {
+	const group = 250_000
+	values := func(group func(i int) int64) []int64 {
+		v := make([]int64, 250_000)
+		for i := range v {
+			v[i] = group(i)
+		}
+		return v
+	}
+	coded := values(func(i int) int64 { return int64(i % 50 * 2) })
+	unique := values(func(i int) int64 { // more than a dictionary has, and 7 after all codes
+		switch {
+		case i == group-1:
+			return 7
+		case i < group/4:
+			return int64(i % 50 * 2)
+		}
+		return int64(i * 2)
+	})
+	null := make([]bool, 2*group)
+	null[group/2] = true
+	b := column.NewBatch(column.Of("x", append(coded, unique...)), column.Of("null", append(coded, unique...)).WithNulls(null))
+	d := openBytes(t, writeBatches(t, b.Schema(), WriterOptions{RowGroupRows: group, PageBytes: 100_000}, b))
+	for _, c := range []struct {
+		filter Filter
+		rows   []int64
+		barren bool
+	}{
+		{Eq("x", 7), []int64{2*group - 1}, true},
+		{In("x", 7, 9, 11), []int64{2*group - 1}, true},
+		{Eq("null", 7), []int64{2*group - 1}, true},
+		{Or(IsNull("null"), Eq("null", 7)), []int64{group / 2, 2*group - 1}, false},
+		{And(Eq("x", 7), NotNull("null")), []int64{2*group - 1}, true},
+	} {
+		s := scanOf(t, d, Options{Columns: []string{"x"}, Filter: c.filter, RowNumbers: "#", Workers: 1, Ordered: true})
+		r, err := s.Reader(s.SplitByCount(1)[0])
+		require.NoError(t, err)
+		var rows []int64
+		var got column.Batch
+		for err = r.ReadInto(t.Context(), &got); err == nil; err = r.ReadInto(t.Context(), &got) {
+			numbers, err := column.Slice[int64](got.Column("#"))
+			require.NoError(t, err)
+			rows = append(rows, numbers...)
+		}
+		require.ErrorIs(t, err, io.EOF)
+		require.Equal(t, c.rows, rows, "%v", c.filter)
+		require.Equal(t, c.barren, s.barren[0][0].Load(), "%v", c.filter)
+		require.False(t, s.barren[0][1].Load(), "%v", c.filter)
+		var next groupReader
+		next.start(s)
+		require.NoError(t, next.open(0, 0, predicate.Range{From: 0, To: group}))
+		require.Equal(t, c.barren, len(next.ranges) == 0, "%v", c.filter)
+	}
 }

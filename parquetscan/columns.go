@@ -145,6 +145,7 @@ func (s *Scan) addFile(f *dataFile) error {
 	s.nodes = append(s.nodes, nodes)
 	s.leaves = append(s.leaves, leaves)
 	s.requested = append(s.requested, make([]atomic.Bool, len(f.Groups)))
+	s.barren = append(s.barren, make([]atomic.Bool, len(f.Groups)))
 	return nil
 }
 

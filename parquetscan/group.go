@@ -20,10 +20,12 @@ import (
 type groupReader struct {
 	scan    *Scan
 	file    *dataFile // nil means that there is no row group
+	at      int       // of the file in the scan
 	number  int
 	ranges  []predicate.Range // rows to read, in order
 	row     int64
-	rows    int // of a batch
+	barren  int64 // the rows before it pass no filter
+	rows    int   // of a batch
 	columns []columnReader
 	eval    *tester
 	narrow  *tester // of the scan's narrowing; nil means none yet
@@ -66,8 +68,11 @@ func (r *groupReader) reuse(old *groupReader) {
 // open opens the columns of a row group, and sets the rows of a piece of it that may match and the rows of its batches.
 func (r *groupReader) open(at, group int, piece predicate.Range) error {
 	f := r.scan.ds.files[at]
-	r.file, r.number, r.row = f, group, 0
+	r.file, r.at, r.number, r.row, r.barren = f, at, group, 0, 0
 	r.ranges = predicate.AddRange(r.ranges[:0], piece)
+	if r.scan.barren[at][group].Load() {
+		r.ranges = r.ranges[:0]
+	}
 	if r.scan.pred != nil {
 		r.ranges = predicate.IntersectRanges(r.ranges, r.scan.pred.Prune(&f.File, group, f.LeafOf))
 	}
@@ -131,6 +136,11 @@ func (r *groupReader) read(b *column.Batch) error {
 	selected, err := r.choose(b, n)
 	if err != nil {
 		return err
+	}
+	for len(r.ranges) > 0 && r.ranges[0].From < r.barren {
+		if r.ranges[0].From = min(r.barren, r.ranges[0].To); r.ranges[0].From == r.ranges[0].To {
+			r.ranges = r.ranges[1:]
+		}
 	}
 	for i := 0; i < s.outputs && selected > 0; i++ {
 		if slices.Contains(s.chosen, i) {

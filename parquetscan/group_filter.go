@@ -78,13 +78,28 @@ func (r *groupReader) filterPage(e *tester, i int, columns []int, n int, all boo
 	}
 	sel := r.sel[:(n+7)/8]
 	err = e.testPage(i, &v, n, sel, all)
-	if err == nil && r.isLast(e, at) {
+	switch {
+	case err != nil:
+	case v.Kind == chunk.Codes && e.isBarren(i):
+		err = r.passBarren(e, &v)
+	case r.isLast(e, at):
 		err = v.Pass()
 	}
 	if err != nil {
 		return 0, false, r.locate(at, err)
 	}
 	return predicate.CountBits(sel), true, nil
+}
+
+// passBarren passes the rows of a view without an entry that a predicate selects, and the rows after them with codes of
+// the same dictionary. If the whole row group has such codes, no Reader opens it again.
+func (r *groupReader) passBarren(e *tester, v *chunk.View) error {
+	rows, all, err := v.Barren()
+	r.barren = max(r.barren, r.row+rows)
+	if all && e == r.eval {
+		r.scan.barren[r.at][r.number].Store(true)
+	}
+	return err
 }
 
 // isLast reports whether nothing after a predicate needs a column.

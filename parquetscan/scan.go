@@ -27,9 +27,11 @@ type Scan struct {
 	leaves  [][]*footer.Leaf // by file
 	// The row groups whose bytes were requested before they were opened, by file.
 	requested [][]atomic.Bool
-	byName    map[string]int
-	piece     int64 // the least compressed bytes of a piece of a row group
-	first     []int // the columns that are read before rows are selected; nil means all
+	// The row groups whose dictionaries have no entry that passes the filter, by file.
+	barren [][]atomic.Bool
+	byName map[string]int
+	piece  int64 // the least compressed bytes of a piece of a row group
+	first  []int // the columns that are read before rows are selected; nil means all
 	narrowed
 }
 

@@ -23,6 +23,7 @@ type chunk struct {
 	rows   int64         // not yet read, by the row group's metadata
 	limit  int           // bytes of a page, or of a Column
 	text   bool          // strings are read as text even if they are coded
+	plain  bool          // a page so far had values that are no codes
 	dim    *atomic.Int64 // of vectors: Shared.Dim
 	values decode.Decoder
 
@@ -36,7 +37,7 @@ type chunk struct {
 
 // open resets the chunk to another row group.
 func (c *chunk) open(pages *page.Walker, rows int64) {
-	c.pages, c.rows, c.left = pages, rows, 0
+	c.pages, c.rows, c.left, c.plain = pages, rows, 0, false
 	c.values.Open(c.leaf, c.limit)
 }
 
@@ -73,6 +74,7 @@ func (c *chunk) must() error {
 func (c *chunk) startPage(p *page.Page) error {
 	n := int(p.NumValues)
 	data := p.Data
+	c.plain = c.plain || !p.DictionaryCoded()
 	var err error
 	if p.Type == format.DataPageV2 {
 		rep, def := data[:p.RepLength], data[p.RepLength:p.RepLength+p.DefLength]

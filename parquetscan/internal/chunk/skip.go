@@ -59,6 +59,7 @@ func (c *chunk) skipPages(n int64) (int64, error) {
 		if rows < 0 || rows > n-done {
 			return done, nil
 		}
+		c.plain = c.plain || !h.DictionaryCoded()
 		if err := c.pages.Skip(); err != nil {
 			return 0, err
 		}

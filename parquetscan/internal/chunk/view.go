@@ -3,6 +3,9 @@
 package chunk
 
 import (
+	"errors"
+	"io"
+
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/decode"
 	"github.com/vecql/vecql/parquetscan/internal/format"
@@ -95,6 +98,39 @@ func (v *View) Pass() error {
 	v.cursor.row += int64(v.n)
 	return err
 }
+
+// Barren skips the rest of the page, and the pages after it that have codes of the dictionary, by their headers: no
+// entry of the dictionary is selected. It returns the number of rows skipped. all means that every page of the chunk
+// has codes.
+func (v *View) Barren() (rows int64, all bool, err error) {
+	k := v.chunk
+	rows = int64(k.left)
+	for {
+		h, err := k.pages.Peek()
+		if errors.Is(err, io.EOF) {
+			all = !k.plain
+			break
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		n := h.Rows(k.leaf)
+		if (h.Type != format.DataPage && h.Type != format.DataPageV2) || !h.DictionaryCoded() || n < 0 || n > k.rows-rows {
+			break
+		}
+		if err := k.pages.Skip(); err != nil {
+			return 0, false, err
+		}
+		rows += n
+	}
+	k.left = 0
+	k.rows -= rows
+	v.cursor.row += rows
+	return rows, all, nil
+}
+
+// HasNulls reports whether rows of the column may be NULL.
+func (v *View) HasNulls() bool { return v.chunk.leaf.MaxDef > 0 }
 
 // hasCodes reports whether the next n rows of a flat column are codes of the current page, without NULLs, and the
 // dictionary is not larger than the rest of the chunk.
