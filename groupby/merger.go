@@ -221,6 +221,7 @@ func (m *merger) merge(b *block) error {
 // mergeTable merges the groups of another merger, a chunk at a time. Accumulators that are joiners follow at the end.
 func (m *merger) mergeTable(other *merger) error {
 	groups := make([]uint32, other.groups()) // the groups of m by group of other
+	m.t.reserveText(len(other.t.text))
 	for i, n := 1, other.groups(); i < n; {
 		j := min(i+chunkRows, n)
 		other.t.view(&m.view, i, j, m.texts)

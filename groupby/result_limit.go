@@ -4,6 +4,8 @@ package groupby
 
 import (
 	"errors"
+	"math"
+	"slices"
 
 	"github.com/vecql/vecql/column"
 )
@@ -34,18 +36,73 @@ func (e *emitter) rows() int {
 
 // appendLimited appends groups [i, j) with their aggregates, except those that cannot be part of the result.
 func (e *emitter) appendLimited(m *merger, values []column.Column, i, j int) error {
-	if e.bound == nil {
+	var ids []uint32
+	if e.bound != nil {
+		ids = e.better(m, values, i, j)
+	} else if ids = e.foremost(m, values, i, j); ids == nil {
 		if err := e.append(m, values, i, i, j); err != nil {
 			return err
 		}
 		return e.prune()
 	}
-	for _, id := range e.better(m, values, i, j) {
+	for _, id := range ids {
 		if err := e.append(m, values, i, int(id), int(id)+1); err != nil {
 			return err
 		}
 	}
 	return e.prune()
+}
+
+// foremost returns the groups of [i, j) that can be among the first ones by an aggregate or the numbers of rows that
+// comes first in the order. It returns nil if these may be all groups, or most of them.
+func (e *emitter) foremost(m *merger, values []column.Column, i, j int) []uint32 {
+	limit := e.plan.Limit
+	if limit == 0 || j-i < e.plan.prune || (j-i)/4 < limit {
+		return nil
+	}
+	key, ok := e.firstKey(values, e.numbersOf(m, i, j))
+	if !ok {
+		return nil
+	}
+	words := key.words()
+	if words == nil {
+		return nil
+	}
+	last := uint64(math.MaxUint64)      // of the first ones so far
+	first := make([]uint64, 0, 4*limit) // the words of them, and of others
+	for k, w := range words {
+		if w >= last || key.col.Null(k) {
+			continue
+		}
+		if first = append(first, w); len(first) == cap(first) {
+			slices.Sort(first)
+			first = first[:limit]
+			last = first[limit-1]
+		}
+	}
+	if len(first) < limit {
+		return nil // others are NULL
+	}
+	slices.Sort(first)
+	last = first[limit-1]
+	var ids []uint32
+	for k, w := range words {
+		if w <= last && !key.col.Null(k) {
+			ids = append(ids, uint32(i+k))
+		}
+	}
+	if len(ids) > (j-i)/4 {
+		return nil
+	}
+	return ids
+}
+
+// numbersOf returns the numbers of the first rows of groups [i, j), if these order the groups.
+func (e *emitter) numbersOf(m *merger, i, j int) []int64 {
+	if e.plan.Order.by != byAppearance {
+		return nil
+	}
+	return m.numbers[i:j]
 }
 
 // firstKey returns the most significant column of the order if it is an aggregate or the numbers of rows.
@@ -71,11 +128,7 @@ func (e *emitter) better(m *merger, values []column.Column, i, j int) (ids []uin
 		}
 		return ids
 	}
-	var numbers []int64
-	if e.plan.Order.by == byAppearance {
-		numbers = m.numbers[i:j]
-	}
-	key, _ := e.firstKey(values, numbers)
+	key, _ := e.firstKey(values, e.numbersOf(m, i, j))
 	for k, w := range key.words() {
 		if id := uint32(i + k); w <= b.word && !key.col.Null(k) &&
 			(w < b.word || b.compareKey(&m.t.keyRows, id) <= 0) {

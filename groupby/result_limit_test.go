@@ -81,3 +81,52 @@ func TestLimitOfNulls(t *testing.T) {
 		equalResults(t, c, want.Slice(0, limit), got, false)
 	}
 }
+
+// TestForemost orders one table of many groups by an aggregate: only groups that can be among the first ones are
+// copied, unless too many have the value of the last one.
+func TestForemost(t *testing.T) {
+	const groups, limit = 10_000, 7
+	texts, values, same, null := make([]string, groups), make([]int64, groups), make([]int64, groups), make([]bool, groups)
+	for i := range texts {
+		texts[i], values[i], null[i] = fmt.Sprint("group number ", i*7919%groups), int64(i*7907%groups/3), i%5 == 0
+	}
+	b := batchOf(0, cols(vals(texts)), cols(vals(values), vals(same), vals(values)))
+	b.Columns[3] = b.Columns[3].WithNulls(null)
+	for _, x := range []struct {
+		order Order
+		few   bool
+	}{
+		{Descending("sum(v0)"), true},
+		{Ascending("sum(v0)"), true},
+		{Descending("sum(v1)"), false},
+		{Ascending("sum(v2)"), true},
+		{Descending("sum(v2)"), true},
+		{FirstAppearance, true},
+		{ByKeys, false},
+	} {
+		c := Config{Keys: By("k0"), Aggregates: []Aggregate{Sum("v0"), Sum("v1"), Sum("v2")}, Order: x.order, Workers: 1, Limit: limit}
+		g, err := c.New()
+		require.NoError(t, err)
+		require.NoError(t, g.Add(t.Context(), b))
+		s, err := g.end()
+		require.NoError(t, err)
+		e, copied := &emitter{plan: s.plan}, 0
+		require.NoError(t, s.mergeAll(t.Context(), func() func(*merger) error {
+			return func(m *merger) error {
+				values, err := e.results(m, 1, m.groups())
+				if err == nil {
+					copied = len(e.foremost(m, values, 1, m.groups()))
+					err = e.emit(m)
+				}
+				return err
+			}
+		}))
+		require.Equal(t, x.few, copied >= limit && copied < 4*limit, "%v: %d", x.order, copied)
+		got, err := e.batch()
+		require.NoError(t, err)
+		c.Limit = 0
+		want, err := c.Aggregate(t.Context(), b)
+		require.NoError(t, err)
+		equalResults(t, c, want.Slice(0, limit), got, false)
+	}
+}
