@@ -17,6 +17,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -43,6 +44,7 @@ func run(ctx context.Context, args []string) error {
 	dir, name := f.String("dir", "", "folder of the data"), f.String("query", "", "name of the query")
 	threads, warm := f.Int("threads", 2, "number of threads"), f.Int("warm", 3, "runs after the first one")
 	file := f.String("answers", "", "file of answers to add this one to")
+	profile := f.String("cpuprofile", "", "file of a profile of the warm runs")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -60,6 +62,13 @@ func run(ctx context.Context, args []string) error {
 		if i == 0 {
 			cache = "cold"
 		}
+		if i == 1 && *profile != "" {
+			stop, err := profiled(*profile)
+			if err != nil {
+				return err
+			}
+			defer stop()
+		}
 		start := time.Now()
 		b, err := q.Run(ctx, *dir, n, *threads)
 		taken := time.Since(start)
@@ -75,6 +84,18 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	return nil
+}
+
+// profiled starts a profile. The caller calls stop at the end.
+func profiled(path string) (stop func(), err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close() // a profile that is cut short cannot be read
+	}, pprof.StartCPUProfile(f)
 }
 
 // statements prints the queries for peers.py.
