@@ -18,9 +18,9 @@
 // divided, so that one bad row fails alone.
 //
 // A limit for each node, and for each shard of ScyllaDB, adapts by additive increase and multiplicative decrease: it
-// grows while latencies stay near their minimum, and shrinks on higher latencies, OVERLOADED, timeouts and UNAVAILABLE.
-// Of several replicas a row goes to the one with the shortest wait. Options.MaxInFlight and MaxBytes bound all
-// requests, RowsPerSecond and BytesPerSecond their rate.
+// grows while latencies stay near their minimum, and shrinks on higher latencies, to 16 at least, and on OVERLOADED,
+// timeouts and UNAVAILABLE. Of several replicas a row goes to the one with the shortest wait. Options.MaxInFlight and
+// MaxBytes bound all requests, RowsPerSecond and BytesPerSecond their rate.
 //
 // # Order
 //

@@ -13,6 +13,9 @@ const (
 	minSamples   = 16              // between two decreases for latency
 	latencyRatio = 3               // latencies above latencyRatio times the base, plus latencySlack, decrease the limit
 	latencySlack = 2 * time.Millisecond
+	// leastLimit is the least limit that latencies alone lead to. A node that is busy with fewer requests spends a quarter
+	// more on each row, for the changes between its threads, than one that always has a next request.
+	leastLimit = firstLimit
 )
 
 // A limiter adapts the limit of one target. The latency is a moving average. The base is the least latency of the last
@@ -45,7 +48,7 @@ func (l *limiter) succeed(began, now time.Time, full bool) {
 	slow := l.latency > latencyRatio*l.base()+float64(latencySlack)
 	switch {
 	case slow && l.samples >= minSamples && began.After(l.cut):
-		l.decrease(now, .7)
+		l.decrease(now, max(.7*l.limit, min(l.limit, leastLimit)))
 	case !full || began.Before(l.cut):
 	case l.limit < l.threshold:
 		l.limit = min(l.limit+1, l.most)
@@ -60,24 +63,25 @@ func (l *limiter) fail(began, now time.Time) {
 		l.latency += (took - l.latency) / minSamples
 	}
 	if began.After(l.cut) {
-		l.decrease(now, .5)
+		l.decrease(now, .5*l.limit)
 	}
 }
 
-func (l *limiter) decrease(now time.Time, factor float64) {
-	l.limit = max(1, l.limit*factor)
+func (l *limiter) decrease(now time.Time, limit float64) {
+	l.limit = max(1, limit)
 	l.threshold, l.cut, l.samples = l.limit, now, 0
 }
 
 // measure records the latency of a request for the base, and begins a new epoch if it is time for one. The limit is
-// then a quarter for a short while, since the base would rise without end if it were only measured under load.
+// then a quarter, at least leastLimit, for a short while, since the base would rise without end if it were only
+// measured under load.
 func (l *limiter) measure(began, now time.Time) {
 	if l.epoch.IsZero() {
 		l.epoch = began
 	}
 	if now.Sub(l.epoch) >= baseEpoch {
 		l.least[1], l.least[0], l.epoch = l.least[0], 0, now
-		l.threshold, l.limit, l.cut = l.limit, max(1, l.limit/probeShare), now
+		l.threshold, l.limit, l.cut = l.limit, max(l.limit/probeShare, min(l.limit, leastLimit)), now
 	}
 	if took := float64(now.Sub(began)); !began.Before(l.epoch) && (l.least[0] == 0 || took < l.least[0]) {
 		l.least[0] = took

@@ -179,9 +179,9 @@ func TestBucketWithoutARateCountsNothing(t *testing.T) {
 // TestLatencyAtTheBoundKeepsTheLimit: three times the base, and 2 ms.
 func TestLatencyAtTheBoundKeepsTheLimit(t *testing.T) {
 	now := time.Unix(1000, 0)
-	for took, want := range map[time.Duration]float64{5 * time.Millisecond: 10, 5*time.Millisecond + 1000: 7} {
+	for took, want := range map[time.Duration]float64{5 * time.Millisecond: 50, 5*time.Millisecond + 1000: 35} {
 		l := limiter{
-			limit: 10, most: 10, threshold: 10, latency: float64(took), least: [2]float64{float64(time.Millisecond), 0},
+			limit: 50, most: 50, threshold: 50, latency: float64(took), least: [2]float64{float64(time.Millisecond), 0},
 			epoch: now.Add(-time.Second), samples: minSamples,
 		}
 		l.succeed(now.Add(-took), now, false)
