@@ -43,7 +43,7 @@ func UpdateWhere[T any](table string, key ...string) string {
 	checkTableName(table)
 	var set, where []string
 	for _, column := range key {
-		where = append(where, quoteName(column)+" = ?")
+		where = append(where, cqltext.Identifier(column)+" = ?")
 	}
 	for _, name := range columnNames[T]() {
 		if assignment := name + " = ?"; !slices.Contains(where, assignment) {
@@ -89,33 +89,7 @@ func columnNames[T any]() []string {
 	}
 	names := make([]string, len(fields))
 	for i, f := range fields {
-		names[i] = quoteName(f.Column())
+		names[i] = cqltext.Identifier(f.Column())
 	}
 	return names
 }
-
-// quoteName returns the name of a column, quoted unless it is in lower case and not reserved.
-func quoteName(name string) string {
-	for i, r := range name {
-		if r != '_' && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') || i == 0 && r == '_' {
-			return cqltext.QuoteIdentifier(name)
-		}
-	}
-	if name == "" || reservedWords[name] {
-		return cqltext.QuoteIdentifier(name)
-	}
-	return name
-}
-
-// reservedWords are the words that are names only in quotes (CQL grammar, Appendix A).
-var reservedWords = func() map[string]bool {
-	words := map[string]bool{}
-	for _, w := range strings.Fields(`add allow alter and any apply asc authorize batch begin by columnfamily create default delete desc
-		describe drop entries execute from full grant if in index inet infinity insert into is keyspace limit materialized mbean mbeans
-		modify nan norecursive not null of on one or order password per permission permissions primary quorum rename replace revoke schema
-		scylla_timeuuid_list_index scylla_counter_shard_list select set table three to token truncate ttl two unlogged unset update use
-		using view where with writetime`) {
-		words[w] = true
-	}
-	return words
-}()
