@@ -69,11 +69,11 @@ func (b *builder) ints(t *term) lane[int64] {
 		return b.length(t)
 	case "greatest", "least":
 		return extreme(b, t, b.ints, lessThan[int64])
-	case "extract", "date_trunc":
+	case "extract", "date_trunc", "time_bucket":
 		return b.timeInts(t)
 	case "epoch_ms":
 		return b.ints(t.args[0])
-	case opCast:
+	case opCast, opTryCast:
 		return b.castInts(t)
 	case "element":
 		if t.typ.Kind == column.Int32 {
@@ -131,7 +131,7 @@ func (b *builder) uints(t *term) lane[uint64] {
 		return choice(b, t, b.uints)
 	case "greatest", "least":
 		return extreme(b, t, b.uints, lessThan[uint64])
-	case opCast:
+	case opCast, opTryCast:
 		return b.castUints(t)
 	}
 	if isScalar(t.op) { // of roundings
@@ -160,7 +160,7 @@ func (b *builder) floats(t *term) lane[float64] {
 		return choice(b, t, b.floats)
 	case "greatest", "least":
 		return extreme(b, t, b.floats, lessFloat)
-	case opCast:
+	case opCast, opTryCast:
 		return b.castFloats(t)
 	case "dot", "cosine", "l2", "norm":
 		return b.vectorFloats(t)
@@ -221,7 +221,7 @@ func (b *builder) texts(t *term) lane[string] {
 		return choice(b, t, b.texts)
 	case "greatest", "least":
 		return extreme(b, t, b.texts, lessThan[string])
-	case opCast:
+	case opCast, opTryCast:
 		return b.castTexts(t)
 	}
 	if isScalar(t.op) {
@@ -251,7 +251,7 @@ func (b *builder) makeBools(t *term) lane[bool] {
 		return newConst(b.block, v, t.value == nil)
 	case opCase, "coalesce":
 		return choice(b, t, b.bools)
-	case opCast:
+	case opCast, opTryCast:
 		return b.castBools(t)
 	}
 	return &predicateLane{b: b.block, yes: b.filter(t, false), no: b.filter(t, true), out: room[bool](b.block)}

@@ -165,7 +165,7 @@ func (c *checker) operation(t *term) error {
 		return c.branches(t)
 	case "coalesce":
 		return c.unify(t, t.args)
-	case opCast:
+	case opCast, opTryCast:
 		return c.cast(t)
 	case "dot", "cosine", "l2", "norm", "element", "slice":
 		return c.vector(t)
@@ -173,6 +173,12 @@ func (c *checker) operation(t *term) error {
 		return c.timePart(t)
 	case "epoch_ms":
 		return c.epoch(t)
+	case "strftime":
+		return c.strftime(t)
+	case "time_bucket":
+		return c.bucket(t)
+	case "typeof":
+		return c.typeOf(t)
 	case "greatest", "least":
 		return c.extremes(t)
 	}

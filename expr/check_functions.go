@@ -5,7 +5,6 @@ package expr
 import (
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vecql/vecql/column"
@@ -39,6 +38,10 @@ func (c *checker) arithmetic(t *term) error {
 		t.set(a.typ)
 		return nil
 	}
+	if done, err := c.days(t, a, b); done || err != nil {
+		return err
+	}
+	a, b = t.args[0], t.args[1]
 	for _, x := range []*term{a, b} {
 		if !x.untyped() && !x.class.isNumber() {
 			return fault(t.e, "%s requires numbers: %s", t.op, x.describe())
@@ -119,9 +122,9 @@ func (c *checker) text(t *term) error {
 		t.set(typeString)
 	}
 	texts := t.args
-	if t.op == "substring" {
-		texts = t.args[:1]
-		for _, a := range t.args[1:] {
+	if n := map[string]int{"substring": 1, "regexp_extract": 2}[t.op]; n > 0 {
+		texts = t.args[:n]
+		for _, a := range t.args[n:] {
 			if a.untyped() {
 				if err := c.settle(a, typeInt64); err != nil {
 					return err
@@ -144,26 +147,52 @@ func (c *checker) text(t *term) error {
 
 // patterns checks that patterns are literals, and regular expressions valid.
 func (c *checker) patterns(t *term) error {
-	if !slices.Contains([]string{opLike, opILike, opRegexp, "regexp_replace"}, t.op) {
+	if !slices.Contains([]string{opLike, opILike, opRegexp, "regexp_replace", "regexp_extract"}, t.op) {
 		return nil
 	}
 	for _, a := range t.args[1:] {
-		if _, ok := a.value.(string); !ok {
+		if _, ok := a.value.(string); !ok && a.typ != typeInt64 {
 			return fault(t.e, "the pattern of %s must be a text literal, not %s", t.op, a.e)
 		}
 	}
-	if t.op == opRegexp || t.op == "regexp_replace" {
-		if _, err := regexp.Compile(t.args[1].value.(string)); err != nil {
-			return fault(t.args[1].e, "%w", err)
+	if t.op == opLike || t.op == opILike {
+		return nil
+	}
+	re, err := regexp.Compile(t.args[1].value.(string))
+	if err != nil {
+		return fault(t.args[1].e, "%w", err)
+	}
+	if t.op == "regexp_extract" && len(t.args) == 3 {
+		if group, ok := t.args[2].value.(int64); !ok || group < 0 || group > int64(re.NumSubexp()) {
+			return fault(t.args[2].e, "want the number of a group of the pattern, 0 to %d", re.NumSubexp())
 		}
 	}
 	return nil
 }
 
+// typeOf replaces typeof by the literal of its result.
+func (c *checker) typeOf(t *term) error {
+	a := t.args[0]
+	name := `"NULL"`
+	if !a.untyped() || a.value != nil {
+		if a.untyped() {
+			if err := c.settleAlone(a); err != nil {
+				return err
+			}
+		}
+		name = sqlName(a.typ)
+	}
+	t.op, t.args, t.value = opLiteral, nil, name
+	return nil
+}
+
 // units are the units of date_trunc, from the smallest, and parts the further ones of extract.
 var (
-	units = []string{"millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year"}
-	parts = []string{"epoch", "dow", "doy"}
+	units = []string{
+		"microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade",
+		"century", "millennium",
+	}
+	parts = []string{"epoch", "dow", "isodow", "doy", "isoyear"}
 )
 
 // timePart checks date_trunc and extract: a unit, a time, and perhaps a zone.
@@ -173,18 +202,13 @@ func (c *checker) timePart(t *term) error {
 		all = slices.Concat(units, parts)
 	}
 	unit, ok := t.args[0].value.(string)
-	if unit = strings.ToLower(unit); !ok || !slices.Contains(all, unit) {
+	if unit = unitName(unit); !ok || !slices.Contains(all, unit) {
 		return fault(t.args[0].e, "the first argument of %s is one of %q", t.op, all)
 	}
 	t.args[0].value = unit
 	at := t.args[1]
-	if _, ok := at.value.(moment); ok && at.untyped() {
-		if err := c.settleAlone(at); err != nil {
-			return err
-		}
-	}
-	if at.class != classDate && at.class != classTimestamp {
-		return fault(t.e, "%s requires a date or a timestamp: %s", t.op, at.describe())
+	if err := c.settleTime(t, at); err != nil {
+		return err
 	}
 	if len(t.args) == 3 {
 		zone, ok := t.args[2].value.(string)

@@ -55,6 +55,7 @@ const (
 	opNeg     = "neg"
 	opCase    = "case" // condition, value, condition, value, ..., and the value of else, always
 	opCast    = "cast"
+	opTryCast = "try_cast" // NULL where a cast fails
 
 	opCount         = "count"
 	opCountDistinct = "count distinct"

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/bitmap"
 )
 
 // Lanes: the values of an expression for the rows of a block.
@@ -187,6 +188,9 @@ type mapLane[S, T any] struct {
 }
 
 func newMap[S, T any](t *term, b *block, arg lane[S], f func(S) (T, error)) lane[T] {
+	if t.op == opTryCast {
+		return &tryLane[S, T]{b: b, arg: arg, f: f, out: room[T](b)}
+	}
 	return &mapLane[S, T]{t: t, b: b, arg: arg, f: f, out: room[T](b)}
 }
 
@@ -201,6 +205,34 @@ func (l *mapLane[S, T]) eval(rows []int32) (vec[T], error) {
 		}
 	}
 	return vec[T]{l.out[:l.b.n], v.valid}, nil
+}
+
+// A tryLane applies a function to each value that is not NULL. An error makes NULL.
+type tryLane[S, T any] struct {
+	b     *block
+	arg   lane[S]
+	f     func(S) (T, error)
+	out   []T
+	valid [blockRows / 8]byte
+	rows  [blockRows]int32
+}
+
+func (l *tryLane[S, T]) eval(rows []int32) (vec[T], error) {
+	v, err := l.arg.eval(rows)
+	if err != nil {
+		return vec[T]{}, err
+	}
+	valid := l.valid[:(l.b.n+7)/8]
+	bitmap.Fill(valid, 0, l.b.n)
+	if v.valid != nil {
+		copy(valid, v.valid)
+	}
+	for _, r := range validRows(v.valid, rows, l.rows[:]) {
+		if l.out[r], err = l.f(v.values[r]); err != nil {
+			valid[r>>3] &^= 1 << (r & 7)
+		}
+	}
+	return vec[T]{l.out[:l.b.n], valid}, nil
 }
 
 // A zipLane applies a function to two values if none is NULL.

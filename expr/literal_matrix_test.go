@@ -76,7 +76,11 @@ var operationsOfLiterals = []string{
 	"replace($1, $2, $3)", "lpad($1, $2, $3)", "rpad($1, $2, $3)", "split_part($1, $2, $3)", "strpos($1, $2)",
 	"ascii($1)", "chr($1)", "sqrt($1)", "exp($1)", "ln($1)", "log10($1)", "log2($1)", "pow($1, $2)", "abs($1)",
 	"ceil($1)", "floor($1)", "trunc($1)", "round($1)", "round($1, $2)", "greatest($1, $2)", "greatest($1, null, $2)",
-	"least($1, $2, $3)", "$1 is distinct from $2", "nullif($1, $2)", "case $1 when $2 then 1 else 2 end",
+	"least($1, $2, $3)", "regexp_extract($1, '[a-c]+')", "regexp_extract($1, '(b)', 1)", "typeof($1)", "strftime($1, '%Y %H %f')",
+	"time_bucket(interval '2 days', $1)", "time_bucket(interval 5 months, $1)", "time_bucket(interval '90 minutes', $1)",
+	"try_cast($1 as int8)", "try_cast($1 as date)", "try_cast($1 as float64)", "try_cast($1 as bool)", "try_cast($1 as timestamp(us))",
+	"$1 ~ '^a'", "$1 !~ 'b'", "$1 similar to 'a.*'", "$1 glob 'a*'", "regexp_matches($1, 'A', 'i')", "concat_ws('-', $1, $2)",
+	"date_diff('day', $1, $2)", "date_diff('month', $1, $2)", "last_day($1)", "$1 is distinct from $2", "nullif($1, $2)", "case $1 when $2 then 1 else 2 end",
 }
 
 func TestLiteralsHaveTheValuesOfTheirColumns(t *testing.T) {

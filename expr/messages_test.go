@@ -76,7 +76,7 @@ func TestCompileErrorsDescribeOperands(t *testing.T) {
 		"regexp_replace(s, '(', '')":     "missing closing )",
 		"regexp_replace(s, s, '')":       "the pattern of regexp_replace must be a text literal, not s",
 		"date_trunc('epoch', day)":       "the first argument of date_trunc is one of",
-		"extract('decade', day)":         "the first argument of extract is one of",
+		"extract('fortnight', day)":      "the first argument of extract is one of",
 		"extract('hour', day, 'Asia/X')": "a zone applies to timestamps in UTC: day is date",
 		"element(v, 3)":                  "",
 		"element(v, 0)":                  "",

@@ -209,6 +209,10 @@ func (p *parser) comparison() Expr {
 	switch {
 	case p.sign("!="):
 		return p.make(at, opNe, e, p.sum())
+	case p.sign("~"):
+		return p.make(at, opRegexp, e, p.sum())
+	case p.sign("!~"):
+		return p.invert(true, p.make(at, opRegexp, e, p.sum()))
 	case p.keyword("is"):
 		return p.test(at, e)
 	}
@@ -232,6 +236,11 @@ func (p *parser) comparison() Expr {
 		e = p.make(at, opILike, e, p.pattern())
 	case p.keyword(opRegexp):
 		e = p.make(at, opRegexp, e, p.sum())
+	case p.wordBefore("similar", func() bool { return p.Token == lex.Word && strings.EqualFold(p.Word, "to") }):
+		p.next()
+		e = p.make(at, opRegexp, e, p.rewritten(anchored))
+	case p.wordBefore("glob", func() bool { return p.Token == lex.Text }):
+		e = p.make(at, opRegexp, e, p.rewritten(globbed))
 	case inverted:
 		p.fail("in, between, like, ilike or regexp")
 	}

@@ -4,6 +4,7 @@ package expr
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -38,16 +39,37 @@ var forms = map[string]form{
 	}},
 	"if": {arity{3, 3}, func(p *parser, at int, args []Expr) Expr { return p.make(at, opCase, args...) }},
 
+	"count_if": {arity{1, 1}, func(p *parser, at int, args []Expr) Expr {
+		return p.make(at, opCount, p.make(at, opCase, args[0], p.literal(at, 1), Lit(nil)))
+	}},
+	"concat_ws": {arity{2, math.MaxInt}, joined},
+
+	"regexp_matches": matches(func(s string) string { return s }), "regexp_full_match": matches(anchored),
+
 	"year": partOf("year"), "quarter": partOf("quarter"), "month": partOf("month"), "week": partOf("week"),
-	"day": partOf("day"), "dayofmonth": partOf("day"), "dayofweek": partOf("dow"), "dayofyear": partOf("doy"),
-	"hour": partOf("hour"), "minute": partOf("minute"), "second": partOf("second"),
+	"weekofyear": partOf("week"), "day": partOf("day"), "dayofmonth": partOf("day"), "dayofweek": partOf("dow"),
+	"weekday": partOf("dow"), "isodow": partOf("isodow"), "dayofyear": partOf("doy"), "hour": partOf("hour"),
+	"minute": partOf("minute"), "second": partOf("second"), "millisecond": partOf("millisecond"),
+	"microsecond": partOf("microsecond"), "decade": partOf("decade"), "century": partOf("century"),
+	"millennium": partOf("millennium"), "isoyear": partOf("isoyear"), "epoch": partOf("epoch"),
+	"dayname": named("%A"), "monthname": named("%B"), "last_day": {arity{1, 1}, lastDay},
+	"date_diff": {arity{3, 3}, difference}, "datediff": {arity{3, 3}, difference},
+	"date_add": {arity{2, 2}, func(p *parser, at int, args []Expr) Expr { return p.make(at, opAdd, args...) }},
+	"now":      present(now), "current_timestamp": present(now), "today": present(today), "current_date": present(today),
 }
 
-// partOf is the form of extract with a part.
-func partOf(part string) form {
-	return form{arity{1, 1}, func(p *parser, at int, args []Expr) Expr {
-		return p.make(at, "extract", p.literal(at, part), args[0])
-	}}
+// joined is the form of concat_ws: the arguments that are not NULL, with the first one between them.
+func joined(p *parser, at int, args []Expr) Expr {
+	separator := args[0]
+	texts := make([]Expr, len(args)-1)
+	for i, a := range args[1:] {
+		text := p.make(at, opCast, a)
+		text.n.typ = typeString
+		texts[i] = p.make(at, "coalesce", p.make(at, "concat", separator, text), p.literal(at, ""))
+	}
+	from := p.make(at, opAdd, p.make(at, "length", separator), p.literal(at, 1))
+	all := p.make(at, "substring", p.make(at, "concat", texts...), from)
+	return p.make(at, opCase, p.make(at, opIsNull, separator), Lit(nil), all)
 }
 
 // casts parses types behind an expression: a::bigint is cast(a as bigint).

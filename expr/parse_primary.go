@@ -5,6 +5,7 @@ package expr
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,7 +108,12 @@ func (p *parser) wordly(at int, word string) Expr {
 		p.next()
 		return p.literal(at, value)
 	case p.sign("("):
+		if lower == opTryCast {
+			return p.castArguments(at, lower)
+		}
 		return p.function(at, word, lower)
+	case lower == "current_date", lower == "current_timestamp":
+		return forms[lower].make(p, at, nil)
 	}
 	return p.column(at, word)
 }
@@ -138,8 +144,12 @@ func (p *parser) function(at int, word, name string) Expr {
 	var args []Expr
 	switch {
 	case name == opCount && p.sign("*"):
-	case name == opCount && p.wordBefore("distinct", func() bool { return !p.is(lex.Sign, ")") }):
-		name, args = opCountDistinct, p.arguments()
+	case isAggregate(name) && p.wordBefore("distinct", func() bool { return !p.is(lex.Sign, ")") }):
+		distinct, ok := distincts[name]
+		if !ok {
+			p.fail("an argument: " + name + " takes no distinct")
+		}
+		name, args = distinct, p.arguments()
 	case name == "extract" && p.Token == lex.Word:
 		args = p.extractArguments()
 	case !p.is(lex.Sign, ")"):
@@ -149,10 +159,35 @@ func (p *parser) function(at int, word, name string) Expr {
 		p.failAt(at, fmt.Sprintf("%s with %v", name, arity), arguments(len(args)))
 	}
 	p.expect(lex.Sign, ")", ", or )")
-	if isForm && p.err == nil {
+	switch {
+	case isForm && p.err == nil:
 		return form.make(p, at, args)
+	case isAggregate(name) && p.wordBefore("filter", func() bool { return p.is(lex.Sign, "(") }):
+		args = p.filtered(at, args)
 	}
 	return p.make(at, name, args...)
+}
+
+// filtered parses the condition of filter (where condition), and returns arguments that are NULL in other rows. An
+// aggregate leaves out NULL.
+func (p *parser) filtered(at int, args []Expr) []Expr {
+	p.next()
+	if p.Token != lex.Word || !strings.EqualFold(p.Word, "where") {
+		p.fail("where")
+	}
+	p.next()
+	condition := p.or()
+	p.expect(lex.Sign, ")", "an operator or )")
+	if len(args) == 0 { // count(*)
+		args = []Expr{p.literal(at, 1)}
+	}
+	kept := slices.Clone(args)
+	for i, a := range args {
+		if i == 0 || a.n.op != opLiteral {
+			kept[i] = p.make(at, opCase, condition, a, Lit(nil))
+		}
+	}
+	return kept
 }
 
 // wordBefore consumes a word if what follows holds. Otherwise the word stays the token.
@@ -258,11 +293,16 @@ func (p *parser) parseCase(at int) Expr {
 
 func (p *parser) parseCast(at int) Expr {
 	p.expect(lex.Sign, "(", "(")
+	return p.castArguments(at, opCast)
+}
+
+// castArguments parses what follows the parenthesis of cast or try_cast.
+func (p *parser) castArguments(at int, op string) Expr {
 	e := p.or()
 	p.expect(lex.Keyword, "as", "as")
 	typ := p.castType()
 	p.expect(lex.Sign, ")", ")")
-	e = p.make(at, opCast, e)
+	e = p.make(at, op, e)
 	e.n.typ = typ
 	return e
 }

@@ -71,8 +71,8 @@ func (e Expr) print(b *strings.Builder, level int) {
 		n.args[0].print(b, level)
 	case opCase:
 		n.printCase(b)
-	case opCast:
-		b.WriteString("cast(")
+	case opCast, opTryCast:
+		b.WriteString(n.op + "(")
 		n.args[0].print(b, levelOr)
 		fmt.Fprintf(b, " as %s)", typeText(n.typ))
 	default:
@@ -126,12 +126,13 @@ func (n *node) printTest(b *strings.Builder) {
 
 // printCall writes a binary operator or a function.
 func (n *node) printCall(b *strings.Builder, own int) {
+	of, isDistinct := strings.CutSuffix(n.op, " distinct")
 	switch {
 	case n.op == opCount && len(n.args) == 0:
 		b.WriteString("count(*)")
 		return
-	case n.op == opCountDistinct:
-		b.WriteString("count(distinct ")
+	case isDistinct:
+		b.WriteString(of + "(distinct ")
 		n.list(b, "", n.args, levelOr)
 		b.WriteByte(')')
 		return

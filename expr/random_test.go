@@ -281,7 +281,11 @@ func (g *generator) number(depth int) Expr {
 			Call("pow", g.number(depth-1), x()), Call("round", g.number(depth-1), pick[any](g, 0, 1, -1, 17, Col("i8"), int64(math.MaxInt64))),
 			Call(pick(g, "greatest", "least"), g.number(depth-1), x(), g.number(0)))
 	case 13:
-		return pick(g, Call("strpos", g.text(depth-1), g.text(0)), Call("ascii", g.text(depth-1)))
+		days := g.time(depth-1, column.Type{Kind: column.Date})
+		tried := call(opTryCast, g.text(depth-1))
+		tried.n.typ = column.Type{Kind: pick(g, castKinds[1:11]...)}
+		return pick(g, Call("strpos", g.text(depth-1), g.text(0)), Call("ascii", g.text(depth-1)), days.Sub(Col("day")), tried,
+			days.Sub(Lit("2026-02-28")))
 	case 0, 1, 2:
 		return pick(g, Expr.Add, Expr.Sub, Expr.Mul, Expr.Div, Expr.Mod)(g.number(depth-1), x())
 	case 3:
@@ -327,7 +331,9 @@ func (g *generator) text(depth int) Expr {
 	case 2:
 		return s().Substring(pick[any](g, 1, 2, 0, -1, 3, Col("i8"), int64(math.MinInt64)), pick[any](g, 1, 2, 0, -1, 100, Col("i32"), int64(math.MaxInt64)))
 	case 3:
-		return Concat(s(), s())
+		typ := pick(g, column.Type{Kind: column.Date}, smallTypes["at"], smallTypes["local"])
+		return pick(g, Concat(s(), s()), Call("regexp_extract", s(), pick(g, "[a-c]+", "(.)X(.)", "^.?")),
+			Call("regexp_extract", s(), "(.)(X)?", pick(g, 0, 1, 2)), Call("strftime", g.time(depth-1, typ), g.format()))
 	case 4:
 		return Coalesce(s(), pick(g, words...))
 	case 5:
@@ -338,6 +344,12 @@ func (g *generator) text(depth int) Expr {
 		return s().RegexpReplace("(a+)(.)", "$2-$1")
 	}
 	return s()
+}
+
+// format returns a format of strftime.
+func (g *generator) format() string {
+	return pick(g, "%Y-%m-%d", "%H:%M:%S.%f|%g|%n", "%a %A %b %B %j %-j %U %W %V %G %u %w %p %I %-I", "%% %-d.%-m. %y %-y",
+		"%F %T %-H %-M %-S %z %Z", "x%%")
 }
 
 // time returns an expression of a date or timestamp.
@@ -351,7 +363,7 @@ func (g *generator) time(depth int, t column.Type) Expr {
 		return map[column.Type]Expr{{Kind: column.Date}: Col("day"), smallTypes["at"]: Col("at"), smallTypes["local"]: Col("local")}[t]
 	}
 	x := g.time(depth-1, t)
-	switch g.IntN(5) {
+	switch g.IntN(6) {
 	case 0:
 		return x.DateTrunc(pick(g, units...), pick(g, "", "", "Europe/Berlin", "America/Havana", "America/Sao_Paulo", "Asia/Amman"))
 	case 1:
@@ -362,6 +374,13 @@ func (g *generator) time(depth int, t column.Type) Expr {
 		return pick(g, g.time(depth-1, smallTypes["at"]), g.time(depth-1, smallTypes["local"]), Col("day"), g.text(0)).Cast(t)
 	case 3:
 		return Coalesce(x, "2026-01-01")
+	case 4:
+		d := pick(g, cql.Duration{Months: 1}, cql.Duration{Months: 7}, cql.Duration{Days: 3}, cql.Duration{Days: 1, Nanoseconds: 36e11})
+		if t.Kind == column.Date {
+			d.Nanoseconds = 0
+			x = pick(g, x, x.Add(Col("i8")), x.Sub(pick[any](g, 1, -3, Col("i32"), Col("i64"))), Col("i8").Add(x))
+		}
+		return pick(g, x, Call("time_bucket", d, x))
 	}
 	return x
 }

@@ -324,6 +324,16 @@ func referenceCall(t *term, args []any) (any, error) {
 		return referenceCompare(args[0], args[1]) >= 0, nil
 	case opCast:
 		return referenceCast(t, args[0])
+	case opTryCast:
+		v, err := referenceCast(t, args[0])
+		if err != nil {
+			return nil, nil
+		}
+		return v, nil
+	case "strftime":
+		return referenceFormat(referenceTime(args[0].(*big.Int), t.args[0].typ), args[1].(string)), nil
+	case "time_bucket":
+		return referenceBucket(t, args[1].(*big.Int), args[0].(cql.Duration))
 	case "epoch_ms":
 		return args[0], nil
 	case "date_trunc", "extract":
@@ -596,6 +606,15 @@ func referenceText(t *term, args []any) (any, error) {
 		return strings.HasSuffix(s, text(1)), nil
 	case opRegexp:
 		return regexp.MustCompile(text(1)).MatchString(s), nil
+	case "regexp_extract":
+		group := 0
+		if len(args) == 3 {
+			group = int(args[2].(*big.Int).Int64())
+		}
+		if found := regexp.MustCompile(text(1)).FindStringSubmatch(s); found != nil {
+			return found[group], nil
+		}
+		return "", nil
 	case "regexp_replace":
 		return regexp.MustCompile(text(1)).ReplaceAllString(s, groups.Replace(text(2))), nil
 	}

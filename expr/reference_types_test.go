@@ -48,15 +48,23 @@ func referenceTimePart(t *term, args []any) (any, error) {
 		at = at.In(zone)
 	}
 	if t.op == "extract" {
-		_, week := at.ISOWeek()
+		isoYear, week := at.ISOWeek()
 		return big.NewInt(int64(map[string]int{
-			"millisecond": at.Nanosecond() / 1e6, "second": at.Second(), "minute": at.Minute(), "hour": at.Hour(), "day": at.Day(),
+			"millisecond": at.Second()*1000 + at.Nanosecond()/1e6, "microsecond": at.Second()*1e6 + at.Nanosecond()/1e3,
+			"decade": at.Year() / 10, "century": (at.Year() + 99) / 100, "millennium": (at.Year() + 999) / 1000,
+			"isodow": int(at.Weekday()+6)%7 + 1, "isoyear": isoYear, "second": at.Second(), "minute": at.Minute(), "hour": at.Hour(), "day": at.Day(),
 			"week": week, "month": int(at.Month()), "quarter": (int(at.Month())-1)/3 + 1, "year": at.Year(),
 			"dow": int(at.Weekday()), "doy": at.YearDay(),
 		}[args[0].(string)])), nil
 	}
 	y, m, d := at.Date()
 	switch args[0] {
+	case "millennium":
+		at = firstOfDay(y-y%1000, 1, 1, at.Location())
+	case "century":
+		at = firstOfDay(y-y%100, 1, 1, at.Location())
+	case "decade":
+		at = firstOfDay(y-y%10, 1, 1, at.Location())
 	case "year":
 		at = firstOfDay(y, 1, 1, at.Location())
 	case "quarter":
@@ -74,6 +82,7 @@ func referenceTimePart(t *term, args []any) (any, error) {
 	default:
 		unit := map[string]time.Duration{
 			"hour": time.Hour, "minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond,
+			"microsecond": time.Microsecond,
 		}[args[0].(string)]
 		clock := time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second + time.Duration(at.Nanosecond())
 		at = at.Add(-(clock % unit))
@@ -286,4 +295,73 @@ func referenceCastText(from column.Type, v any) string {
 		return referenceTime(at, from).Format("2006-01-02T15:04:05.999999999")
 	}
 	return at.String()
+}
+
+// referenceFormat formats a time as strftime does, one specifier after the other.
+func referenceFormat(at time.Time, format string) string {
+	isoYear, week := at.ISOWeek()
+	weekday := int(at.Weekday())
+	hour := (at.Hour()+11)%12 + 1
+	yearWeek := func(first int) int { // the first such weekday of the year begins week 1
+		n := 0
+		for d := range at.YearDay() {
+			if int(time.Date(at.Year(), 1, 1+d, 0, 0, 0, 0, time.UTC).Weekday()) == first {
+				n++
+			}
+		}
+		return n
+	}
+	of := map[string]string{
+		"%": "%", "a": at.Weekday().String()[:3], "A": at.Weekday().String(), "b": at.Month().String()[:3], "B": at.Month().String(),
+		"d": fmt.Sprintf("%02d", at.Day()), "-d": fmt.Sprint(at.Day()), "m": fmt.Sprintf("%02d", int(at.Month())),
+		"-m": fmt.Sprint(int(at.Month())), "Y": fmt.Sprintf("%04d", at.Year()), "y": fmt.Sprintf("%02d", at.Year()%100),
+		"H": fmt.Sprintf("%02d", at.Hour()), "-H": fmt.Sprint(at.Hour()), "I": fmt.Sprintf("%02d", hour), "-I": fmt.Sprint(hour),
+		"p": []string{"AM", "PM"}[at.Hour()/12], "M": fmt.Sprintf("%02d", at.Minute()), "-M": fmt.Sprint(at.Minute()),
+		"S": fmt.Sprintf("%02d", at.Second()), "-S": fmt.Sprint(at.Second()), "f": fmt.Sprintf("%06d", at.Nanosecond()/1000),
+		"g": fmt.Sprintf("%03d", at.Nanosecond()/1e6), "n": fmt.Sprintf("%09d", at.Nanosecond()), "j": fmt.Sprintf("%03d", at.YearDay()),
+		"-j": fmt.Sprint(at.YearDay()), "w": fmt.Sprint(weekday), "u": fmt.Sprint((weekday+6)%7 + 1), "V": fmt.Sprintf("%02d", week),
+		"G": fmt.Sprintf("%04d", isoYear), "U": fmt.Sprintf("%02d", yearWeek(0)), "W": fmt.Sprintf("%02d", yearWeek(1)),
+		"-y": fmt.Sprint(at.Year() % 100), "F": at.Format(time.DateOnly), "T": at.Format(time.TimeOnly), "z": "+00", "Z": "UTC",
+	}
+	parts := strings.Split(format, "%")
+	text := parts[0]
+	for i := 1; i < len(parts); i++ {
+		name := parts[i]
+		switch {
+		case name == "": // two percent signs
+			i++
+			text += "%" + parts[i]
+			continue
+		case name[0] == '-':
+			name = name[:2]
+		default:
+			name = name[:1]
+		}
+		text += of[name] + parts[i][len(name):]
+	}
+	return text
+}
+
+// referenceBucket goes from the origin of buckets to the one of a time.
+func referenceBucket(t *term, v *big.Int, d cql.Duration) (any, error) {
+	if d.Months > 0 {
+		at := referenceTime(v, t.typ)
+		months := at.Year()*12 + int(at.Month()) - 1
+		for months%int(d.Months) != 24000%int(d.Months) {
+			months--
+		}
+		return within(unitsOf(time.Date(0, time.Month(months+1), 1, 0, 0, 0, 0, time.UTC), t.typ), t.typ, ErrOverflow)
+	}
+	perSecond := big.NewInt(1)
+	if t.typ.Kind == column.Timestamp {
+		perSecond.SetInt64(t.typ.Unit.PerSecond())
+	}
+	origin := unitsOf(time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC), t.typ)
+	width := big.NewInt(int64(d.Days))
+	if t.typ.Kind == column.Timestamp {
+		width.Mul(width, big.NewInt(86400)).Mul(width, perSecond)
+		width.Add(width, big.NewInt(d.Nanoseconds/(1e9/t.typ.Unit.PerSecond())))
+	}
+	rest := new(big.Int).Mod(new(big.Int).Sub(v, origin), width)
+	return within(rest.Sub(v, rest), t.typ, ErrOverflow)
 }

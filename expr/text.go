@@ -4,6 +4,7 @@ package expr
 
 import (
 	"encoding/binary"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,8 +16,23 @@ import (
 
 // textTexts returns the lane of a function from texts to texts.
 func (b *builder) textTexts(t *term) lane[string] {
+	if t.op == "strftime" {
+		return b.formatted(t)
+	}
 	first := b.texts(t.args[0])
 	switch t.op {
+	case "regexp_extract":
+		re, group := regexp.MustCompile(t.args[1].value.(string)), 0
+		if len(t.args) == 3 {
+			group = int(t.args[2].value.(int64))
+		}
+		return newMap(t, b.block, first, func(s string) (string, error) {
+			at := re.FindStringSubmatchIndex(s)
+			if at == nil || at[2*group] < 0 {
+				return "", nil
+			}
+			return s[at[2*group]:at[2*group+1]], nil
+		})
 	case "lower":
 		return newMap(t, b.block, first, cased(strings.ToLower))
 	case "upper":

@@ -108,8 +108,16 @@ func (c clock) truncate(unit string, zone *time.Location) func(int64) (int64, er
 	}
 	return func(v int64) (int64, error) {
 		y, m, _ := c.time(v).Date()
-		return c.days(dayOf(y, firstMonth(m, unit), 1), 0)
+		return c.days(dayOf(firstYear(y, unit), firstMonth(m, unit), 1), 0)
 	}
+}
+
+// firstYear returns the first year of the year's unit. As in DuckDB, a century begins with the year 2000.
+func firstYear(y int, unit string) int {
+	if n := map[string]int{"decade": 10, "century": 100, "millennium": 1000}[unit]; n > 0 {
+		return y / n * n
+	}
+	return y
 }
 
 // step returns the length of a unit in UTC, at least 1, and 0 for units beyond a day.
@@ -120,14 +128,14 @@ func (c clock) step(unit string) int64 {
 	case c.date:
 		return 1
 	default:
-		return []int64{max(1, c.perSec/1000), c.perSec, 60 * c.perSec, 3600 * c.perSec, c.perDay}[i]
+		return []int64{max(1, c.perSec/1e6), max(1, c.perSec/1e3), c.perSec, 60 * c.perSec, 3600 * c.perSec, c.perDay}[i]
 	}
 }
 
 // firstMonth returns the first month of the month's unit.
 func firstMonth(m time.Month, unit string) time.Month {
 	switch unit {
-	case "year":
+	case "year", "decade", "century", "millennium":
 		return time.January
 	case "quarter":
 		return (m-1)/3*3 + 1
@@ -148,12 +156,14 @@ func truncateIn(t time.Time, unit string) time.Time {
 		part = time.Duration(t.Nanosecond())
 	case "millisecond":
 		part = time.Duration(t.Nanosecond() % 1e6)
+	case "microsecond":
+		part = time.Duration(t.Nanosecond() % 1e3)
 	case "day":
 		return startOfDay(y, m, d, t.Location())
 	case "week":
 		return startOfDay(y, m, d-(int(t.Weekday())+6)%7, t.Location())
 	default:
-		return startOfDay(y, firstMonth(m, unit), 1, t.Location())
+		return startOfDay(firstYear(y, unit), firstMonth(m, unit), 1, t.Location())
 	}
 	return t.Add(-part)
 }
@@ -180,7 +190,8 @@ func startOfDay(y int, m time.Month, d int, zone *time.Location) time.Time {
 // extract returns the function of extract.
 func (c clock) extract(part string, zone *time.Location) func(int64) (int64, error) {
 	of := map[string]func(t time.Time) int{
-		"millisecond": func(t time.Time) int { return t.Nanosecond() / 1e6 },
+		"microsecond": func(t time.Time) int { return t.Second()*1e6 + t.Nanosecond()/1e3 },
+		"millisecond": func(t time.Time) int { return t.Second()*1e3 + t.Nanosecond()/1e6 },
 		"second":      time.Time.Second,
 		"minute":      time.Time.Minute,
 		"hour":        time.Time.Hour,
@@ -189,6 +200,11 @@ func (c clock) extract(part string, zone *time.Location) func(int64) (int64, err
 		"month":       func(t time.Time) int { return int(t.Month()) },
 		"quarter":     func(t time.Time) int { return (int(t.Month()) + 2) / 3 },
 		"year":        time.Time.Year,
+		"decade":      func(t time.Time) int { return t.Year() / 10 },
+		"century":     func(t time.Time) int { return (t.Year() + 99) / 100 },
+		"millennium":  func(t time.Time) int { return (t.Year() + 999) / 1000 },
+		"isoyear":     func(t time.Time) int { y, _ := t.ISOWeek(); return y },
+		"isodow":      func(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 },
 		"dow":         func(t time.Time) int { return int(t.Weekday()) },
 		"doy":         time.Time.YearDay,
 	}[part]
@@ -243,10 +259,17 @@ func addMonths(day, months int64) int64 {
 // timeInts returns the lane of date_trunc, extract, and of an interval added.
 func (b *builder) timeInts(t *term) lane[int64] {
 	switch t.op {
-	case opAdd:
-		return newMap(t, b.block, b.ints(t.args[0]), clockOf(t.typ).add(t.args[1].value.(cql.Duration), 1))
-	case opSub:
-		return newMap(t, b.block, b.ints(t.args[0]), clockOf(t.typ).add(t.args[1].value.(cql.Duration), -1))
+	case opAdd, opSub:
+		sign := int64(1)
+		if t.op == opSub {
+			sign = -1
+		}
+		if t.args[1].class != classInterval {
+			return newZip(t, b.block, b.ints(t.args[0]), b.ints(t.args[1]), clockOf(t.typ).addDays(sign))
+		}
+		return newMap(t, b.block, b.ints(t.args[0]), clockOf(t.typ).add(intervalOf(t.args[1]), sign))
+	case "time_bucket":
+		return newMap(t, b.block, b.ints(t.args[1]), clockOf(t.typ).bucket(intervalOf(t.args[0])))
 	}
 	at, unit := t.args[1], t.args[0].value.(string)
 	var zone *time.Location

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/vecql/vecql/column"
 )
@@ -40,7 +41,8 @@ var functions = withSignatures(map[string]arity{
 	"coalesce": {1, math.MaxInt}, "date_trunc": {2, 3}, "extract": {2, 3}, "epoch_ms": {1, 1},
 	"dot": {2, 2}, "cosine": {2, 2}, "l2": {2, 2}, "norm": {1, 1}, "element": {2, 2}, "slice": {3, 3},
 	"abs": {1, 1}, "ceil": {1, 1}, "floor": {1, 1}, "round": {1, 2}, "trunc": {1, 1},
-	"greatest": {1, math.MaxInt}, "least": {1, math.MaxInt},
+	"greatest": {1, math.MaxInt}, "least": {1, math.MaxInt}, "regexp_extract": {2, 3}, "typeof": {1, 1},
+	"strftime": {2, 2}, "time_bucket": {2, 2},
 })
 
 func withSignatures(all map[string]arity) map[string]arity {
@@ -57,6 +59,20 @@ var aggregates = map[string]arity{
 	"median": {1, 1}, "median_exact": {1, 1}, "quantile": {2, 2}, "quantile_exact": {2, 2}, "corr": {2, 2},
 	"any_value": {1, 1}, "first": {1, 1}, "last": {1, 1}, "arg_min": {2, 2}, "arg_max": {2, 2},
 }
+
+// distincts are the aggregates of distinct values, by the aggregate. Some have the same result with all values.
+var distincts = func() map[string]string {
+	names := map[string]string{
+		"min": "min", "max": "max", "any_value": "any_value", "approx_count_distinct": "approx_count_distinct",
+	}
+	for _, name := range []string{
+		opCount, "sum", "avg", "stddev", "stddev_pop", "variance", "variance_pop", "median", "median_exact",
+	} {
+		names[name] = name + " distinct"
+		aggregates[name+" distinct"] = arity{1, 1}
+	}
+	return names
+}()
 
 // isAggregate reports whether an operation is an aggregate.
 func isAggregate(op string) bool {
@@ -91,4 +107,28 @@ var castNames = map[string]column.Type{
 	"timestamp_ms": {Kind: column.Timestamp, Unit: column.Millis},
 	"timestamp_ns": {Kind: column.Timestamp, Unit: column.Nanos},
 	"timestamptz":  {Kind: column.Timestamp, Unit: column.Micros, UTC: true},
+}
+
+// sqlNames are the names that typeof has for types, as in DuckDB.
+var sqlNames = map[column.Kind]string{
+	column.Bool: "BOOLEAN", column.Int8: "TINYINT", column.Int16: "SMALLINT", column.Int32: "INTEGER",
+	column.Int64: "BIGINT", column.Uint8: "UTINYINT", column.Uint16: "USMALLINT", column.Uint32: "UINTEGER",
+	column.Uint64: "UBIGINT", column.Float32: "FLOAT", column.Float64: "DOUBLE", column.String: "VARCHAR",
+	column.Binary: "BLOB",
+}
+
+// sqlName returns the name of a type for typeof.
+func sqlName(t column.Type) string {
+	switch {
+	case t.Kind == column.Timestamp && t.UTC:
+		return "TIMESTAMP WITH TIME ZONE"
+	case t.Kind == column.Timestamp:
+		return [...]string{column.Millis: "TIMESTAMP_MS", column.Micros: "TIMESTAMP", column.Nanos: "TIMESTAMP_NS"}[t.Unit]
+	case t.Kind == column.Decimal64 || t.Kind == column.Decimal128 || t.Kind == column.Decimal256:
+		return fmt.Sprintf("DECIMAL(%d,%d)", t.Precision, t.Scale)
+	}
+	if name, ok := sqlNames[t.Kind]; ok {
+		return name
+	}
+	return strings.ToUpper(t.String())
 }

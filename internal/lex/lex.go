@@ -46,7 +46,8 @@ var keywords = map[string]bool{
 
 // signs are the signs, the longer ones first.
 var signs = []string{
-	"<>", "<=", ">=", "!=", "||", "::", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ";", "[", "]", "?",
+	"<>", "<=", ">=", "!=", "!~", "||", "::", "~", "=",
+	"<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ";", "[", "]", "?",
 }
 
 // A Lexer splits a text into tokens. The token is Text[Start:Pos], and Word its content.

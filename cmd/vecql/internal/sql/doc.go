@@ -2,14 +2,15 @@
 
 // Package sql runs SELECT statements of one shape on a pipe: one source, no joins, no subqueries.
 //
-//	SELECT [DISTINCT] * | expression [AS name], ...
-//	FROM read('*.parquet', ...) | 'file.parquet' | [keyspace.]table
+//	[DESCRIBE] SELECT [DISTINCT] * | expression [AS name], ...
+//	FROM read('*.parquet', ...) | 'file.csv' | [keyspace.]table
 //	[WHERE condition] [GROUP BY expression, ...] [HAVING condition]
 //	[ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...] [LIMIT n] [OFFSET n]
 //
 // Expressions are as in package expr, with aggregates. GROUP BY and ORDER BY also accept names and positions of
 // columns of the result. Names of columns are case-sensitive; unquoted names of tables are in lower case, as in CQL.
-// NULL comes last, unless NULLS FIRST is set. A statement of another shape is refused with the name of what it has.
+// NULL comes last, unless NULLS FIRST is set. DESCRIBE returns the names and types of the columns, of a statement or of
+// a source. A statement of another shape is refused with the name of what it has.
 //
 // The parser of statements is this package's own: the general parsers of SQL in Go bring expressions of their own, with
 // other types, literals and functions, whose translation would be longer than the grammar around expr's.

@@ -117,7 +117,6 @@ var refusals = func() map[string]string {
 		"subqueries":       "select exists any all some",
 		"set operations":   "union intersect except minus",
 		"window functions": "over window partition qualify row_number rank dense_rank percent_rank ntile lag lead first_value last_value",
-		"FILTER":           "filter",
 		"grouping sets":    "rollup cube grouping sets",
 		"samples":          "sample tablesample",
 		"PIVOT":            "pivot unpivot",
@@ -127,10 +126,8 @@ var refusals = func() map[string]string {
 		"SELECT ... INTO":  "into",
 		"locks":            "for",
 		"ESCAPE":           "escape",
-		"SIMILAR TO":       "similar",
-		"GLOB":             "glob",
 		"COLLATE":          "collate",
-		"DISTINCT but for the whole result and within count": "distinct",
+		"DISTINCT but for the whole result and within aggregates": "distinct",
 	} {
 		for word := range strings.FieldsSeq(list) {
 			words[word] = what
@@ -140,7 +137,7 @@ var refusals = func() map[string]string {
 }()
 
 // statements are the first words of statements that are not SELECT.
-var statements = " insert update delete merge create drop alter truncate copy explain describe show set use begin commit " +
+var statements = " insert update delete merge create drop alter truncate copy explain show set use begin commit " +
 	"rollback call attach pragma load install grant revoke batch "
 
 // refused returns the error of a statement whose parsing failed: ErrUnsupported if the token at the offset, or the one

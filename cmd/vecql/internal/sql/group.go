@@ -4,6 +4,7 @@ package sql
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/expr"
@@ -34,14 +35,16 @@ type grouping struct {
 	keys       map[string]string // the names of key columns, by the texts of their expressions
 	names      []string          // of the columns of the groups: keys, then aggregates
 	aggregates []groupby.Aggregate
-	known      map[string]string // the names of the aggregates, by their texts
+	known      map[string]expr.Expr // the columns of the aggregates, by their texts
+	distinct   *distinctValues      // nil unless an aggregate but count is of distinct values
 }
 
 // group adds the groups and HAVING. It returns the orders, and changes the outputs, to expressions on the groups.
 func (x *planner) group(orders []expr.Expr) []expr.Expr {
-	g := &grouping{planner: x, keys: map[string]string{}, known: map[string]string{}}
+	g := &grouping{planner: x, keys: map[string]string{}, known: map[string]expr.Expr{}}
 	g.addKeys()
 	by, having := len(g.names), x.aliased(x.s.Having)
+	g.findDistinct(append(slices.Clone(orders), having))
 	for i := range x.outputs {
 		x.outputs[i].expr = g.onGroups(x.outputs[i].expr)
 	}
@@ -51,7 +54,7 @@ func (x *planner) group(orders []expr.Expr) []expr.Expr {
 	if having != (expr.Expr{}) {
 		having = g.onGroups(having)
 	}
-	p := x.plan.Pipe
+	p := g.distinct.grouped(x.plan.Pipe, g.names[:by])
 	switch {
 	case by > 0:
 		p = p.GroupBy(g.names[:by]...).Aggregate(g.aggregates...)
@@ -116,7 +119,7 @@ func (g *grouping) onGroups(e expr.Expr) expr.Expr {
 			return expr.Col(name), true
 		}
 		if n.Aggregate {
-			return expr.Col(g.aggregate(part, text)), true
+			return g.aggregate(part, text), true
 		}
 		if n.Op == "column" {
 			if g.schema.Index(n.Column) < 0 {
@@ -128,23 +131,27 @@ func (g *grouping) onGroups(e expr.Expr) expr.Expr {
 	})
 }
 
-// aggregate returns the name of the column of an aggregate.
-func (g *grouping) aggregate(e expr.Expr, text string) string {
-	if name, ok := g.known[text]; ok {
-		return name
+// aggregate returns the column of an aggregate.
+func (g *grouping) aggregate(e expr.Expr, text string) expr.Expr {
+	if known, ok := g.known[text]; ok {
+		return known
 	}
 	n := e.Node()
 	for _, a := range n.Args {
 		if hasAggregate(a) {
 			g.fail(a, "an aggregate within an aggregate")
-			return text
+			return expr.Col(text)
 		}
 	}
 	name := fresh(g.wanted(text), g.names)
-	g.known[text], g.names = name, append(g.names, name)
-	g.aggregates = append(g.aggregates, g.make(e, n).As(name))
+	made, value := g.make(e, n), expr.Col(name)
+	if g.distinct != nil {
+		made, value = g.overDistinct(e, n, made, value)
+	}
+	g.known[text], g.names = value, append(g.names, name)
+	g.aggregates = append(g.aggregates, made.As(name))
 	g.plan.aggregates[name] = n.Offset
-	return name
+	return value
 }
 
 // make returns an aggregate, whose arguments become columns.
@@ -180,6 +187,9 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 		return groupby.Corr(argument(0), argument(1))
 	}
 	if of := makers[n.Op]; of != nil {
+		return of(argument(0))
+	}
+	if of := makers[strings.TrimSuffix(n.Op, distinctSuffix)]; of != nil {
 		return of(argument(0))
 	}
 	g.fail(e, "%s: %w", n.Op, ErrUnsupported)

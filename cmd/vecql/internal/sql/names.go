@@ -30,6 +30,9 @@ func (s Source) names() []string {
 	var names []string
 	for _, file := range s.Files {
 		base := path.Base(file)
+		for _, compression := range []string{".gz", ".zst"} {
+			base = strings.TrimSuffix(base, compression)
+		}
 		names = append(names, strings.TrimSuffix(base, path.Ext(base)))
 	}
 	return names

@@ -111,6 +111,10 @@ func (p *parser) end(want string) {
 // statement parses a SELECT, up to its end or a semicolon.
 func (p *parser) statement() *Statement {
 	s := &Statement{Text: p.Text, Limit: -1}
+	if s.Describe = p.word("describe") || p.word("desc"); s.Describe && !p.before("select") {
+		s.Items, s.From = []Item{{All: true}}, p.source()
+		return s
+	}
 	p.verb()
 	if s.Distinct = p.word("distinct"); s.Distinct && strings.EqualFold(p.Word, "on") && p.called() {
 		p.refuse("DISTINCT ON")
@@ -286,6 +290,11 @@ func (p *parser) source() Source {
 	case lex.Text:
 		s.Files = []string{p.text()}
 	case lex.Word, lex.Name:
+		if p.Token == lex.Name && strings.ContainsAny(p.Word, "./*-") { // no name of a table
+			s.Files = []string{p.Word}
+			p.next()
+			break
+		}
 		if p.called() {
 			s.Files = p.read()
 			break
@@ -311,11 +320,13 @@ func (p *parser) called() bool {
 	return p.Token == lex.Word && strings.HasPrefix(strings.TrimLeft(p.Text[p.Pos:], " \t\r\n"), "(")
 }
 
-// read parses read('file.parquet', ...).
+// read parses read('file.parquet', ...), also by the names that DuckDB has for it.
 func (p *parser) read() []string {
-	if !p.word("read") && !p.word("read_parquet") {
+	if !p.before("read", "read_parquet", "read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson",
+		"read_ndjson_auto", "parquet_scan") {
 		p.fail("read('file.parquet'), a text or a table")
 	}
+	p.next()
 	p.sign("(")
 	files := list(p, p.text)
 	if !p.sign(")") {

@@ -15,6 +15,7 @@ import (
 // A Statement is a SELECT.
 type Statement struct {
 	Text     string // that it was parsed from, which offsets of expressions refer to
+	Describe bool   // the columns of the result, not its rows
 	Distinct bool
 	Items    []Item
 	From     Source
@@ -53,6 +54,9 @@ type Order struct {
 // String returns the text of the statement, a clause on each line. [Parse] of it returns the same statement.
 func (s *Statement) String() string {
 	var b strings.Builder
+	if s.Describe {
+		b.WriteString("DESCRIBE ")
+	}
 	b.WriteString("SELECT ")
 	if s.Distinct {
 		b.WriteString("DISTINCT ")

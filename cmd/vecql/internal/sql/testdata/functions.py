@@ -15,6 +15,24 @@ INTEGERS = ["0", "1", "2", "3", "-1", "-2", "7", "100", "-9000000000", "null"]
 FLOATS = ["0.0", "0.5", "-0.5", "2.5", "-2.5", "1e10", "-1234.567", "1e-5", "9.0", "null"]
 
 
+PARTS = ["year", "Months", "day", "hour", "minute", "second", "milliseconds", "microsecond", "dow", "isodow", "doy", "week", "isoyear",
+         "decade", "century", "millennium", "quarter"]
+UNITS = ["year", "quarter", "month", "week", "day", "hour", "minute", "second"]
+TRUNCATED = ["millennium", "century", "decade", "YEAR", "quarters", "month", "week", "day", "hour"]
+
+
+def day():
+    return f"date '{r.choice(['1999', '2000', '2020', '2024', '2026'])}-{r.randint(1, 12):02}-{r.randint(1, 28):02}'"
+
+
+def when():
+    return day() if r.random() < 0.4 else moment()
+
+
+def moment():
+    return f"timestamp '{day()[6:-1]} {r.randint(0, 23):02}:{r.randint(0, 59):02}:{r.choice(['00', '07.25', '59.999999'])}'"
+
+
 def of(kind, depth):
     if depth == 0 or r.random() < 0.4:
         value = r.choice({"t": TEXTS, "i": INTEGERS, "f": FLOATS}[kind])
@@ -34,6 +52,11 @@ def of(kind, depth):
             lambda: f"greatest({t()}, {t()})", lambda: f"least({t()}, {t()}, {t()})", lambda: f"{i()}::varchar",
             lambda: f"if({truth(depth - 1)}, {t()}, {t()})", lambda: f"ucase({t()})",
             lambda: f"case {t()} when {t()} then {t()} when 'a' then 'b' end",
+            lambda: f"regexp_extract({t()}, '{r.choice(['[a-z]+', '(.)[.](.)', '^.', 'x*'])}')",
+            lambda: f"regexp_extract({t()}, '([a-z])(.)', {r.choice('012')})", lambda: f"concat_ws({t()}, {t()}, {i()}, {t()})",
+            lambda: f"strftime({when()}, '{r.choice(['%Y-%m-%d', '%a %A %b %B %j %U %W', '%V %G %u %w %p %I', '%% %-d.%-m. %y', '%H:%M:%S.%f'])}')",
+            lambda: f"dayname({when()})", lambda: f"monthname({when()})", lambda: f"typeof({r.choice([t, i, f, when])()})",
+            lambda: f"try_cast({t()} as {r.choice(['bigint', 'date'])})::varchar",
         ],
         "i": [
             lambda: f"abs({i()})", lambda: f"strpos({t()}, {t()})", lambda: f"instr({t()}, {t()})",
@@ -41,7 +64,14 @@ def of(kind, depth):
             lambda: f"least({i()}, {i()})", lambda: f"nullif({i()}, {i()})", lambda: f"(+{i()})",
             lambda: f"case {i()} when 1 then {i()} when {i()} then 2 else 3 end", lambda: f"coalesce({i()}, 4)",
             lambda: f"year(date '2026-0{r.randint(1, 9)}-05' + interval '{r.randint(1, 9)} months')",
-            lambda: f"dayofyear(date '2026-0{r.randint(1, 9)}-05')", lambda: f"date_part('quarter', date '2026-0{r.randint(1, 9)}-05')",
+            lambda: f"dayofyear({day()})", lambda: f"date_part('quarter', {day()})",
+            lambda: f"date_part('{r.choice(PARTS)}', {when()})", lambda: f"({day()} - {day()})",
+            lambda: f"date_diff('{r.choice(UNITS)}', {when()}, {when()})", lambda: f"year({day()} + {r.choice(['1', '-40', '1000'])})",
+            lambda: f"year({day()} - {r.choice(['7', '-40', '1000'])})", lambda: f"try_cast({t()} as bigint)",
+            lambda: f"year(time_bucket(interval '{r.choice(['2 days', '5 months', '3 years', '1 week'])}', {when()}))",
+            lambda: f"dayofyear(time_bucket(interval '{r.choice(['36 hours', '2 days', '1 week', '90 minutes'])}', {moment()}))",
+            lambda: f"dayofyear(date_trunc('{r.choice(TRUNCATED)}', {when()}))", lambda: f"year(date_trunc('{r.choice(TRUNCATED)}', {when()}))",
+            lambda: f"day(last_day({when()}))",
         ],
         "f": [
             lambda: f"abs({f()})", lambda: f"floor({f()})", lambda: f"ceil({f()})", lambda: f"round({f()})",
@@ -61,13 +91,17 @@ def truth(depth):
         lambda: f"{a} is {r.choice(['', 'not '])}distinct from {b}",
         lambda: f"{of('t', depth)} like '{r.choice(['a%', '5!%!_', '!%%', '_!_', '%'])}' escape '!'",
         lambda: f"{of('t', depth)} not ilike '%A%'",
+        lambda: f"{of('t', depth)} glob '{r.choice(['a*', '*a', '[a-f]*', '[!a]*', '*.*'])}'",
+        lambda: f"{of('t', depth)} {r.choice(['', 'not '])}similar to '{r.choice(['a.*', '(ab|.)*', '.', '[a-z]+'])}'",
+        lambda: f"regexp_matches({of('t', depth)}, '{r.choice(['a', '^a', 'A', '[.]', 'b *$'])}', '{r.choice('ic')}')",
+        lambda: f"regexp_full_match({of('t', depth)}, '{r.choice(['a*', '.*', '[a-z ]*'])}')",
         lambda: f"{a} <= {b}",
     ])()
 
 
 db = duckdb.connect()
 cases, seen = [], set()
-while len(cases) < 600:
+while len(cases) < 900:
     kind = r.choice("tifb")
     text = truth(2) if kind == "b" else of(kind, 3)
     if text in seen:

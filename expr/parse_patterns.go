@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Patterns in the ways that SQL has beside like. Each becomes a regular expression.
+
+// rewritten parses an operand that is a text literal, and returns the literal that f makes of its text.
+func (p *parser) rewritten(f func(string) string) Expr {
+	at := p.Start
+	return p.changed(at, p.sum(), f)
+}
+
+// changed returns the literal that f makes of a text literal.
+func (p *parser) changed(at int, e Expr, f func(string) string) Expr {
+	text, ok := e.n.value.(string)
+	if !ok {
+		p.failAt(at, "a text literal", strconv.Quote(e.String()))
+		return Lit(nil)
+	}
+	return p.literal(at, f(text))
+}
+
+// anchored returns the regular expression that matches whole texts only.
+func anchored(pattern string) string { return "^(?:" + pattern + ")$" }
+
+// globbed returns the regular expression of a pattern of glob: * are any characters, ? is one, [a-c] and [!a-c] are one
+// of a set, and a backslash stands before a character for itself.
+func globbed(pattern string) string {
+	var b strings.Builder
+	for pattern != "" {
+		char := firstChar(pattern)
+		pattern = pattern[len(char):]
+		set, rest, closed := strings.Cut(pattern, "]")
+		switch {
+		case char == "*":
+			b.WriteString("(?s:.*)")
+		case char == "?":
+			b.WriteString("(?s:.)")
+		case char == `\` && pattern != "":
+			char = firstChar(pattern)
+			pattern = pattern[len(char):]
+			b.WriteString(regexp.QuoteMeta(char))
+		case char == "[" && closed && set != "" && set != "!":
+			b.WriteString("[")
+			if set[0] == '!' {
+				b.WriteString("^")
+				set = set[1:]
+			}
+			b.WriteString(strings.NewReplacer(`\`, `\\`, "[", `\[`, "^", `\^`).Replace(set) + "]")
+			pattern = rest
+		default:
+			b.WriteString(regexp.QuoteMeta(char))
+		}
+	}
+	return anchored(b.String())
+}
+
+// matches is the form of a match of a regular expression, which f may change. The options are i (in any case), c (not),
+// and s (a point is any character).
+func matches(f func(string) string) form {
+	return form{arity{2, 3}, func(p *parser, at int, args []Expr) Expr {
+		flags := ""
+		if len(args) == 3 {
+			options, ok := args[2].n.value.(string)
+			if !ok || strings.Trim(options, "cis") != "" {
+				p.failAt(at, "options of c, i and s", args[2].String())
+			}
+			flags = strings.ReplaceAll(options, "c", "")
+		}
+		pattern := p.changed(at, args[1], func(s string) string {
+			if s = f(s); flags != "" {
+				s = "(?" + flags + ")" + s
+			}
+			return s
+		})
+		return p.make(at, opRegexp, args[0], pattern)
+	}}
+}
