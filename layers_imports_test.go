@@ -59,7 +59,7 @@ var imports = map[string][]string{
 	"internal/pull":                   nil,
 	"internal/queue":                  nil,
 	"internal/quietlog":               nil,
-	"cmd/vecql/internal/rowfile":      {module + "/column", module + "/cql", module + "/parquetscan/arrowstream", module + "/internal/atomicfile", module + "/internal/textform", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress"},
+	"cmd/vecql/internal/rowfile":      {module + "/column", module + "/cql", module + "/parquetscan/arrowstream", module + "/internal/atomicfile", module + "/internal/textform", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress", "github.com/apache/arrow-go/v18/arrow/ipc"},
 	"internal/schema":                 {module + "/cql"},
 	"internal/soak":                   nil,
 	"internal/snappy":                 {"golang.org/x/sys/cpu"},
@@ -76,6 +76,7 @@ var imports = map[string][]string{
 	"cmd/vecql/internal/sql":          {module + "/column", module + "/expr", module + "/groupby", module + "/internal/lex", module + "/pipe"},
 	// the command, above all other packages
 	"cmd/vecql/internal/tool": {
+		"golang.org/x/sync/errgroup",
 		module, module + "/stats", module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/expr", module + "/groupby",
 		module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan", module + "/vector", module + "/internal",
 		module + "/cmd/vecql/internal",

@@ -31,8 +31,10 @@ type Options struct {
 	RefuseExtra, AllowMissing bool
 	// Optional are names of Fields that a file or an object may lack, without AllowMissing, too.
 	Optional []string
-	Dialect  Dialect
-	Values   Values
+	// Types are columns that Infer takes as they are.
+	Types   column.Schema
+	Dialect Dialect
+	Values  Values
 	// Records adds the column RecordColumn to batches of CSV and JSON.
 	Records bool
 	// Rejected is called for each record that is not a row, in order. An error ends the rows. nil means that the first
@@ -44,7 +46,8 @@ type Options struct {
 
 	Stdin io.Reader // the file "-"
 
-	unused *unusedNames
+	unused  *unusedNames
+	streams map[string]*replay // that Infer has read
 }
 
 // Stdin is the name of Options.Stdin among files.
@@ -93,8 +96,9 @@ type Input struct {
 
 // An inputFile is a file to read. Its size is 0 if it is a stream.
 type inputFile struct {
-	path string
-	size int64
+	path   string
+	size   int64
+	stream bool
 }
 
 // Open returns the files that names stand for: a file, a pattern of filepath.Glob, a folder with all files of known
@@ -138,16 +142,16 @@ func Open(o Options, names ...string) (*Input, error) {
 // expand returns the files that a name stands for.
 func expand(name string) ([]inputFile, error) {
 	if name == Stdin {
-		return []inputFile{{path: Stdin}}, nil
+		return []inputFile{{path: Stdin, stream: true}}, nil
 	}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
 		return expandFolder(name)
 	case err == nil && info.Mode().IsRegular():
-		return []inputFile{{filepath.Clean(name), info.Size()}}, nil
+		return []inputFile{{path: filepath.Clean(name), size: info.Size()}}, nil
 	case err == nil:
-		return []inputFile{{path: name}}, nil
+		return []inputFile{{path: name, stream: true}}, nil
 	}
 	matches, globErr := filepath.Glob(name)
 	if len(matches) == 0 || globErr != nil {
@@ -183,7 +187,7 @@ func expandFolder(folder string) ([]inputFile, error) {
 		}
 		info, err := d.Info()
 		if err == nil {
-			files = append(files, inputFile{path, info.Size()})
+			files = append(files, inputFile{path: path, size: info.Size()})
 		}
 		return err
 	})
@@ -200,6 +204,23 @@ func (in *Input) Files() []string {
 		names[i] = f.path
 	}
 	return names
+}
+
+// Parquet reports whether all files are Parquet that can be read from any place: no streams, not compressed.
+func (in *Input) Parquet() (is bool, err error) {
+	for _, f := range in.files {
+		if f.stream {
+			return false, nil
+		}
+		err := in.opened(f, func(c content) error {
+			is = c.format == Parquet && !c.compressed
+			return nil
+		})
+		if err != nil || !is {
+			return false, err
+		}
+	}
+	return is, nil
 }
 
 // Progress returns the bytes of the files that are read, and of all files, 0 if the input has a stream.
@@ -247,36 +268,52 @@ func (in *Input) label() string {
 // errLeft means that the loop of Batches was left.
 var errLeft = errors.New("the loop was left")
 
-// read reads a file and passes its batches to f.
-func (in *Input) read(ctx context.Context, file inputFile, f func(*column.Batch) error) error {
+// A content is the content of a file after decompression.
+type content struct {
+	*bufio.Reader
+	format     Format
+	compressed bool
+	start      int64 // what Input.done was before the file
+}
+
+// opened opens a file and passes its content to f.
+func (in *Input) opened(file inputFile, f func(content) error) error {
 	raw, err := in.open(file)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = raw.Close() }() // it was read only
-	start := in.done.Load()
-	r, end, compressed, err := decompress(bufio.NewReaderSize(&countingReader{Reader: raw, count: &in.done}, 64<<10))
-	if err != nil {
+	c := content{start: in.done.Load()}
+	r := bufio.NewReaderSize(&countingReader{Reader: raw, count: &in.done}, 64<<10)
+	var end func()
+	if c.Reader, end, c.compressed, err = decompress(r); err != nil {
 		return fmt.Errorf("read %s: %w", file.path, err)
 	}
 	defer end()
-	switch in.formatOf(file, r) {
-	case Parquet:
-		if !compressed && file.size > 0 {
-			return in.readParquet(ctx, file, file.path, start, f)
+	c.format = in.formatOf(file, c.Reader)
+	return f(c)
+}
+
+// read reads a file and passes its batches to f.
+func (in *Input) read(ctx context.Context, file inputFile, f func(*column.Batch) error) error {
+	return in.opened(file, func(c content) error {
+		switch c.format {
+		case Parquet:
+			if !c.compressed && file.size > 0 {
+				return in.readParquet(ctx, file, file.path, c.start, f)
+			}
+			return in.spool(ctx, file, c, f)
+		case Arrow:
+			return in.readArrow(file, c.Reader, f)
 		}
-		return in.spool(ctx, file, r, f)
-	case Arrow:
-		return in.readArrow(file, r, f)
-	}
-	format := in.formatOf(file, r)
-	if err := checkText(r, format); err != nil {
-		return fmt.Errorf("%s: %w", file.path, err)
-	}
-	if format == JSON {
-		return in.readText(&jsonFormat{}, file, r, f)
-	}
-	return in.readText(&csvFormat{}, file, r, f)
+		if err := checkText(c.Reader, c.format); err != nil {
+			return fmt.Errorf("%s: %w", file.path, err)
+		}
+		if c.format == JSON {
+			return in.readText(&jsonFormat{}, file, c, f)
+		}
+		return in.readText(&csvFormat{}, file, c, f)
+	})
 }
 
 // formatOf returns the format by the options, the name or the content, in this order.
@@ -295,14 +332,24 @@ func (in *Input) formatOf(file inputFile, r *bufio.Reader) Format {
 // sniffBytes is the number of bytes that byContent sees.
 const sniffBytes = 512
 
-func (in *Input) open(file inputFile) (io.ReadCloser, error) {
-	if file.path != Stdin {
-		return os.Open(file.path)
+// open opens a file. A stream is kept, if a sample is read.
+func (in *Input) open(file inputFile) (r io.ReadCloser, err error) {
+	if again := in.o.streams[file.path]; again != nil {
+		return again.reopen(file.path)
 	}
-	if in.o.Stdin == nil {
-		return nil, errors.New("there is no standard input")
+	switch {
+	case file.path != Stdin:
+		r, err = os.Open(file.path)
+	case in.o.Stdin == nil:
+		err = errors.New("there is no standard input")
+	default:
+		r = io.NopCloser(in.o.Stdin)
 	}
-	return io.NopCloser(in.o.Stdin), nil
+	if err == nil && in.o.streams != nil && file.stream {
+		kept := &replay{in: r}
+		in.o.streams[file.path], r = kept, kept
+	}
+	return r, err
 }
 
 // A countingReader adds the bytes that are read to a counter. It repeats an error, which bufio.Reader.Peek drops.

@@ -18,6 +18,14 @@ func (p *parser) appendJSON(b *builder, s *scanner) error {
 		return b.appendNull()
 	}
 	switch b.field.Type.Kind {
+	case column.String:
+		if c := s.peek(); p.anyText && (c == '[' || c == '{') {
+			raw, err := s.skip()
+			if err != nil {
+				return err
+			}
+			return p.appendText(b, raw)
+		}
 	case column.Vector:
 		return p.appendVector(b, s)
 	case column.List:

@@ -17,6 +17,7 @@ type jsonFormat struct{}
 // start makes the builders. Without Options.Fields it reads the first object for the names of its members.
 func (j *jsonFormat) start(t *textReader) error {
 	t.parser = *t.parser.forJSON()
+	t.parser.anyText = t.parser.anyText || t.o.Fields == nil
 	var names []string
 	if t.o.Fields == nil {
 		line, first, _, err := t.next()
@@ -75,12 +76,7 @@ func (j *jsonFormat) append(t *textReader, record []byte) error {
 		if b.rows > t.rows {
 			return &columnError{b.field.Name, errors.New("the member occurs twice")}
 		}
-		if t.o.Fields == nil {
-			err = j.appendAny(t, b, &s)
-		} else {
-			err = t.parser.appendJSON(b, &s)
-		}
-		if err != nil {
+		if err := t.parser.appendJSON(b, &s); err != nil {
 			return &columnError{b.field.Name, err}
 		}
 		return nil
@@ -105,19 +101,6 @@ func (t *textReader) skipMember(name []byte, s *scanner) error {
 	t.o.unused.add(name)
 	_, err := s.skip()
 	return err
-}
-
-// appendAny appends a value of any type as text.
-func (*jsonFormat) appendAny(t *textReader, b *builder, s *scanner) error {
-	switch s.peek() {
-	case '[', '{':
-		raw, err := s.skip()
-		if err != nil {
-			return err
-		}
-		return t.parser.appendText(b, raw)
-	}
-	return t.parser.appendJSON(b, s)
 }
 
 // appendMissing ends a row: columns that the object does not have are NULL.

@@ -13,6 +13,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 	"github.com/vecql/vecql/parquetscan/arrowcolumn"
@@ -81,24 +83,33 @@ func (in *Input) spool(ctx context.Context, file inputFile, r io.Reader, f func(
 	return in.readParquet(ctx, file, tmp.Name(), 0, f)
 }
 
-// readArrow reads a stream of Arrow IPC. A file is a stream between a magic number and an index, which is not needed.
-func (in *Input) readArrow(file inputFile, r *bufio.Reader, f func(*column.Batch) error) error {
-	fail := func(err error) error { return fmt.Errorf("read %s: %w", file.path, err) }
+// openArrow opens a stream of Arrow IPC. A file is a stream between a magic number and an index, which is not needed.
+func openArrow(r *bufio.Reader) (*ipc.Reader, column.Schema, error) {
 	if head, _ := r.Peek(len(magicArrow)); string(head) == string(magicArrow) {
 		_, _ = r.Discard(len(magicArrow) + 2) // the padding, too
 	}
 	if head, _ := r.Peek(len(arrowMarker)); string(head) != string(arrowMarker) {
-		return fail(errors.New("not Arrow IPC"))
+		return nil, nil, errors.New("not Arrow IPC")
 	}
 	records, err := arrowstream.NewReader(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	schema, err := arrowcolumn.Fields(records.Schema())
+	if err != nil {
+		records.Release()
+	}
+	return records, schema, err
+}
+
+// readArrow reads a stream or a file of Arrow IPC.
+func (in *Input) readArrow(file inputFile, r *bufio.Reader, f func(*column.Batch) error) error {
+	fail := func(err error) error { return fmt.Errorf("read %s: %w", file.path, err) }
+	records, schema, err := openArrow(r)
 	if err != nil {
 		return fail(err)
 	}
 	defer records.Release()
-	schema, err := arrowcolumn.Fields(records.Schema())
-	if err != nil {
-		return fail(err)
-	}
 	if err := in.o.checkNames(file.path, schema.Names()); err != nil {
 		return err
 	}

@@ -41,6 +41,8 @@ type Values struct {
 	DecimalPoint, Thousands byte
 	// Base64 means that blobs are base64.
 	Base64 bool
+
+	anyText bool // arrays and objects of JSON are values of columns of text
 }
 
 // withDefaults returns the spellings with defaults, or an error for an invalid one.
