@@ -42,6 +42,8 @@ var notCQL = map[string]bool{
 	"INSERT INTO other":                             true,
 	"UPDATE %s SET %s WHERE %s":                     true,
 	"UPDATE %s%s SET %s = %s WHERE %s":              true,
+	"CREATE TYPE IF NOT EXISTS %s (\n%s\n)":         true,
+	"CREATE TABLE IF NOT EXISTS %s (\n":             true,
 
 	"CREATE CUSTOM INDEX ON %s.t (%s) USING 'StorageAttachedIndex' WITH OPTIONS = {%s}": true,
 

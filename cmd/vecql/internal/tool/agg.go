@@ -8,17 +8,18 @@ import (
 	"github.com/vecql/vecql/cmd/vecql/internal/sql"
 )
 
-// The verb agg: aggregates of Parquet files by groups.
+// The verb agg: aggregates of files by groups.
 
 // newAggCommand returns the verb agg.
 func newAggCommand(e *env) *cobra.Command {
 	o, clauses := &sqlOptions{}, sql.Clauses{}
 	c := &cobra.Command{
 		Use:   "agg FILE...",
-		Short: "Aggregate the rows of Parquet files by groups",
-		Long: `Agg groups the rows of Parquet files and prints a row for each group: the
-expressions of --by, then those of --agg. Names after AS are those of the columns.
-Files may be patterns. Without --agg it counts rows. The expressions are those of
+		Short: "Aggregate the rows of files by groups",
+		Long: `Agg groups the rows of files (Parquet, CSV, JSON lines or Arrow) and prints a row
+for each group: the expressions of --by, then those of --agg. Names after AS are
+those of the columns. Files may be patterns, folders, or - for standard input.
+Without --agg it counts rows. The expressions are those of
 vecql sql; without --by all rows are one group.`,
 		Example: `  vecql agg items.parquet --by name
   vecql agg items.parquet --where "id > 0" --by "length(name) as n" --agg "max(id)"

@@ -16,30 +16,48 @@ import (
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
-// The verb describe: the schema as CQL.
+// The verb describe: the schema of a cluster, or of files, as CQL.
+
+// A describe is the flags of the verb for files.
+type describe struct {
+	files fileFlags
+	types typeFlags
+	key   string
+}
 
 // newDescribeCommand returns the verb describe.
 func newDescribeCommand(e *env) *cobra.Command {
+	d := &describe{}
 	c := &cobra.Command{
-		Use:   "describe [KIND] [NAME]",
-		Short: "Print the schema as CQL",
+		Use:   "describe [KIND] [NAME] | FILE...",
+		Short: "Print the schema of a cluster, or of files, as CQL",
 		Long: `Describe prints the statements that create a keyspace, a table, a view, a type or
 an index: vecql query --file creates the same schema from them. Without a name it
-prints all keyspaces but those of the system. It needs Cassandra 4 or ScyllaDB 5.2.`,
+prints all keyspaces but those of the system. It needs Cassandra 4 or ScyllaDB 5.2.
+
+For files (Parquet, CSV, JSON lines or Arrow) it prints the table that has their
+columns, as vecql load --create makes it, and needs no cluster.`,
 		Example: `  vecql describe shop
   vecql describe shop.items
   vecql describe type shop.address
-  vecql describe keyspaces`,
+  vecql describe keyspaces
+  vecql describe items.parquet --primary-key "name, id"`,
 		ValidArgsFunction: e.completeTables,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"SCHEMA"}
+			}
+			if isFileName(args[0]) {
+				return e.describeFiles(c.Context(), d, args)
 			}
 			return e.describe(c.Context(), "DESCRIBE "+strings.Join(args, " "))
 		},
 	}
 	e.addClusterFlags(c)
 	e.addOutputFlag(c)
+	d.files.add(c, true)
+	d.types.add(c)
+	c.Flags().StringVar(&d.key, "primary-key", "", "primary `key` of the table of files, CQL such as id or (tenant, day), id")
 	return c
 }
 

@@ -17,7 +17,8 @@ import (
 
 // An env is what a command runs in: its streams, its terminal and its cluster flags.
 type env struct {
-	in io.Reader
+	in     io.Reader
+	inUsed bool // a verb has read in
 	// out gets results. What a terminal shows of them is printable.
 	out io.Writer
 	// text is out for text that is for people, which is printable in a pipe or a file, too. err is such a text always.

@@ -22,8 +22,11 @@ import (
 
 // A load is the flags and the state of the verb load.
 type load struct {
-	files fileFlags
-	o     bulk.Options
+	files  fileFlags
+	types  typeFlags
+	o      bulk.Options
+	create bool
+	key    string
 
 	table, statement          string
 	mapped                    []string
@@ -70,11 +73,15 @@ keeps the size, the time and the SHA-256 of each file, and hashes of standard in
 A statement that is not idempotent leaves at most 64 rows in doubt after a kill,
 which are rejected.
 
+With --create the table is made first, unless it exists, with the columns of the
+files; --primary-key names its key. vecql describe prints the statement.
+
 --max-errors allows a number of bad records, or a percentage of all records, which
 is tested from 1,000 records on and at the end. The first rejected records are
 printed, and the exit code is 3, unless --rejected keeps them in a file.`,
 		Example: `  vecql load shop.items items.parquet
   vecql load shop.items 'items-*.csv.gz' --max-errors 1% --rejected bad.jsonl
+  vecql load shop.made items.parquet --create --primary-key id
   vecql load shop.items new/ --checkpoint load.json
   vecql load shop.items new/ --checkpoint load.json --resume
   vecql load --statement "DELETE FROM shop.items WHERE id = :id" gone.csv
@@ -92,6 +99,9 @@ printed, and the exit code is 3, unless --rejected keeps them in a file.`,
 func (l *load) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&l.statement, "statement", "", "execute this `INSERT, UPDATE or DELETE` with markers such as :id, in place of TABLE")
+	f.BoolVar(&l.create, "create", false, "create the table for the columns of the files, unless it exists; needs --primary-key")
+	f.StringVar(&l.key, "primary-key", "", "primary `key` of the table that --create makes, CQL such as id or (tenant, day), id")
+	l.types.add(c)
 	f.StringArrayVar(&l.mapped, "map", nil, "value of a column, `COLUMN=FIELD`; repeat for several")
 	f.BoolVar(&l.refuseExtra, "refuse-extra", false, "fields that have no column are an error")
 	f.BoolVar(&l.allowMissing, "allow-missing", false, "columns that have no field are NULL")
@@ -137,6 +147,10 @@ func (l *load) check(args []string) (files []string, err error) {
 			l.times && (len(l.mapped) > 0 || l.using() != "" || l.counters || l.statement != "" || l.o.WriteNulls),
 			"--times has statements of its own: --statement, --map, --ttl, --timestamp, --counters and --write-nulls do not apply",
 		},
+		{l.create && l.statement != "", "--create makes the table of a name, but --statement is set"},
+		{l.create && l.dryRun, "--dry-run writes nothing, and --create would make a table: vecql describe prints it"},
+		{l.create != (l.key != ""), "--create and --primary-key belong together, such as --create --primary-key id"},
+		{l.create && (l.times || l.counters), "--create makes tables without counters and times: --times and --counters do not apply"},
 		{l.ttl != 0 && l.ttlField != "", "--ttl and --ttl-field are both set"},
 		{l.ttl < 0 || l.ttl%time.Second != 0 || l.ttl/time.Second > math.MaxInt32, "--ttl is not a number of seconds"},
 		{l.timestamp != 0 && l.timestampField != "", "--timestamp and --timestamp-field are both set"},
@@ -177,6 +191,17 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 		return err
 	}
 	defer session.Close()
+	if l.create {
+		if o.Types, err = l.types.fields(); err == nil {
+			o, err = rowfile.Infer(ctx, o, l.types.sample, names...)
+		}
+		if err == nil {
+			err = l.createTable(ctx, session, o.Fields)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if err := l.setStatements(ctx, session); err != nil {
 		return err
 	}

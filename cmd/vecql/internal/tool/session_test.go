@@ -73,8 +73,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// requireCommand runs a line of a shell that succeeds: cat, or the tool, which may write to a file or read from echo.
-// It returns the output.
+// requireCommand runs a line of a shell that succeeds: cat, or the tool, which may write to a file, or read from one or
+// from echo. It returns the output.
 func (x *tester) requireCommand(line string) string {
 	x.t.Helper()
 	words := shellWords(line)
@@ -90,8 +90,13 @@ func (x *tester) requireCommand(line string) string {
 	}
 	require.Equal(x.t, "vecql", words[0], line)
 	file := ""
-	if n := len(words); n > 2 && words[n-2] == ">" {
+	switch n := len(words); {
+	case n > 2 && words[n-2] == ">":
 		file, words = words[n-1], words[:n-2]
+	case n > 2 && words[n-2] == "<":
+		text, err := os.ReadFile(words[n-1])
+		require.NoError(x.t, err)
+		x.in, words = string(text), words[:n-2]
 	}
 	code, out, text := x.run(words[1:]...)
 	require.Zero(x.t, code, "%s: %s", line, text)

@@ -16,7 +16,6 @@ import (
 	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
 	"github.com/vecql/vecql/cmd/vecql/internal/sql"
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/parquetscan"
 	"github.com/vecql/vecql/pipe"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -30,6 +29,8 @@ type sqlOptions struct {
 	workers        int
 	memory         int64
 	spill          string
+	files          fileFlags
+	types          typeFlags
 }
 
 // add defines the flags of a verb.
@@ -41,6 +42,8 @@ func (o *sqlOptions) add(e *env, c *cobra.Command) {
 	c.Flags().Int64Var(&o.memory, "memory-limit", 0, "`bytes` of groups in memory, beyond which --spill-dir is needed; default no limit")
 	c.Flags().StringVar(&o.spill, "spill-dir", "", "`folder` of a temporary file for groups beyond --memory-limit")
 	must(c.MarkFlagDirname("spill-dir"))
+	o.files.add(c, true)
+	o.types.add(c)
 }
 
 // newSQLCommand returns the verb sql.
@@ -48,20 +51,22 @@ func newSQLCommand(e *env) *cobra.Command {
 	o := &sqlOptions{}
 	c := &cobra.Command{
 		Use:   "sql STATEMENT",
-		Short: "Run a SELECT on Parquet files or on a whole table",
-		Long: `Sql runs a SELECT statement here, not on a server: on Parquet files or on a whole
-table, whose rows it reads by token ranges. "-" reads the statement from standard
-input. The statement has one source and this shape:
+		Short: "Run a SELECT on files or on a whole table",
+		Long: `Sql runs a SELECT statement here, not on a server: on files (Parquet, CSV, JSON
+lines or Arrow; a pattern, a folder, or '-' for standard input) or on a whole
+table, whose rows it reads by token ranges. "-" in place of the statement reads it
+from standard input. It has one source and this shape:
 
-  SELECT [DISTINCT] * | expression [[AS] name], ...
-  [FROM read('*.parquet', ...) | 'file.parquet' | [keyspace.]table [[AS] name]]
+  [DESCRIBE] SELECT [DISTINCT] * | expression [[AS] name], ...
+  [FROM read('*.parquet', ...) | 'file.csv' | [keyspace.]table [[AS] name]]
   [WHERE condition] [GROUP BY expression, ...] [HAVING condition]
   [ORDER BY expression [ASC|DESC] [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]
 
-Aggregates are count(*), count(x), count(distinct x), approx_count_distinct, sum,
+Columns of CSV and JSON have the narrowest type of the first records. Aggregates
+are count(*), count(x), count(distinct x), approx_count_distinct, sum,
 avg, min, max, stddev, stddev_pop, variance, variance_pop, corr(x, y), median,
 quantile(x, 0.9), median_exact, quantile_exact(x, 0.9), any_value, first, last,
-arg_min(x, by) and arg_max(x, by).
+arg_min(x, by) and arg_max(x, by), perhaps with FILTER (WHERE condition).
 GROUP BY and ORDER BY accept names and positions of columns of the result. NULL
 comes last. The quotient of integers is an integer. Joins, subqueries and the like
 are refused. A name may differ from the column in case, and have the name of the
@@ -70,13 +75,15 @@ source before it.`,
   vecql sql "SELECT name, sum(price) AS total FROM 'items*.parquet' GROUP BY name"
   vecql sql "SELECT name, count(*) FROM shop.items GROUP BY name" --output csv
   vecql sql "SELECT max(id) FROM items" --source items=items.parquet --explain
+  vecql sql "SELECT id, price FROM '-' WHERE price > 9" < items-1.csv.gz
+  vecql sql "DESCRIBE 'items.parquet'"
   echo "SELECT DISTINCT name FROM 'items.parquet'" | vecql sql -`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return e.sql(c.Context(), o, args[0]) },
 	}
 	e.addClusterFlags(c)
 	o.add(e, c)
-	c.Flags().StringArrayVar(&o.sources, "source", nil, "Parquet files as a table without a keyspace: `name=pattern`")
+	c.Flags().StringArrayVar(&o.sources, "source", nil, "files as a table without a keyspace: `name=pattern`")
 	return c
 }
 
@@ -87,7 +94,7 @@ func (e *env) sql(ctx context.Context, o *sqlOptions, text string) error {
 		if err != nil {
 			return err
 		}
-		text = string(input)
+		text, e.inUsed = string(input), true
 	}
 	s, err := sql.Parse(strings.TrimSpace(text))
 	if err != nil {
@@ -127,6 +134,9 @@ func (e *env) runStatement(ctx context.Context, o *sqlOptions, s *sql.Statement)
 		}
 		return placed(plan.Locate(err))
 	}
+	if s.Describe {
+		return describePlan(ctx, out, plan)
+	}
 	if err := writePlan(ctx, out, plan); err != nil || !o.stats {
 		return err
 	}
@@ -146,6 +156,21 @@ func writePlan(ctx context.Context, out rowfile.Writer, plan *sql.Plan) (err err
 		}
 	}
 	return nil
+}
+
+// describePlan writes a row for each column of a plan.
+func describePlan(ctx context.Context, out rowfile.Writer, plan *sql.Plan) (err error) {
+	defer func() { err = cmp.Or(err, out.Close()) }()
+	schema, err := plan.Pipe.Schema(ctx)
+	if err != nil {
+		return placed(plan.Locate(err))
+	}
+	var types []string
+	for _, f := range schema {
+		f.Name, f.Nullable = "", true
+		types = append(types, strings.TrimSpace(f.String()))
+	}
+	return out.Write(column.NewBatch(column.Strings("column", schema.Names()), column.Strings("type", types)))
 }
 
 // check returns an error for flags that are out of range.
@@ -179,18 +204,24 @@ func (e *env) openSource(
 		return pipe.Batches(column.NewBatch(column.Of("\x00", []int8{0}))), func() error { return nil }, nil
 	}
 	if len(files) > 0 {
-		data, err := parquetscan.Open(ctx, files...)
-		if err != nil {
-			return p, nil, err
-		}
-		return pipe.Dataset(data), data.Close, nil
+		return e.openFiles(ctx, o, files)
 	}
 	session, err := e.connect(ctx)
 	if err != nil {
-		return p, nil, advise(err, "a file is read('file.parquet')")
+		return p, nil, advise(err, "a file needs quotes: FROM '%s'", fileName(from))
 	}
 	table := tablescan.Source{Session: session, Table: from.Name()}
 	return pipe.From(table), func() error { session.Close(); return nil }, nil
+}
+
+// fileName returns the name of the file that the name of a table may mean.
+func fileName(from sql.Source) string {
+	if name := from.Keyspace + "." + from.Table; from.Keyspace != "" {
+		if format, _ := rowfile.ByName(name); format != 0 {
+			return name
+		}
+	}
+	return from.Table + ".parquet"
 }
 
 // A placedError is an error with the line of the statement that it is about, and a caret below its place.
