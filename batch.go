@@ -24,6 +24,7 @@ type BatchEntry struct {
 	Args       []any
 	Idempotent bool // safe to execute twice; a batch is idempotent if all its statements are
 	binding    func(StatementMetadata) ([]any, error)
+	record     record // the struct that holds the values, if set
 }
 
 // A Batch is a list of statements sent in one request. As with a Query, only its setters modify it, and it needs no
@@ -90,6 +91,8 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 	c := b.session.newCall(&b.options)
 	defer c.release()
 	c.answer = page
+	ctx, end := c.within(ctx, b.session.cfg.Timeout)
+	defer end()
 	err := b.send(ctx, c)
 	if c.mustRebind(err) {
 		b.session.rebind(c, &b.options)
@@ -101,6 +104,7 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 	if b.tracer != nil && page.env.Traced {
 		b.session.trace(b.tracer, page.env.TracingID)
 	}
+	b.warn(page)
 	return nil
 }
 
@@ -187,7 +191,7 @@ func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []frame.Batch
 	entries = make([]frame.BatchEntry, len(b.Entries))
 	bound := make([]bindings, len(b.Entries))
 	for i, e := range b.Entries {
-		if len(e.Args) == 0 && e.binding == nil {
+		if len(e.Args) == 0 && e.binding == nil && !e.record.isSet() {
 			entries[i].Stmt = e.Stmt
 			c.lwt = c.lwt || cqltext.IsConditional(e.Stmt)
 			c.mixed = true // the table is unknown
@@ -197,7 +201,11 @@ func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []frame.Batch
 		if err == nil && e.binding != nil {
 			e.Args, err = callBinding(e.binding, stmt, stmt.result.Load())
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case e.record.isSet():
+			err = e.record.bind(&bound[i], stmt)
+		default:
 			err = bound[i].bind(stmt, e.Args)
 		}
 		if err != nil {

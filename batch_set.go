@@ -91,6 +91,15 @@ func (b *Batch) RequestTimeout(d time.Duration) *Batch {
 	return b
 }
 
+// TotalTimeout bounds the request as a whole: see Query.TotalTimeout.
+func (b *Batch) TotalTimeout(d time.Duration) *Batch {
+	b.change(func(set *policies) { set.total = max(d, 0) })
+	return b
+}
+
+// OnWarnings sets a function that receives the warnings of the server: see Query.OnWarnings.
+func (b *Batch) OnWarnings(f func(warnings []string)) *Batch { b.warned = f; return b }
+
 // GetRequestTimeout returns the timeout set by RequestTimeout or a profile; 0 means none.
 func (b *Batch) GetRequestTimeout() time.Duration { return b.policies.timeout }
 

@@ -413,6 +413,9 @@ type Profile struct {
 	// RequestTimeout bounds each attempt, whether or not the context has a deadline: see Query.RequestTimeout. Default
 	// none.
 	RequestTimeout time.Duration
+	// TotalTimeout bounds a whole request, of a query each page, with its preparation, retries and waits: see
+	// Query.TotalTimeout. Default none.
+	TotalTimeout time.Duration
 	// PageSize is the number of rows in a page of a query. Default 5000; negative means no paging.
 	PageSize int
 	// Prefetch is the share of the current page, 0 to 1, that is left when the session requests the next page. Default
@@ -443,6 +446,8 @@ func (p *Profile) check() string {
 		return fmt.Sprintf("SerialConsistency is %v, must be SERIAL or LOCAL_SERIAL", p.SerialConsistency)
 	case p.RequestTimeout < 0:
 		return fmt.Sprintf("RequestTimeout is %v, must not be negative", p.RequestTimeout)
+	case p.TotalTimeout < 0:
+		return fmt.Sprintf("TotalTimeout is %v, must not be negative", p.TotalTimeout)
 	case !(p.Prefetch <= 1):
 		return fmt.Sprintf("Prefetch is %v, must be at most 1", p.Prefetch)
 	}

@@ -80,7 +80,7 @@ func TestProfile(t *testing.T) {
 func TestSettingsOfRequestsAreOneVocabulary(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		full := Profile{
-			Consistency: cql.LocalOne, SerialConsistency: cql.LocalSerial, RequestTimeout: time.Minute, PageSize: 17, Prefetch: 0.5,
+			Consistency: cql.LocalOne, SerialConsistency: cql.LocalSerial, RequestTimeout: time.Minute, TotalTimeout: time.Hour, PageSize: 17, Prefetch: 0.5,
 			Idempotent: true, DisableSelectIdempotence: true, ServerTimestamps: true, RetryPolicy: SimpleRetryPolicy{NumRetries: 7},
 			SpeculativeExecutionPolicy: &SimpleSpeculativeExecution{NumAttempts: 1}, Observer: func(context.Context, ObservedAttempt) {},
 		}
@@ -100,7 +100,7 @@ func TestSettingsOfRequestsAreOneVocabulary(t *testing.T) {
 		want := state(s.Query(idempotentInsert).Profile("full"))
 		require.Equal(t, want, state(openSession(t, defaults).Query(idempotentInsert)))
 		require.Equal(t, want, state(s.Query(idempotentInsert).Idempotent(true).selects(false).
-			Consistency(full.Consistency).SerialConsistency(full.SerialConsistency).RequestTimeout(full.RequestTimeout).
+			Consistency(full.Consistency).SerialConsistency(full.SerialConsistency).RequestTimeout(full.RequestTimeout).TotalTimeout(full.TotalTimeout).
 			PageSize(full.PageSize).Prefetch(full.Prefetch).ServerTimestamps(true).RetryPolicy(full.RetryPolicy).
 			SpeculativeExecutionPolicy(full.SpeculativeExecutionPolicy).Observer(full.Observer)))
 	})
@@ -114,9 +114,9 @@ func TestConfigOfPoliciesIsChecked(t *testing.T) {
 	cfg.Pool.MaxRequestsPerConn = 40000
 	cfg.Limits.Throttle = Throttle{MaxRequests: -1}
 	cfg.Limits.MemoryBudget = -1
-	cfg.Profiles = map[string]Profile{"a": {Consistency: 99}, "b": {SerialConsistency: cql.One}, "c": {RequestTimeout: -1}, "d": {}}
+	cfg.Profiles = map[string]Profile{"a": {Consistency: 99}, "b": {SerialConsistency: cql.One}, "c": {RequestTimeout: -1}, "d": {}, "e": {TotalTimeout: -1}}
 	_, err := NewSession(t.Context(), *cfg)
-	for _, want := range []string{"MaxRequestsPerConn", "Throttle.MaxRequests", "MemoryBudget", `Profiles["a"]: Consistency`, `Profiles["b"]: Serial`, `Profiles["c"]: RequestTimeout`} {
+	for _, want := range []string{"MaxRequestsPerConn", "Throttle.MaxRequests", "MemoryBudget", `Profiles["a"]: Consistency`, `Profiles["b"]: Serial`, `Profiles["c"]: RequestTimeout`, `Profiles["e"]: TotalTimeout`} {
 		require.ErrorContains(t, err, want)
 	}
 	require.NotContains(t, err.Error(), `Profiles["d"]`)
@@ -161,6 +161,20 @@ func TestRequestTimeout(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), 6*time.Second)
 				defer cancel()
 				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).Exec(ctx)
+			}, 6 * time.Second, context.DeadlineExceeded},
+			{"the total of all attempts", func() error {
+				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).TotalTimeout(9 * time.Second).Exec(t.Context())
+			}, 9 * time.Second, context.DeadlineExceeded},
+			{"the total beyond the cluster's", func() error {
+				return s.Query(idempotentInsert).TotalTimeout(time.Minute).Exec(t.Context())
+			}, 20 * time.Second, conn.ErrTimeout},
+			{"the total of a batch", func() error {
+				return s.Batch(cql.LoggedBatch).Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).TotalTimeout(30 * time.Second).Exec(t.Context())
+			}, 30 * time.Second, context.DeadlineExceeded},
+			{"the context's below the total", func() error {
+				ctx, cancel := context.WithTimeout(context.Background(), 6*time.Second)
+				defer cancel()
+				return s.Query(idempotentInsert).TotalTimeout(9 * time.Second).Exec(ctx)
 			}, 6 * time.Second, context.DeadlineExceeded},
 			{"0 and negative: the cluster's", func() error { return s.Query(idempotentInsert).RequestTimeout(-1).Exec(t.Context()) }, 20 * time.Second, conn.ErrTimeout},
 		} {

@@ -307,7 +307,7 @@ func TestDriverConfigHasEachField(t *testing.T) {
 		Pool.HeartbeatInterval Pool.HeartbeatTimeout Pool.ShardAwareLocalPorts Pool.ConnectObserver Schema.Metadata Schema.OnChange
 		Limits.Throttle.MaxRequests Limits.Throttle.MaxWaiting Limits.MemoryBudget Limits.MaxPreparedStmts
 		Protocol.Events.DisableNodeStatusEvents Protocol.Events.DisableTopologyEvents Protocol.Events.DisableSchemaEvents
-		Protocol.Beta Protocol.ExperimentalTabletsRoutingV2 Defaults.Prefetch Defaults.DisableSelectIdempotence Defaults.Observer`
+		Protocol.Beta Protocol.ExperimentalTabletsRoutingV2 Defaults.TotalTimeout Defaults.Prefetch Defaults.DisableSelectIdempotence Defaults.Observer`
 	decided := strings.Fields(strings.Join([]string{reported, secrets, sentAlone, withoutKey}, " "))
 	require.ElementsMatch(t, settingNames(nil, "", reflect.TypeFor[ClusterConfig]()), decided, "decide whether servers get a new field")
 }

@@ -86,6 +86,38 @@ func ExampleUpdateWhere() {
 	// Output: UPDATE shop.items SET name = ?, embedding = ? WHERE id = ?
 }
 
+// A batch of typed statements.
+func ExampleStatement_AddTo() {
+	session, closeShop := openShop()
+	defer closeShop()
+	ctx := context.Background()
+	type Item struct {
+		ID        int
+		Name      string
+		Embedding []float32
+	}
+	insert, err := vecql.Prepare[Item](ctx, session.Query(vecql.InsertInto[Item]("shop.items")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	remove, err := vecql.Prepare[Item](ctx, session.Query(vecql.DeleteWhere[Item]("shop.items", "id")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	batch := session.Batch(cql.LoggedBatch)
+	insert.AddTo(batch, &Item{5, "stool", []float32{0, 0, 1}})
+	remove.AddTo(batch, &Item{ID: 1})
+	if err := batch.Exec(ctx); err != nil {
+		log.Fatal(err)
+	}
+	names, err := vecql.AllRows[string](ctx, session.Query("SELECT name FROM shop.items WHERE id IN (1, 5)"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(names)
+	// Output: [stool]
+}
+
 func ExampleSelectFrom() {
 	type Item struct {
 		ID   int

@@ -221,6 +221,8 @@ func (q *Query) runNext(ctx context.Context, state []byte, paged bool, resume *p
 
 // do is run with a call that the caller releases. It stores the answer in the call. resume may be nil.
 func (q *Query) do(ctx context.Context, c *call, r *record, resume *pageValues) error {
+	ctx, end := c.within(ctx, q.session.cfg.Timeout)
+	defer end()
 	if err := q.configure(c, q.pageState); err != nil {
 		return err
 	}
@@ -277,6 +279,8 @@ func (q *Query) encodeValues(ctx context.Context, c *call, r *record) (tok int64
 
 // doNext is runNext with a call that the caller releases. It stores the answer in the call.
 func (q *Query) doNext(ctx context.Context, c *call, state []byte, resume *pageValues) error {
+	ctx, end := c.within(ctx, q.session.cfg.Timeout)
+	defer end()
 	if err := q.configure(c, state); err != nil {
 		return err
 	}
@@ -390,6 +394,7 @@ func (q *Query) finish(ctx context.Context, c *call) error {
 	if q.tracer != nil && a.env.Traced {
 		q.session.trace(q.tracer, a.env.TracingID)
 	}
+	q.warn(a)
 	if a.res.Kind == frame.ResultSchemaChange {
 		return q.session.agree(ctx, c)
 	}

@@ -33,7 +33,15 @@ func TestExecInfo(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, info.Attempts)
 	require.Equal(t, []string{"tombstones"}, info.Warnings)
+	var warned []string
+	rows := session.Query("SELECT id FROM ks.t WHERE id = ?", 1).OnWarnings(func(w []string) { warned = append(warned, w...) })
+	ids, err := vecql.AllRows[int](t.Context(), rows)
+	require.NoError(t, err)
+	require.Equal(t, []int{1}, ids)
+	require.Equal(t, []string{"tombstones"}, warned)
 	rule.Remove()
+	require.NoError(t, rows.Exec(t.Context()))
+	require.Len(t, warned, 1, "no warnings, no call")
 
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
 	info, err = q.ExecInfo(t.Context())

@@ -139,6 +139,21 @@ func (q *Query) RequestTimeout(d time.Duration) *Query {
 // GetRequestTimeout returns the timeout set by RequestTimeout or a profile; 0 means none.
 func (q *Query) GetRequestTimeout() time.Duration { return q.policies.timeout }
 
+// TotalTimeout bounds the request as a whole, each page of a result: the preparation of the statement, all attempts,
+// and the waits between them, beside the bound of each attempt. The error is then context.DeadlineExceeded. 0 means no
+// bound but the deadline of the context.
+func (q *Query) TotalTimeout(d time.Duration) *Query {
+	q.change(func(set *policies) { set.total = max(d, 0) })
+	return q
+}
+
+// OnWarnings sets a function that receives the warnings of the server with each answer that has some, also of verbs
+// without an Iter. A goroutine that requests the next page may call it. nil means none.
+func (q *Query) OnWarnings(f func(warnings []string)) *Query {
+	q.warned = f
+	return q
+}
+
 // Observer sets the observer of the query's attempts; nil means none.
 func (q *Query) Observer(o Observer) *Query {
 	q.change(func(set *policies) { set.observer = o })

@@ -56,6 +56,28 @@ func UpdateWhere[T any](table string, key ...string) string {
 	return fmt.Sprintf("UPDATE %s SET %s WHERE %s", table, strings.Join(set, ", "), strings.Join(where, " AND "))
 }
 
+// DeleteWhere returns the text of a DELETE of the rows that equal a struct T in some columns, such as the columns of
+// the primary key:
+//
+//	DELETE FROM shop.items WHERE id = ?
+//
+// Columns are named, and T and table are checked, as in [InsertInto]. DeleteWhere panics if T has no field for a
+// column, or if key is empty.
+func DeleteWhere[T any](table string, key ...string) string {
+	checkTableName(table)
+	names := columnNames[T]()
+	var where []string
+	for _, column := range key {
+		if name := cqltext.Identifier(column); slices.Contains(names, name) {
+			where = append(where, name+" = ?")
+		}
+	}
+	if len(where) == 0 || len(where) != len(key) {
+		panic(fmt.Sprintf("vecql: DELETE of %v by %q: the struct needs a field for each column", reflect.TypeFor[T](), key))
+	}
+	return fmt.Sprintf("DELETE FROM %s WHERE %s", table, strings.Join(where, " AND "))
+}
+
 // SelectFrom returns the text of a SELECT of all fields of the struct T, for [Rows]. A WHERE clause may be appended:
 //
 //	SELECT id, name, embedding FROM shop.items

@@ -57,6 +57,14 @@ func (st *Statement[P]) Scan(ctx context.Context, v *P, dest ...any) error {
 	return st.query.scan(ctx, record{source: &st.source, base: unsafe.Pointer(v)}, dest)
 }
 
+// AddTo adds the statement with the values of v to a batch, whose options apply. The batch reads the values each time
+// it runs.
+func (st *Statement[P]) AddTo(b *Batch, v *P) {
+	b.Entries = append(b.Entries, BatchEntry{
+		Stmt: st.query.stmt, Idempotent: st.query.idempotent, record: record{source: &st.source, base: unsafe.Pointer(v)},
+	})
+}
+
 // Query returns a query with the values of v, for other verbs and options. The query reads the values each time it
 // runs.
 func (st *Statement[P]) Query(v *P) *Query {

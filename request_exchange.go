@@ -92,6 +92,17 @@ func (c *call) timeout(ctx context.Context, def time.Duration) time.Duration {
 	return def
 }
 
+// within returns the context that bounds the call as a whole. The caller calls end after the answer. def is the bound
+// of each attempt that has no other, also under the new deadline.
+func (c *call) within(ctx context.Context, def time.Duration) (_ context.Context, end context.CancelFunc) {
+	total := c.policies.total
+	if total == 0 {
+		return ctx, func() {}
+	}
+	c.req.Timeout = c.timeout(ctx, def)
+	return context.WithTimeout(ctx, total)
+}
+
 // exchange sends a request on a connection and parses the response into c.answer, which must be zero.
 func (s *sender) exchange(ctx context.Context, conn *conn.Conn, c *call) error {
 	a := c.answer

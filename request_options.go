@@ -26,7 +26,15 @@ type options struct {
 	hostID            cql.UUID
 	payload           map[string][]byte
 	tracer            Tracer
+	warned            func(warnings []string)
 	policies          *policies
+}
+
+// warn calls the function for warnings if an answer has some.
+func (o *options) warn(a *answer) {
+	if o.warned != nil && len(a.env.Warnings) > 0 {
+		o.warned(a.env.Warnings)
+	}
 }
 
 // idText returns the text of the id of a node, empty for zero.
@@ -44,6 +52,7 @@ type policies struct {
 	speculative SpeculativeExecutionPolicy // nil means none
 	observer    Observer                   // nil means none
 	timeout     time.Duration              // 0 means ClusterConfig.Timeout, unless the context has a deadline
+	total       time.Duration              // of all attempts; 0 means no bound
 	fault       error                      // returned by the verb in place of running the request; nil means none
 }
 
@@ -52,7 +61,7 @@ func newPolicies(cfg *ClusterConfig) *policies {
 	d := &cfg.Defaults
 	p := &policies{
 		retry: d.RetryPolicy, speculative: speculative(d.SpeculativeExecutionPolicy), observer: d.Observer,
-		timeout: d.RequestTimeout,
+		timeout: d.RequestTimeout, total: d.TotalTimeout,
 	}
 	if p.retry == nil {
 		p.retry = DefaultRetryPolicy{}
@@ -93,6 +102,9 @@ func (o *options) apply(cfg *ClusterConfig, name string) *Profile {
 		}
 		if p.RequestTimeout != 0 {
 			set.timeout = p.RequestTimeout
+		}
+		if p.TotalTimeout != 0 {
+			set.total = p.TotalTimeout
 		}
 	})
 	if p.Consistency != 0 {

@@ -52,6 +52,19 @@ func Rows[T any](ctx context.Context, q *Query) iter.Seq2[T, error] {
 	}
 }
 
+// AllRows runs q and returns all its rows, nil if there are none. T is as in [Rows], which needs no memory for all of
+// them. After an error AllRows returns no row.
+func AllRows[T any](ctx context.Context, q *Query) ([]T, error) {
+	var all []T
+	for page, err := range Pages[T](ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Rows...)
+	}
+	return all, nil
+}
+
 // A RowReader reads rows of Iters as values of T, as [Rows] does, for programs that request pages themselves. The zero
 // value is ready. It may be used by one goroutine at a time, for one Iter after the other.
 type RowReader[T any] struct{ mapping rowMapping }

@@ -5,6 +5,7 @@ package vecql_test
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,9 @@ func TestStatementText(t *testing.T) {
 	require.Panics(t, func() { vecql.UpdateWhere[item]("t", "none") })
 	require.Panics(t, func() { vecql.UpdateWhere[base]("t", "id") })
 	require.Panics(t, func() { vecql.UpdateWhere[item]("t") })
+	require.Equal(t, `DELETE FROM shop.items WHERE id = ? AND "order" = ?`, vecql.DeleteWhere[item]("shop.items", "id", "order"))
+	require.Panics(t, func() { vecql.DeleteWhere[item]("t") })
+	require.Panics(t, func() { vecql.DeleteWhere[item]("t", "id", "none") })
 }
 
 // TestStructRoundTrip writes and reads a struct with statements made from its fields.
@@ -65,6 +69,61 @@ func TestStructRoundTrip(t *testing.T) {
 	got, err := vecql.OneRow[item](ctx, session.Query(vecql.SelectFrom[item]("shop.items")+" WHERE id = ?", 1))
 	require.NoError(t, err)
 	require.Equal(t, want, got)
+}
+
+// TestAllRows reads all pages, one page by its token, and no row after an error.
+func TestAllRows(t *testing.T) {
+	session, ctx := itemsSession(t), t.Context()
+	q := func() *vecql.Query { return session.Query("SELECT id FROM shop.items").PageSize(10) }
+	ids, err := vecql.AllRows[int64](ctx, q())
+	require.NoError(t, err)
+	require.Nil(t, ids)
+	for i := range 25 {
+		require.NoError(t, session.Query("INSERT INTO shop.items (id) VALUES (?)", i).Exec(ctx))
+	}
+	ids, err = vecql.AllRows[int64](ctx, q())
+	require.NoError(t, err)
+	slices.Sort(ids)
+	require.Len(t, ids, 25)
+	require.Equal(t, []int64{0, 24}, []int64{ids[0], ids[24]})
+	ids, err = vecql.AllRows[int64](ctx, q().PageState(cql.PageToken{}))
+	require.NoError(t, err)
+	require.Len(t, ids, 10)
+	rows, err := vecql.AllRows[struct{ Other int }](ctx, q())
+	require.ErrorIs(t, err, cql.ErrConversion)
+	require.Nil(t, rows)
+}
+
+// TestTypedBatchEntries adds typed statements to a batch, beside others. The batch reads the values when it runs.
+func TestTypedBatchEntries(t *testing.T) {
+	session, ctx := itemsSession(t), t.Context()
+	insert, err := vecql.Prepare[item](ctx, session.Query(vecql.InsertInto[item]("shop.items")).Idempotent(true))
+	require.NoError(t, err)
+	remove, err := vecql.Prepare[base](ctx, session.Query(vecql.DeleteWhere[base]("shop.items", "id")).Idempotent(true))
+	require.NoError(t, err)
+	name := "lamp"
+	want := item{base: base{ID: 1}, Name: &name, Embedding: []float32{1, 2}, Order: 3, Odd: "x"}
+	b := session.Batch(cql.LoggedBatch)
+	insert.AddTo(b, &want)
+	remove.AddTo(b, &base{ID: 2})
+	require.True(t, b.GetIdempotent())
+	b.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 3, "desk")
+	require.Equal(t, 3, b.Size())
+	require.NoError(t, session.Query("INSERT INTO shop.items (id) VALUES (2)").Exec(ctx))
+	want.Order = 4
+	route, err := b.Route(ctx)
+	require.NoError(t, err)
+	require.NotEmpty(t, route.Replicas)
+	require.NoError(t, b.Exec(ctx))
+	got, err := vecql.OneRow[item](ctx, session.Query(vecql.SelectFrom[item]("shop.items")+" WHERE id = 1"))
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	ids, err := vecql.AllRows[int64](ctx, session.Query("SELECT id FROM shop.items"))
+	require.NoError(t, err)
+	require.ElementsMatch(t, []int64{1, 3}, ids)
+	b = session.Batch(cql.LoggedBatch)
+	insert.AddTo(b, nil)
+	require.ErrorIs(t, b.Exec(ctx), cql.ErrNull)
 }
 
 func TestOneRow(t *testing.T) {
