@@ -5,6 +5,7 @@ package tool
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ func TestReadme(t *testing.T) {
 			want = strings.TrimRight(want, "\n")
 			if file, ok := strings.CutPrefix(command, "cat "); ok {
 				if _, err := os.Stat(file); err != nil {
+					require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
 					require.NoError(t, os.WriteFile(file, []byte(want+"\n"), 0o600))
 				}
 			}
@@ -60,6 +62,8 @@ func TestExamples(t *testing.T) {
 	x := newTester(t, shop, "CREATE TYPE shop.address (street text)")
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("schema.cql", []byte("CREATE TABLE shop.more (id int PRIMARY KEY);"), 0o600))
+	require.NoError(t, os.Mkdir("migrations", 0o700))
+	require.NoError(t, os.WriteFile("migrations/001_notes.cql", []byte("CREATE TABLE notes (id int PRIMARY KEY);"), 0o600))
 	require.NoError(t, os.WriteFile("gone.csv", []byte("id\n7\n"), 0o600))
 	for _, path := range []string{"items.parquet", "items-1.csv.gz", "new/"} {
 		x.requireRun("unload", "shop.items", path)
