@@ -23,7 +23,11 @@ type csvFormat struct {
 
 // start reads the header.
 func (c *csvFormat) start(t *textReader) error {
-	c.Dialect, c.skip = t.o.Dialect, t.o.Dialect.SkipLines
+	var err error
+	if c.Dialect, err = t.o.Dialect.withDefaults(t.file); err != nil {
+		return fmt.Errorf("%s: %w", t.file, err)
+	}
+	c.skip = c.SkipLines
 	names := c.Columns
 	if c.NoHeader && names == nil {
 		for _, f := range t.o.Fields {

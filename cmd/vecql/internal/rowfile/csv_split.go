@@ -13,7 +13,7 @@ import (
 
 // A Dialect is the punctuation of CSV. The zero value is the format of RFC 4180.
 type Dialect struct {
-	Comma   byte // between fields; 0 means ','
+	Comma   byte // between fields; 0 means a tab in files whose names end in .tsv, otherwise ','
 	Quote   byte // around fields; 0 means '"'. Inside a field it is doubled.
 	Escape  byte // before a quote inside of a field in quotes, in place of a second quote; 0 means none
 	Comment byte // begins a line that is not a record; 0 means none
@@ -25,9 +25,10 @@ type Dialect struct {
 	SkipLines int
 }
 
-func (d Dialect) withDefaults() (Dialect, error) {
+// withDefaults returns the dialect of a file with defaults, or an error for characters that cannot separate or quote.
+func (d Dialect) withDefaults(file string) (Dialect, error) {
 	if d.Comma == 0 {
-		d.Comma = ','
+		d.Comma = Delimiter(file)
 	}
 	if d.Quote == 0 {
 		d.Quote = '"'

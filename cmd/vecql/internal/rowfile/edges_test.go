@@ -33,11 +33,11 @@ func TestDialectRefusesLineEndsOtherAlphabetsAndEqualBytes(t *testing.T) {
 		{Comma: ';', Escape: ';'},
 		{Quote: '\'', Comment: '\''},
 	} {
-		_, err := d.withDefaults()
+		_, err := d.withDefaults("")
 		require.ErrorContains(t, err, "cannot separate or quote fields", "%+v", d)
 	}
 	for _, d := range []Dialect{{}, {Comma: '\t'}, {Comma: 0x7f}, {Comma: ';', Quote: '\'', Escape: '\\', Comment: '#'}} {
-		_, err := d.withDefaults()
+		_, err := d.withDefaults("")
 		require.NoError(t, err, "%+v", d)
 	}
 }

@@ -43,6 +43,9 @@ func Create(path string, schema column.Schema, o WriterOptions) (*File, error) {
 	if o.Compression == Plain {
 		o.Compression = compression
 	}
+	if o.Dialect.Comma == 0 {
+		o.Dialect.Comma = Delimiter(path)
+	}
 	to, err := openTarget(path)
 	if err != nil {
 		return nil, err

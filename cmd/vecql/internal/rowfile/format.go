@@ -105,6 +105,19 @@ func ByName(name string) (Format, Compression) {
 	return extensions[filepath.Ext(name)], compression
 }
 
+// Delimiter returns the character between the fields of a CSV file: a tab if the name ends in .tsv, perhaps before the
+// ending of a compression, otherwise a comma.
+func Delimiter(name string) byte {
+	name = strings.ToLower(name)
+	if _, compression := ByName(name); compression != Plain {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	if filepath.Ext(name) == ".tsv" {
+		return '\t'
+	}
+	return ','
+}
+
 // The first bytes of files.
 var (
 	magicParquet = []byte("PAR1")

@@ -109,7 +109,7 @@ func Open(o Options, names ...string) (*Input, error) {
 	if o.Values, err = o.Values.withDefaults(); err != nil {
 		return nil, err
 	}
-	if o.Dialect, err = o.Dialect.withDefaults(); err != nil {
+	if _, err = o.Dialect.withDefaults(""); err != nil {
 		return nil, err
 	}
 	if o.BatchRows <= 0 {

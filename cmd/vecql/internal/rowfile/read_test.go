@@ -423,7 +423,7 @@ func TestParseNames(t *testing.T) {
 
 // splitAll returns the fields of all records, read in pieces.
 func splitAll(t testing.TB, text []byte, r io.Reader) (records [][]string, fault error) {
-	d, err := Dialect{NoHeader: true, Columns: []string{"a", "b"}}.withDefaults()
+	d, err := Dialect{NoHeader: true, Columns: []string{"a", "b"}}.withDefaults("")
 	require.NoError(t, err)
 	c := &csvFormat{}
 	reader, err := newTextReader(&Options{Dialect: d, AllowMissing: true}, c, "x", r)

@@ -78,7 +78,7 @@ func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (Writer, erro
 func (o WriterOptions) withDefaults() (WriterOptions, error) {
 	var err error
 	if o.Values, err = o.Values.withDefaults(); err == nil {
-		o.Dialect, err = o.Dialect.withDefaults()
+		o.Dialect, err = o.Dialect.withDefaults("")
 	}
 	return o, err
 }

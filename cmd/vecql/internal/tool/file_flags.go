@@ -35,7 +35,7 @@ type fileFlags struct {
 func (f *fileFlags) add(c *cobra.Command, reading bool) {
 	set := pflag.NewFlagSet("files", pflag.ContinueOnError)
 	set.StringVar(&f.format, "format", "auto", "`format` of files: parquet, csv, json (one object per line), arrow, or auto, by name")
-	set.StringVar(&f.delimiter, "delimiter", ",", "`character` between fields of CSV; \\t is a tab")
+	set.StringVar(&f.delimiter, "delimiter", "", "`character` between fields of CSV; \\t is a tab; default a comma, in .tsv files a tab")
 	set.StringVar(&f.quote, "quote", `"`, "`character` around fields of CSV")
 	set.StringVar(&f.escape, "escape", "", "`character` before a quote in a field of CSV; default the quote itself")
 	set.BoolVar(&f.noHeader, "no-header", false, "CSV has no header")

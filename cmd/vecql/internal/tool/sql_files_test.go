@@ -44,7 +44,13 @@ func TestSQLReadsAllFormats(t *testing.T) {
 	} {
 		require.Equal(t, c.want, x.requireRun("sql", c.statement, "-o", "csv"), c.statement)
 	}
-	require.Equal(t, "name\nstool\n", x.requireRun("sql", "select name from 'items.tsv'", "-o", "csv", "--delimiter", `\t`))
+	require.Equal(t, "name\nstool\n", x.requireRun("sql", "select name from 'items.tsv'", "-o", "csv"))
+	require.Equal(t, "id\tname\n9\tstool\n", x.requireRun("sql", "select * from 'items.tsv'", "-o", "csv", "--delimiter", ","), "one column")
+	for _, path := range []string{"all.tsv", "all.tsv.gz"} {
+		x.requireRun("unload", "shop.items", path, "--summary", "json")
+		require.Equal(t, "column,type\nid,int64?\nname,string?\n", x.requireRun("sql", "describe select id, name from '"+path+"'", "-o", "csv"))
+		require.Equal(t, "count(*)\n2\n", x.requireRun("sql", "select count(*) from '"+path+"'", "-o", "csv"))
+	}
 	require.Equal(t, "count\n3\n", x.requireRun("agg", "items.csv", "-o", "csv"))
 	require.Equal(t, "code,price\n7,45.5\n", x.requireRun("sql", "select code, price from 'items.csv' where code < 8", "-o", "csv",
 		"--type", "code=int", "--type", "price=text"))

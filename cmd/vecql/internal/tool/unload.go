@@ -130,6 +130,9 @@ func (u *unload) check(args []string) error {
 	if u.o, err = u.files.writeOptions(u.compression); err != nil {
 		return err
 	}
+	if u.o.Dialect.Comma == 0 {
+		u.o.Dialect.Comma = rowfile.Delimiter(u.path)
+	}
 	format, compression := rowfile.ByName(u.path)
 	switch {
 	case u.isFolder() && u.o.Format == 0:
