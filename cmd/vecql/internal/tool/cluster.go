@@ -70,7 +70,7 @@ func (f *clusterFlags) init() {
 }
 
 // addClusterFlags defines a verb's flags of a cluster.
-func (e *env) addClusterFlags(c *cobra.Command) { c.Flags().AddFlagSet(e.flags.set) }
+func (e *env) addClusterFlags(c *cobra.Command) { addGroup(c, e.flags.set, clusterGroup) }
 
 // completeClusterFlags registers how values of the flags are completed. The verbs share the flags.
 func (e *env) completeClusterFlags() {

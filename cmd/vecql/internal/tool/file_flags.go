@@ -54,7 +54,7 @@ func (f *fileFlags) add(c *cobra.Command, reading bool) {
 		set.IntVar(&f.skipLines, "skip-lines", 0, "`lines` of CSV before the header")
 		set.StringVar(&f.thousands, "thousands", "", "`character` between groups of digits in CSV")
 	}
-	c.Flags().AddFlagSet(set)
+	addGroup(c, set, fileGroup)
 	must(c.RegisterFlagCompletionFunc("format",
 		cobra.FixedCompletions([]string{"auto", "parquet", "csv", "json", "arrow"}, cobra.ShellCompDirectiveNoFileComp)))
 }

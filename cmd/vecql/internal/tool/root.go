@@ -80,26 +80,31 @@ cluster: see vecql help query.`,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("vecql {{.Version}}\n")
+	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	e.completeClusterFlags()
-	root.AddCommand(
-		newAggCommand(e),
-		newCopyCommand(e),
-		newCountCommand(e),
-		newDemoCommand(e),
-		newDescribeCommand(e),
-		newDoctorCommand(e),
-		newFakeCommand(e),
-		newLoadCommand(e),
-		newMigrateCommand(e),
-		newQueryCommand(e),
-		newRecallCommand(e),
-		newSearchCommand(e),
-		newSQLCommand(e),
-		newUnloadCommand(e),
-		newVerifyCommand(e),
-		newVersionCommand(e),
-	)
+	for _, g := range []struct {
+		id, title string
+		verbs     []*cobra.Command
+	}{
+		{"read", "Read:", []*cobra.Command{
+			newQueryCommand(e), newSQLCommand(e), newAggCommand(e), newSearchCommand(e), newCountCommand(e),
+			newDescribeCommand(e),
+		}},
+		{"write", "Write and move:", []*cobra.Command{
+			newLoadCommand(e), newUnloadCommand(e), newCopyCommand(e), newVerifyCommand(e), newMigrateCommand(e),
+		}},
+		{"try", "Examine and try:", []*cobra.Command{
+			newDoctorCommand(e), newRecallCommand(e), newFakeCommand(e), newDemoCommand(e),
+		}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, verb := range g.verbs {
+			verb.GroupID = g.id
+			root.AddCommand(verb)
+		}
+	}
+	root.AddCommand(newVersionCommand(e))
 	return root
 }
 

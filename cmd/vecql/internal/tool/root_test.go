@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -52,7 +53,14 @@ func TestHelp(t *testing.T) {
 		for line := range strings.Lines(c.Long + "\n" + c.Example) {
 			require.LessOrEqual(t, len(strings.TrimRight(line, "\n")), 84, line)
 		}
-		require.Contains(t, x.requireRun(c.Name(), "--help"), "Examples:")
+		help := x.requireRun(c.Name(), "--help")
+		require.Contains(t, help, "Examples:")
+		require.Equal(t, c.Flags().Lookup("hosts") != nil, strings.Contains(help, "\n"+clusterGroup+":\n"), c.Name())
+		require.Equal(t, c.Flags().Lookup("delimiter") != nil, strings.Contains(help, "\n"+fileGroup+":\n"), c.Name())
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { require.Contains(t, help, "--"+f.Name) })
+		for line := range strings.Lines(help) {
+			require.LessOrEqual(t, len(strings.TrimRight(line, "\n")), 84, "%s: %s", c.Name(), line)
+		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		require.Contains(t, x.requireRun("completion", shell), "vecql")
