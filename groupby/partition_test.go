@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // TestMostlyDistinct estimates the groups of blocks of rows, whose keys come in several orders.
@@ -51,6 +52,7 @@ func TestMostlyDistinct(t *testing.T) {
 // TestDistinctRowsAreNotCompacted adds rows whose keys all differ: partitions keep them as they are until they are
 // merged. Rows of few groups become states.
 func TestDistinctRowsAreNotCompacted(t *testing.T) {
+	soak.NoRace(t)
 	const rows = 1 << 22
 	for _, groups := range []int{rows, rows / 64} {
 		g, err := Config{Keys: By("k0"), Aggregates: []Aggregate{Count()}, Workers: 1}.New()
