@@ -71,8 +71,7 @@ func (g *guess) text(p *parser, s string) {
 	if strings.HasPrefix(s, "[") && g.array(p, &scanner{text: []byte(s)}) {
 		return
 	}
-	can := g.scalar(p, s, everyScalar)
-	g.narrow(can)
+	g.narrow(g.scalar(p, s, everyScalar))
 }
 
 // scalar returns the types that a text can have.
@@ -88,11 +87,15 @@ func (g *guess) scalar(p *parser, s string, among kinds) (can kinds) {
 	if among&kindNumber != 0 {
 		can |= g.number(p, s)
 	}
-	if _, err := p.parseDate(s); among&kindDate != 0 && err == nil {
-		can |= kindDate
+	if among&kindDate != 0 {
+		if _, err := p.parseDate(s); err == nil {
+			can |= kindDate
+		}
 	}
-	if _, err := p.parseTime(s, column.Nanos); among&kindTime != 0 && err == nil {
-		can |= kindTime
+	if among&kindTime != 0 {
+		if _, err := p.parseTime(s, column.Nanos); err == nil {
+			can |= kindTime
+		}
 	}
 	if among&(kindMicros|kindNanos) != 0 {
 		can |= p.timestamps(s)

@@ -4,6 +4,7 @@ package rowfile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,23 +169,17 @@ func (s *sample) readJSON(ctx context.Context, file inputFile, r io.Reader) erro
 
 // batches passes the records of a reader to f until the sample is full.
 func (s *sample) batches(ctx context.Context, t *textReader, f func(*column.Batch) error) error {
-	for {
-		b, fault, err := t.batch()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
+	err := t.each(func(b *column.Batch) error {
+		err := f(b)
+		if err == nil && s.isFull() {
+			err = errLeft
 		}
-		if failed := f(b); failed != nil {
-			return failed
-		}
-		if fault != nil {
-			if failed := s.in.o.reject(fault); failed != nil {
-				return failed
-			}
-		}
-		if err != nil || s.isFull() {
-			return ctx.Err()
-		}
+		return cmp.Or(err, ctx.Err())
+	})
+	if errors.Is(err, errLeft) {
+		return nil
 	}
+	return err
 }
 
 // member returns the guess of a field of a struct.

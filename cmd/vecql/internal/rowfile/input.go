@@ -377,6 +377,11 @@ func (in *Input) readText(format recordFormat, file inputFile, r io.Reader, f fu
 	csv, isCSV := format.(*csvFormat)
 	in.described = in.described || isCSV && !csv.NoHeader
 	defer func() { in.records += t.row }()
+	return t.each(f)
+}
+
+// each passes the rows to f, batch by batch, and rejects the other records, until the end or the first error.
+func (t *textReader) each(f func(*column.Batch) error) error {
 	for {
 		b, fault, err := t.batch()
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -386,7 +391,7 @@ func (in *Input) readText(format recordFormat, file inputFile, r io.Reader, f fu
 			return failed
 		}
 		if fault != nil {
-			if failed := in.o.reject(fault); failed != nil {
+			if failed := t.o.reject(fault); failed != nil {
 				return failed
 			}
 		}

@@ -17,10 +17,10 @@ func newAggCommand(e *env) *cobra.Command {
 		Use:   "agg FILE...",
 		Short: "Aggregate the rows of files by groups",
 		Long: `Agg groups the rows of files (Parquet, CSV, JSON lines or Arrow) and prints a row
-for each group: the expressions of --by, then those of --agg. Names after AS are
-those of the columns. Files may be patterns, folders, or - for standard input.
-Without --agg it counts rows. The expressions are those of
-vecql sql; without --by all rows are one group.`,
+for each group: the expressions of --by, then the ones of --agg. Names after AS are
+the names of the columns. Files may be patterns, folders, or - for standard input.
+Without --agg it counts rows. It takes the expressions of vecql sql;
+without --by all rows are one group.`,
 		Example: `  vecql agg items.parquet --by name
   vecql agg items.parquet --where "id > 0" --by "length(name) as n" --agg "max(id)"
   vecql agg 'items*.parquet' --agg "sum(price) / count(price) as mean"

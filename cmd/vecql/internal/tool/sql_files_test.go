@@ -31,7 +31,6 @@ func TestSQLReadsAllFormats(t *testing.T) {
 	x := newTester(t, shop)
 	t.Chdir(t.TempDir())
 	writeItems(t)
-	x.requireRun("sql", "SELECT id, name, price FROM 'items.csv'", "-o", "arrow")
 	for _, c := range []struct{ statement, want string }{
 		{"select name, price * 2 p from 'items.csv' where added > '2026-07-01' order by id", "name,p\n\"desk, oak\",240\n,0\n"},
 		{"select code, added + 1 d from \"items.csv\" where code = '007'", "code,d\n007,2026-07-02\n"},
