@@ -44,6 +44,7 @@ func connectService(addr string, setting workload.Setting, typed bool) (s *servi
 	if setting.Dialer != nil {
 		cfg.Pool.Dialer = setting.Dialer
 	}
+	cfg.Defaults.RequestTimeout = setting.Timeout
 	if setting.LZ4 {
 		cfg.Compressor = vecql.LZ4Compressor{}
 	}

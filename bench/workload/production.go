@@ -23,12 +23,12 @@ import (
 
 // A Setting is a configuration of a client.
 type Setting struct {
-	TLS      *tls.Config // nil means a plain connection
-	LZ4      bool
-	Conns    int // connections to the node
-	Deadline bool
-	Version  int // of the protocol
-	Dialer   *Dialer
+	TLS     *tls.Config // nil means a plain connection
+	LZ4     bool
+	Conns   int           // connections to the node
+	Timeout time.Duration // of each request, set by the driver; 0 means the driver's default
+	Version int           // of the protocol
+	Dialer  *Dialer
 }
 
 // A Service is a session with a setting. Each request has a context.
@@ -60,7 +60,7 @@ func (d *ServiceDriver) arms() (arms []arm) {
 	return arms
 }
 
-// Timeout is the time of the context of a request with a deadline.
+// Timeout is the time of a request with a deadline, of a context or of the driver.
 const Timeout = 10 * time.Second
 
 // A Dialer opens plain connections and counts them.
@@ -205,8 +205,9 @@ func rows[T any](n int, row func(i int) T) []T {
 // open opens a session with all its connections and checks its requests.
 func (a arm) open(tb testing.TB, d ServiceDriver) Service {
 	tb.Helper()
-	setting := Setting{
-		LZ4: a.compress == "lz4", Conns: a.conns, Deadline: a.deadline == "each", Version: a.version, Dialer: &Dialer{},
+	setting := Setting{LZ4: a.compress == "lz4", Conns: a.conns, Version: a.version, Dialer: &Dialer{}}
+	if a.deadline == "driver" {
+		setting.Timeout = Timeout
 	}
 	if a.net == "tls" {
 		setting.TLS = TLS(tb)
@@ -228,7 +229,7 @@ func (a arm) open(tb testing.TB, d ServiceDriver) Service {
 
 // request sends request i with the context of the setting.
 func (a arm) request(s Service, i int, run func(ctx context.Context, s Service, i int) error) error {
-	if a.deadline == "none" {
+	if a.deadline != "each" {
 		return run(context.Background(), s, i)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), Timeout)

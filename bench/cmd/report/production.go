@@ -118,8 +118,10 @@ func (t *table) rename(driver, name string) {
 	}
 }
 
-const productionLegend = `A request of a scan is a row. Deadline "each" means that every request has a deadline of its own, which is canceled after the
-request. A driver (v4) has no v5: its figures are those of v4. The server compresses each response that is LZ4, so that with LZ4 the server can
+const productionLegend = `A request of a scan is a row. Deadline "each" means that every request has a context with a deadline of its own, which is
+canceled after the request; "driver" means that the driver has a time limit for each request (vecql: RequestTimeout, gocql: Timeout of the
+cluster), "none" that its default limit holds. Rust has no contexts: its figures of "each" are those of a statement's request timeout. A driver
+(v4) has no v5: its figures are those of v4. The server compresses each response that is LZ4, so that with LZ4 the server can
 be the limit of the requests per second; the other figures are the client's. n/a: the program does not count them.
 `
 

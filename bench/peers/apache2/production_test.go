@@ -49,6 +49,9 @@ func connectService(addr string, setting workload.Setting, noWait bool) (workloa
 	if setting.TLS != nil {
 		cfg.SslOpts = &gocql.SslOptions{Config: setting.TLS, EnableHostVerification: true}
 	}
+	if setting.Timeout > 0 {
+		cfg.Timeout = setting.Timeout
+	}
 	if setting.LZ4 {
 		cfg.Compressor = lz4.LZ4Compressor{}
 	}

@@ -43,7 +43,7 @@ fn star() -> Result<Vec<Arm>> {
         let name = format!("net={net}/compress={compress}/conns={conns}/deadline={deadline}/version=4");
         let i = arms.iter().position(|a| a.name == name).unwrap_or_else(|| {
             let setting = Setting { tls: *net == "tls", lz4: *compress == "lz4", conns: 0 };
-            arms.push(Arm { setting, deadline: *deadline == "each", scan: false, name, in_flights: Vec::new() });
+            arms.push(Arm { setting, deadline: *deadline != "none", scan: false, name, in_flights: Vec::new() });
             arms.len() - 1
         });
         arms[i].setting.conns = conns.parse()?;
