@@ -135,7 +135,7 @@ func (b *block) requireFormatted(text string) error {
 // standard.
 var packages = []string{
 	"github.com/vecql/vecql", "github.com/vecql/vecql/bulk", "github.com/vecql/vecql/cdc", "github.com/vecql/vecql/column", "github.com/vecql/vecql/parquetscan/arrowcolumn", "github.com/vecql/vecql/cql",
-	"github.com/vecql/vecql/cqltest", "github.com/vecql/vecql/groupby", "github.com/vecql/vecql/parquetscan", "github.com/vecql/vecql/search", "github.com/vecql/vecql/stats",
+	"github.com/vecql/vecql/cqltest", "github.com/vecql/vecql/groupby", "github.com/vecql/vecql/parquetscan", "github.com/vecql/vecql/pipe", "github.com/vecql/vecql/search", "github.com/vecql/vecql/stats",
 	"github.com/vecql/vecql/tablescan",
 }
 

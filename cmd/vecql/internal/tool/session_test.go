@@ -53,6 +53,7 @@ var notRun = []string{
 	"vecql demo",
 	"vecql demo --server cassandra",
 	"vecql demo --hosts 10.0.0.1 --keyspace try --keep",
+	"vecql query --hosts node1:9042 --user ada",
 	"vecql unload shop.items parts/ --part-rows 1000000 --resume",
 	"zcat items.csv.gz | vecql load shop.items - --format csv",
 }
@@ -75,6 +76,38 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
+}
+
+// equivalents is the document with the commands of other tools, and the commands that take their place.
+const equivalents = "../../../../docs/equivalents.md"
+
+// TestEquivalents runs the commands in the tables of the document, one after the other, in a folder and a cluster of
+// their own.
+func TestEquivalents(t *testing.T) {
+	text, err := os.ReadFile(equivalents)
+	require.NoError(t, err)
+	x := newTester(t, shop, "CREATE TABLE shop.copies (id int PRIMARY KEY, name text, price double, tags set<text>, v vector<float, 3>)")
+	t.Chdir(t.TempDir())
+	for name, content := range map[string]string{
+		"more.cql":  "CREATE TABLE shop.more (id int PRIMARY KEY);",
+		"more.csv":  "nr,title\n4,desk\n",
+		"plain.csv": "7;lamp\n",
+		"nulls.csv": "id,name\n8,NULL\n",
+	} {
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+	}
+	commands := regexp.MustCompile("`(vecql [^`]+)`").FindAllStringSubmatch(tables(string(text)), -1)
+	require.Greater(t, len(commands), 50)
+	for _, command := range commands {
+		if !slices.Contains(notRun, command[1]) {
+			x.requireCommand(command[1])
+		}
+	}
+}
+
+// tables returns the lines of a document that are rows of tables.
+func tables(text string) string {
+	return strings.Join(regexp.MustCompile(`(?m)^\|.*$`).FindAllString(text, -1), "\n")
 }
 
 // requireCommand runs a line of a shell that succeeds: cat, or the tool, which may write to a file, or read from one or
