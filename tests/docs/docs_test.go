@@ -299,6 +299,16 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestIndex fails when docs/README.md does not list a document of its folder.
+func TestIndex(t *testing.T) {
+	files := markdownFiles(t)
+	for file := range files {
+		if name, ok := strings.CutPrefix(file, "docs/"); ok && name != "README.md" {
+			require.Contains(t, files["docs/README.md"], "]("+name+")", "docs/README.md does not list %s", file)
+		}
+	}
+}
+
 // anchors returns the names by which GitHub links to the headings of a text.
 func anchors(text string) []string {
 	var names []string
