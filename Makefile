@@ -9,7 +9,7 @@ ROWS = 1000000
 SAMPLE = 25
 SEED = 1
 
-.PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all test-servers integration interop otel sql adbc wheel test-adbc frameworks beam beam-flink ecosystem gocql-suites demo
+.PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all test-servers integration interop otel sql adbc wheel test-adbc frameworks beam beam-flink ecosystem gocql-suites demo docs-site
 .PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-search bench-clickbench bench-h2o bench-cores bench-adbc bench-sql
 
 all: test lint
@@ -202,3 +202,9 @@ gocql-suites:
 # The demo of the README.
 demo:
 	go run ./cmd/vecql demo
+
+# The documents as a site in .cache/site/html, which keeps the versions that were built before. It needs bash, git and Python 3.11
+# with venv; pip installs the generator. A link to a file or heading that does not exist is an error.
+SITE_VERSION = dev
+docs-site:
+	docs/site/build.sh $(SITE_VERSION)
