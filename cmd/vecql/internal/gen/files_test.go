@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gen
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// writeSchema writes a file of CQL and returns its path.
+func writeSchema(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "schema.cql")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestReadFiles(t *testing.T) {
+	for _, m := range []struct {
+		name, keyspace, text string
+		tables, notes        []string
+	}{
+		{"keyspace of the settings", "shop", "CREATE TABLE b (id int PRIMARY KEY);\nCREATE TABLE a (id int PRIMARY KEY)", []string{"a", "b"}, nil},
+		{"no CREATE KEYSPACE", "", "CREATE TABLE shop.a (id int PRIMARY KEY) WITH comment = 'x' AND unknown = 1;", []string{"a"}, nil},
+		{"replication of other data centers", "", "CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'eu': 3};" +
+			"USE shop; CREATE TABLE a (id int PRIMARY KEY)", []string{"a"}, nil},
+		{"created twice", "", "CREATE SCHEMA IF NOT EXISTS shop WITH x = 1; CREATE KEYSPACE shop WITH x = 1; CREATE TABLE shop.a (id int PRIMARY KEY)", []string{"a"}, nil},
+		{"other words", "", "CREATE COLUMNFAMILY IF NOT EXISTS shop.a (id int PRIMARY KEY); alter table shop.a add b int;", []string{"a"}, nil},
+		{"statements without effect", "shop", "CREATE TABLE a (id int PRIMARY KEY); BEGIN BATCH INSERT INTO a (id) VALUES (1); APPLY BATCH;" +
+			"CREATE ROLE x; DROP TRIGGER t ON a; GRANT ALL TO x; ALTER TABLE a WITH comment = ''; COMMENT ON TABLE a IS ''", []string{"a"}, nil},
+		{"several keyspaces", "shop", "CREATE TABLE other.b (id int PRIMARY KEY); CREATE TABLE shop.a (id int PRIMARY KEY)", []string{"a"}, nil},
+		{"dropped", "shop", "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int PRIMARY KEY); DROP TABLE b; DROP TABLE IF EXISTS gone.x", []string{"a"}, nil},
+		{"byte order mark", "shop", "\ufeffCREATE TABLE a (id int PRIMARY KEY)", []string{"a"}, nil},
+		{
+			"view", "shop", "CREATE TABLE a (id int PRIMARY KEY, b int); CREATE MATERIALIZED VIEW IF NOT EXISTS shop.v AS SELECT * FROM a",
+			[]string{"a"},
+			[]string{"the materialized view shop.v is left out: it can be read from a cluster"},
+		},
+		{
+			"indexes", "shop", "CREATE TABLE a (id int PRIMARY KEY, b int, v vector<float, 3>, w vector<float, 3>);" +
+				"CREATE CUSTOM INDEX a_v ON a ((id), v, b) USING 'vector_index' WITH OPTIONS = {'maximum_node_connections': '16'};" +
+				"CREATE CUSTOM INDEX ON shop.a (w) USING 'org.apache.cassandra.index.sai.StorageAttachedIndex' WITH OPTIONS = {'none': '1'};" +
+				"CREATE CUSTOM INDEX a_b ON shop.a (b) USING 'org.example.Index'",
+			[]string{"a"},
+			[]string{"the index on shop.a is left out: its class is 'org.example.Index'"},
+		},
+	} {
+		t.Run(m.name, func(t *testing.T) {
+			ks, notes, err := ReadFiles(t.Context(), m.keyspace, []string{writeSchema(t, m.text)})
+			require.NoError(t, err)
+			require.Equal(t, "shop", ks.Name)
+			require.Equal(t, m.tables, slices.Sorted(maps.Keys(ks.Tables)))
+			require.Equal(t, m.notes, notes)
+			if m.name == "masks" {
+				require.Equal(t, []string{"id", "b", "c", "d", "e", "f"}, ks.Tables["a"].OrderedColumns)
+			}
+			if m.name == "indexes" {
+				require.Len(t, ks.Indexes, 2)
+				require.Equal(t, "v", indexedColumn(ks.Indexes["a_v"]))
+			}
+		})
+	}
+}
+
+func TestReadFilesFails(t *testing.T) {
+	for _, m := range []struct{ keyspace, text, want string }{
+		//nolint:misspell // Cassandra's spelling
+		{"", "CREATE TABLE\nshop.a (id int);", ":1: no schema: No PRIMARY KEY specifed for table 'a' (exactly one required)"},
+		{"", "\n-- a\n\nCREATE TABLE a (id int PRIMARY KEY);", ":4: no schema: No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename"},
+		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE TABLE b (id sometype PRIMARY KEY);", ":2: no schema: Unknown type shop.sometype"},
+		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE TABLE a (id int PRIMARY KEY);", ":2: no schema: Cannot add already existing table \"a\" to keyspace \"shop\""},
+		{"shop", "SOURCE 'x.cql'\nCREATE TABLE a (id int PRIMARY KEY);", ":1: no schema: \"SOURCE 'x.cql' CREATE TABLE a (id int PR\" is no statement of CQL"},
+		{"", "CREATE KEYSPACE shop WITH replication = {};", "no schema: the files create no table"},
+		{"shop", "CREATE TABLE other.a (id int PRIMARY KEY);", "no schema: the files create no table of keyspace shop"},
+		{"", "CREATE TABLE a.a (id int PRIMARY KEY); CREATE TABLE b.a (id int PRIMARY KEY)", "no schema: the files have the keyspaces a, b: name one"},
+	} {
+		path := writeSchema(t, m.text)
+		_, _, err := ReadFiles(t.Context(), m.keyspace, []string{path})
+		require.ErrorIs(t, err, ErrSchema)
+		if m.want[0] == ':' {
+			m.want = path + m.want
+		}
+		require.EqualError(t, err, m.want)
+	}
+	_, _, err := ReadFiles(t.Context(), "", []string{filepath.Join(t.TempDir(), "none.cql")})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// FuzzStatement requires that no text is a panic, and that a statement without masks stays as it is.
+func FuzzStatement(f *testing.F) {
+	for _, text := range []string{
+		"CREATE CUSTOM INDEX i ON a ((b), c) USING 'vector_index' WITH OPTIONS = {}", "CREATE INDEX i ON a ( USING 'x'", "USE", "DROP TABLE .", "",
+		"CREATE TABLE a (id int MASKED WITH a.b(", "ALTER TABLE a ALTER b MASKED WITH c", "CREATE TABLE a.b (c map<d, e>) WITH f = {'g': 1}", ")>]",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := scan(text)
+		s.words()
+		s.qualified(s.name())
+		s.vectorTarget()
+		require.True(t, strings.HasPrefix(text, s.before("WITH")))
+		if plain := s.unmasked(); !strings.Contains(strings.ToUpper(text), "MASKED") {
+			require.Equal(t, text, plain)
+		}
+	})
+}
