@@ -19,5 +19,5 @@
 //   - Ctrl-C becomes a line (keys), because the terminal package takes it for the end of the input.
 //   - USE opens a new session. A session has one keyspace, and protocol v4 has none for a request.
 //
-// The verbs for whole tables and clusters are packages of their own: tablediff, tablecopy, doctor and fakehttp.
+// The verbs for whole tables and clusters are packages of their own: tablediff, tablecopy, doctor, gen and fakehttp.
 package tool

@@ -66,6 +66,7 @@ func TestOnServer(t *testing.T) {
 		x.in = strings.ReplaceAll(statements+wholeRows, "shop", keyspace)
 		x.requireRun("query")
 		x.requireRoundTrip(keyspace, copied, statements)
+		x.requireGenerated(keyspace)
 		t.Run("whole", func(t *testing.T) {
 			if cassandra.Protocol() == 3 {
 				t.Skip("missing: no values that are not set")
