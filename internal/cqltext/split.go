@@ -4,29 +4,40 @@ package cqltext
 
 import "strings"
 
-// Split returns the statements of a script that end in ";", without it and without comments before them, and the
+// Split returns the statements of a script that end in ";", without it and without comments around them, and the
 // statement that the end of the script cuts off, "" for none. A ";" within a batch does not end a statement.
 func Split(script string) (statements []string, rest string) {
-	start, last := -1, "" // the offset of the first token of the statement, and its last token
+	for {
+		start, end, next := Next(script)
+		if next == 0 {
+			return statements, script[start:end]
+		}
+		statements = append(statements, script[start:end])
+		script = script[next:]
+	}
+}
+
+// Next returns the offsets of the first statement of a script, without comments around it and without the ";" after it,
+// and the offset of what follows the ";". A server refuses a comment of -- or // at the end of a statement, because no
+// line break ends it. next is 0 if the end of the script cuts the statement off; start and end are then equal if there
+// is no statement.
+func Next(script string) (start, end, next int) {
+	start, end = len(script), len(script)
+	last := "" // token of the statement
 	batch := false
 	for i, token := range Tokens(script) {
-		token = strings.ToUpper(token)
+		upper := strings.ToUpper(token)
 		switch {
-		case token == ";" && !batch:
-			if start >= 0 {
-				statements = append(statements, strings.TrimSpace(script[start:i]))
-			}
-			start = -1
+		case token == ";" && last == "":
 			continue
-		case start < 0:
-			start, batch = i, token == "BEGIN"
-		case last == "APPLY" && token == "BATCH" || last == "COMMIT" && token == "TRANSACTION":
+		case token == ";" && !batch:
+			return start, end, i + 1
+		case last == "":
+			start, batch = i, upper == "BEGIN"
+		case last == "APPLY" && upper == "BATCH" || last == "COMMIT" && upper == "TRANSACTION":
 			batch = false
 		}
-		last = token
+		last, end = upper, i+len(token)
 	}
-	if start >= 0 {
-		rest = strings.TrimSpace(script[start:])
-	}
-	return statements, rest
+	return start, end, 0
 }

@@ -15,8 +15,8 @@ func TestSplit(t *testing.T) {
 		"SELECT 1":                       {"SELECT 1"},
 		"SELECT 1;":                      {"SELECT 1", ""},
 		"-- first\nUSE a ; ;\nUSE b; U":  {"USE a", "USE b", "U"},
-		"INSERT INTO t (k) VALUES (';''') -- ;\n; x": {"INSERT INTO t (k) VALUES (';''') -- ;", "x"},
-		`SELECT ";" FROM t /* ; */; `:                {`SELECT ";" FROM t /* ; */`, ""},
+		"INSERT INTO t (k) VALUES (';''') -- ;\n; x": {"INSERT INTO t (k) VALUES (';''')", "x"},
+		`SELECT ";" FROM t /* ; */; `:                {`SELECT ";" FROM t`, ""},
 		"CREATE FUNCTION f AS $$ a; b; $$; USE c":    {"CREATE FUNCTION f AS $$ a; b; $$", "USE c"},
 		"begin batch INSERT INTO t (k) VALUES (1); INSERT INTO t (k) VALUES (2); apply batch; USE a": {
 			"begin batch INSERT INTO t (k) VALUES (1); INSERT INTO t (k) VALUES (2); apply batch", "USE a",
