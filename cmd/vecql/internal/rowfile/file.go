@@ -4,8 +4,10 @@ package rowfile
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/vecql/vecql/column"
@@ -53,9 +55,18 @@ func Create(path string, schema column.Schema, o WriterOptions) (*File, error) {
 	f := &File{buffer: bufio.NewWriterSize(to, 1<<16), target: to, path: path}
 	if f.writer, err = NewWriter(f.buffer, schema, o); err != nil {
 		_ = to.Abort() // the first error is the cause
-		return nil, fmt.Errorf("write %s: %w", path, err)
+		return nil, writeError(path, err)
 	}
 	return f, nil
+}
+
+// writeError returns the error of a write to a file. The text has the path once, and not the temporary name.
+func writeError(path string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("write %s: %w", path, err)
 }
 
 func openTarget(path string) (target, error) {
@@ -78,7 +89,7 @@ func (f *File) Write(b *column.Batch) error { return f.WriteBlock(Block{Batch: b
 // WriteBlock writes the block of an Encoder.
 func (f *File) WriteBlock(b Block) error {
 	if err := b.Write(f.writer); err != nil {
-		return fmt.Errorf("write %s: %w", f.path, err)
+		return writeError(f.path, err)
 	}
 	return nil
 }
@@ -99,7 +110,7 @@ func (f *File) Close() error {
 		err = f.target.Commit()
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", f.path, err)
+		return writeError(f.path, err)
 	}
 	return nil
 }

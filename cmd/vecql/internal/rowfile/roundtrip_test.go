@@ -225,7 +225,7 @@ func TestWriteFails(t *testing.T) {
 		if err == nil {
 			err = f.Close()
 		}
-		require.ErrorContains(t, err, "/dev/full: no space left on device")
+		require.EqualError(t, err, "write /dev/full: no space left on device")
 		require.NoError(t, f.Abort())
 	}
 	dir := t.TempDir()

@@ -36,6 +36,10 @@ func (*streamOutput) abandon(context.Context, bool) error { return nil }
 func (*streamOutput) files() int                          { return 1 }
 
 func standardOutput(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) { // its text has another name of standard output
+		err = at.Err
+	}
 	if err != nil {
 		return fmt.Errorf("write standard output: %w", err)
 	}
