@@ -24,11 +24,12 @@ const (
 	exitUsage       = 2
 	exitRejected    = 3   // done, but records were rejected that no file keeps
 	exitInterrupted = 130 // 128 and the number of SIGINT, as shells have it
+	exitPipe        = 141 // 128 and the number of SIGPIPE
 )
 
 // Main runs the tool with the arguments of the command line, without the name of the program. It returns the exit code:
 // 0 for success, 1 for a failure, 2 for wrong arguments, 3 for rejected records that no file keeps, 130 after SIGINT or
-// SIGTERM. A second signal ends the process.
+// SIGTERM, 141 after the reader of the output has ended. A second signal ends the process.
 func Main(args []string, in io.Reader, out, errOut io.Writer) (exitCode int) {
 	// A write to a closed pipe is then an error of the command, which reports it and removes its files, and not the end
 	// of the process.
@@ -58,10 +59,12 @@ func run(ctx context.Context, e *env, args []string) (exitCode int) {
 	if err != nil && !started { // cobra refuses flags and arguments before it runs the command
 		err = usageError{err}
 	}
-	if err == nil {
-		if err = e.raw.failure(); err != nil {
-			err = fmt.Errorf("write the output: %w", err)
-		}
+	output := e.raw.failure()
+	if errors.Is(output, syscall.EPIPE) { // such as head, which has read enough: no error to report
+		return exitPipe
+	}
+	if err == nil && output != nil {
+		err = fmt.Errorf("write the output: %w", output)
 	}
 	return report(ctx, e.err, c.CommandPath(), err)
 }
