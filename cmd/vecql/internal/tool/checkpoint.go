@@ -135,7 +135,7 @@ func (f *checkpointFile) end(checkpoint any, err error) error {
 		return nil
 	}
 	if checkpoint != nil {
-		err = errors.Join(err, f.save(checkpoint))
+		err = withEnd(err, f.save(checkpoint))
 	}
 	return advise(err, "--resume continues")
 }

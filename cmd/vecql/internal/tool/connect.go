@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -48,7 +50,8 @@ func (e *env) clusterConfig() (*vecql.ClusterConfig, error) {
 		return nil, err
 	}
 	if e.flags.user != "" && e.flags.password == "" {
-		if err := e.askPassword(); err != nil {
+		var err error
+		if e.flags.password, err = e.askPassword(e.flags.user); err != nil {
 			return nil, err
 		}
 	}
@@ -97,17 +100,16 @@ func (e *env) open(ctx context.Context, cfg *vecql.ClusterConfig) (*vecql.Sessio
 	return session, nil
 }
 
-// askPassword reads the password of the user from the terminal. Without a terminal there is none.
-func (e *env) askPassword() error {
-	f, ok := e.in.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil
+// askPassword reads the password of a user from the terminal. Without a terminal it is empty.
+func (e *env) askPassword(user string) (string, error) {
+	f, _ := e.in.(*os.File)
+	if !isTerminal(f) {
+		return "", nil
 	}
-	fmt.Fprintf(e.err, "Password of %s: ", e.flags.user)
+	fmt.Fprintf(e.err, "Password of %s: ", user)
 	password, err := term.ReadPassword(int(f.Fd()))
 	fmt.Fprintln(e.err)
-	e.flags.password = string(password)
-	return err
+	return string(password), err
 }
 
 // connectError returns the one cause of a failed start of a session, with what to do about it.
@@ -115,12 +117,52 @@ func connectError(hosts []string, err error) error {
 	if isTimeout(err) && slices.ContainsFunc(hosts[:min(len(hosts), maxProbes)], speaksHTTP) {
 		err = errors.New(httpCause)
 	}
+	prefix := "connect to " + strings.Join(hosts, ",") + ": "
 	for _, cause := range connectCauses {
 		if cause.is(err) {
-			return advise(fmt.Errorf("connect to %s: %s", strings.Join(hosts, ","), cause.text(err)), "%s", cause.advice)
+			return advise(connectFailure{prefix + cause.text(err), err}, "%s", cause.advice)
 		}
 	}
-	return fmt.Errorf("connect to %s: %w", strings.Join(hosts, ","), err)
+	return connectFailure{prefix + cmp.Or(commonCause(err), err.Error()), err}
+}
+
+// A connectFailure is the error of the start of a session, with the text of its cause.
+type connectFailure struct {
+	text string
+	err  error
+}
+
+func (f connectFailure) Error() string { return f.text }
+func (f connectFailure) Unwrap() error { return f.err }
+
+// nodeError is the text of the error of one of several nodes.
+var nodeError = regexp.MustCompile(`(?s)^(?:vecql: )?node (\S+): (.*)$`)
+
+// commonCause returns the text that the errors of all nodes have in common, "" if they differ or if there is one node.
+func commonCause(err error) string {
+	causes := nodeCauses(err)
+	if slices.Sort(causes); len(causes) < 2 || causes[0] != causes[len(causes)-1] {
+		return ""
+	}
+	return causes[0]
+}
+
+// nodeCauses returns the texts of the errors of nodes in err, without the addresses.
+func nodeCauses(err error) (causes []string) {
+	if err == nil {
+		return nil
+	}
+	if list, ok := any(err).(interface{ Unwrap() []error }); ok {
+		for _, err := range list.Unwrap() {
+			causes = append(causes, nodeCauses(err)...)
+		}
+	} else {
+		causes = nodeCauses(errors.Unwrap(err))
+	}
+	if m := nodeError.FindStringSubmatch(err.Error()); m != nil && len(causes) == 0 {
+		causes = []string{strings.ReplaceAll(m[2], " "+m[1], "")}
+	}
+	return causes
 }
 
 // connectCauses are the causes that connectError recognizes, the most certain first.
@@ -209,6 +251,9 @@ func textOf[E error](err error) string {
 // explain returns the text of an error for a user of the tool: of an error of a server the server's message, without
 // node, attempts and time, which --verbose logs.
 func explain(err error) string {
+	if errors.Is(err, vecql.ErrNoConnections) {
+		return explainGone(err)
+	}
 	text := err.Error()
 	var failure *vecql.RequestFailure
 	var server *cql.ServerError
@@ -217,4 +262,15 @@ func explain(err error) string {
 		text = strings.ReplaceAll(text, failure.Error(), cause)
 	}
 	return strings.TrimPrefix(strings.ReplaceAll(text, "vecql: ", ""), "search: ")
+}
+
+// explainGone returns the text of an error without a node to send a request to: each cause once, and what to do.
+func explainGone(err error) string {
+	causes := nodeCauses(err)
+	slices.Sort(causes)
+	text := strings.Join(append([]string{"the cluster is gone: no node answers"}, slices.Compact(causes)...), ": ")
+	for advised := (advisedError{}); errors.As(err, &advised); err = advised.err {
+		text += "; " + advised.advice
+	}
+	return text
 }

@@ -6,6 +6,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -121,7 +124,38 @@ consistency = "FEW"
 	require.Equal(t, "bad\ndefault\nshop\nwrong\n:4\n", out)
 	write("hosts = ")
 	require.Contains(t, x.requireFailure(1, query()...), "vecql query: read "+file+": toml: ")
-	require.Equal(t, "vecql query: open none.toml: no such file or directory", x.requireFailure(1, query("--config", "none.toml")...))
+	require.Equal(t, "vecql query: there is no configuration file none.toml; --config or VECQL_CONFIG names it; without it the file is "+
+		defaultConfigFile(), x.requireFailure(1, query("--config", "none.toml")...))
+}
+
+// TestMissingConfig requires the name of the file that lacks.
+func TestMissingConfig(t *testing.T) {
+	x := newTester(t, shop)
+	x.env["VECQL_CONFIG"] = filepath.Join(t.TempDir(), "config.toml")
+	const stmt = "SELECT id FROM shop.items WHERE id = 1"
+	require.Equal(t, "vecql query: there is no configuration file "+x.env["VECQL_CONFIG"]+"; --config or VECQL_CONFIG names it; without it "+
+		"the file is "+defaultConfigFile(), x.requireFailure(exitFailed, "query", stmt))
+	delete(x.env, "VECQL_CONFIG")
+	require.Contains(t, x.requireRun("query", stmt), "1 row")
+	require.Equal(t, `vecql query: there is no profile "moon", because `+defaultConfigFile()+" does not exist or is empty",
+		x.requireFailure(exitFailed, "query", "--profile", "moon", stmt))
+	x.env["VECQL_CONFIG"] = file(t, "config.toml", "[shop]\ntimeout = 3\n[more]\nhost = 1\n")
+	require.Equal(t, "vecql query: "+x.env["VECQL_CONFIG"]+`, profile shop: timeout is "3": time: missing unit in duration "3"; did you mean 3s?`,
+		x.requireFailure(exitFailed, "query", "--profile", "shop", stmt))
+}
+
+// TestConnectFailsOnce requires that the cause of three nodes is printed once.
+func TestConnectFailsOnce(t *testing.T) {
+	x := newTesterOf(t, cqltest.Config{Nodes: 3}, shop)
+	x.Inject(cqltest.Fault{Op: cqltest.OpStartup, Error: &cqltest.Error{Code: cqltest.CodeServer, Message: "out of order"}})
+	text := x.requireFailure(exitFailed, "query", "SELECT id FROM shop.items")
+	require.Equal(t, "vecql query: connect to "+strings.Join(x.Hosts(), ",")+": server: server error: out of order", text)
+
+	node := func(addr, text string) error { return fmt.Errorf("vecql: node %s: %w", addr, errors.New(text)) }
+	require.Equal(t, "dial tcp: no route", commonCause(fmt.Errorf("start: %w: %w", vecql.ErrNoConnectionsStarted,
+		errors.Join(node("a:1", "dial tcp a:1: no route"), node("b:2", "dial tcp b:2: no route")))))
+	require.Empty(t, commonCause(errors.Join(node("a:1", "x"), node("b:2", "y"))))
+	require.Empty(t, commonCause(errors.New("x")))
 }
 
 // TestConsistencyAny requires that ANY is a level of writes alone.

@@ -126,7 +126,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
+	defer func() { err = withEnd(err, stop()) }()
 	if d.session, err = d.open(ctx, cfg); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	if !d.keep {
-		defer func() { err = errors.Join(err, d.dropKeyspace(context.WithoutCancel(ctx))) }()
+		defer func() { err = withEnd(err, d.dropKeyspace(context.WithoutCancel(ctx))) }()
 	}
 	if err := d.load(ctx); err != nil {
 		return err

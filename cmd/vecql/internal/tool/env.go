@@ -32,6 +32,7 @@ type env struct {
 
 	flags    clusterFlags
 	output   string // --output
+	expand   bool   // tables have a cell on each line
 	progress string // --progress
 
 	metricsListen string           // --metrics-listen
@@ -64,6 +65,17 @@ func terminalWidth(stream any) int {
 		return width
 	}
 	return 80
+}
+
+// isTerminal reports whether a file is a terminal. nil is none.
+func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+
+// terminalHeight returns the number of lines of a terminal.
+func terminalHeight(f *os.File) int {
+	if _, height, err := term.GetSize(int(f.Fd())); err == nil && height > 0 {
+		return height
+	}
+	return 24
 }
 
 // A checkedWriter keeps the first error of its writes, so that Main reports it when the command does not. Several

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
 )
@@ -112,6 +113,10 @@ func (r *rejects) add(record rejectedRecord, cause error) error {
 	defer r.mu.Unlock()
 	at := position{record.File, record.Row}
 	if r.err != nil || r.seen[at] {
+		return r.err
+	}
+	if errors.Is(cause, vecql.ErrNoConnections) { // no row can be written, and none is at fault
+		r.err = cause
 		return r.err
 	}
 	n := len(r.seen) + 1

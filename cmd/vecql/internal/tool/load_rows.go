@@ -73,8 +73,11 @@ func (e *env) loadRows(ctx context.Context, l *load, sink rowSink, in *rowfile.I
 		}
 	}
 	if err != nil {
-		if l.o.Checkpoint != "" && !l.dryRun {
+		switch {
+		case l.o.Checkpoint != "" && !l.dryRun:
 			err = advise(err, "--resume continues the load")
+		case errors.Is(err, vecql.ErrNoConnections):
+			err = advise(err, "a load with --checkpoint continues with --resume")
 		}
 		l.rejects.print(e.err)
 		return err

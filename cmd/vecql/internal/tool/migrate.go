@@ -97,7 +97,7 @@ func (e *env) migrate(ctx context.Context, m *migration, folder string) error {
 			e.printPending(states, m.to)
 			return nil
 		}
-		return errors.Join(e.printStates(states), adviseMigration(err))
+		return withEnd(e.printStates(states), adviseMigration(err))
 	}
 	return adviseMigration(r.Apply(ctx, files, m.to))
 }

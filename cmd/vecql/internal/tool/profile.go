@@ -102,6 +102,9 @@ func (f *clusterFlags) readProfile() (map[string]string, error) {
 		if !named {
 			return nil, nil
 		}
+		if len(profiles) == 0 {
+			return nil, fmt.Errorf("there is no profile %q, because %s does not exist or is empty", f.profile, f.configFile)
+		}
 		return nil, fmt.Errorf("%s has no profile %q; its profiles are: %s", f.configFile, f.profile,
 			strings.Join(slices.Sorted(maps.Keys(profiles)), ", "))
 	}
@@ -134,7 +137,8 @@ func (f *clusterFlags) readConfig() (map[string]map[string]any, error) {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return profiles, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, err // it names the file
+		return nil, advise(fmt.Errorf("there is no configuration file %s", f.configFile),
+			"--config or VECQL_CONFIG names it; without it the file is %s", defaultConfigFile())
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", f.configFile, err)
 	}

@@ -3,12 +3,14 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -176,7 +178,7 @@ func report(ctx context.Context, w io.Writer, command string, err error) (exitCo
 	if err == nil {
 		return 0
 	}
-	code, text := exitFailed, err.Error()
+	code, text := exitFailed, withHints(err.Error())
 	var usage usageError
 	var advised advisedError
 	var rejected rejectedError
@@ -192,7 +194,7 @@ func report(ctx context.Context, w io.Writer, command string, err error) (exitCo
 	case errors.As(err, &rejected):
 		code = exitRejected
 	default:
-		text = explain(err)
+		text = withHints(explain(err))
 	}
 	fmt.Fprintf(w, "%s: %s\n", command, oneLine(text))
 	var place placedError
@@ -204,3 +206,31 @@ func report(ctx context.Context, w io.Writer, command string, err error) (exitCo
 
 // oneLine returns a text on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// missingUnit is the error of a duration that is a bare number.
+var missingUnit = regexp.MustCompile(`missing unit in duration "([0-9.]+)"`)
+
+// cobraSuggestion is how cobra adds the verbs that may be meant.
+var cobraSuggestion = regexp.MustCompile(`\s+Did you mean this\?\s+(\S+)(?:\s+\S+)*\s*$`)
+
+// withHints returns the text of an error on one line, with what a mistyped argument may mean.
+func withHints(text string) string {
+	text = cobraSuggestion.ReplaceAllString(text, "; did you mean $1?")
+	if m := missingUnit.FindStringSubmatch(text); m != nil {
+		text += "; did you mean " + m[1] + "s?"
+	}
+	return oneLine(text)
+}
+
+// withEnd returns the errors of work and of its end as one. Often one cause fails both: its text is then there once.
+func withEnd(work, end error) error {
+	switch {
+	case work == nil || end == nil:
+		return cmp.Or(work, end)
+	case strings.Contains(work.Error(), end.Error()):
+		return work
+	case strings.Contains(end.Error(), work.Error()):
+		return end
+	}
+	return fmt.Errorf("%w; %w", work, end)
+}

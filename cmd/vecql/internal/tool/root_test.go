@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -116,4 +118,22 @@ func TestOutputFails(t *testing.T) {
 		require.Equal(t, want, Main([]string{"version"}, nil, out, &errOut))
 		require.Equal(t, text, errOut.String())
 	}
+}
+
+// TestErrorsOnce requires that a cause which fails both the work and its end is printed once.
+func TestErrorsOnce(t *testing.T) {
+	full := errors.New("write x: no space left on device")
+	require.Equal(t, full, withEnd(full, full))
+	require.Equal(t, full, withEnd(full, nil))
+	require.Equal(t, full, withEnd(nil, full))
+	require.NoError(t, withEnd(nil, nil))
+	require.EqualError(t, withEnd(fmt.Errorf("page: %w", full), full), "page: "+full.Error())
+	require.EqualError(t, withEnd(full, fmt.Errorf("end: %w", full)), "end: "+full.Error())
+	require.EqualError(t, withEnd(full, errors.New("y")), full.Error()+"; y")
+	require.ErrorIs(t, withEnd(full, errors.New("y")), full)
+
+	f := checkpointFile{path: filepath.Join(t.TempDir(), "none", "load.json")}
+	failed := f.save(1)
+	require.Error(t, failed)
+	require.EqualError(t, f.end(1, failed), failed.Error()+"; --resume continues")
 }

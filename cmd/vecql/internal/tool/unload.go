@@ -212,7 +212,7 @@ func (u *unload) fail(ctx context.Context, err error) error {
 	var write *writeError
 	keep := u.scan != nil && !errors.As(err, &write)
 	if failed := u.out.abandon(context.WithoutCancel(ctx), keep); failed != nil && keep {
-		return errors.Join(err, failed)
+		return withEnd(err, failed)
 	}
 	if u.isFolder() && u.scan != nil {
 		return advise(err, "--resume continues the unload")
