@@ -48,8 +48,8 @@ const (
 func (f *clusterFlags) init() {
 	f.set = pflag.NewFlagSet("cluster", pflag.ContinueOnError)
 	f.set.StringSliceVar(&f.hosts, "hosts", []string{"127.0.0.1"}, "contact points, `host[:port],...`")
-	f.set.StringVar(&f.user, "user", "", "user `name`")
-	f.set.StringVar(&f.password, "password", "", "`password`; VECQL_PASSWORD or a profile hide it from other users")
+	f.set.StringVarP(&f.user, "user", "u", "", "user `name`")
+	f.set.StringVarP(&f.password, "password", "p", "", "`password`; VECQL_PASSWORD or a profile hide it from other users")
 	f.set.BoolVar(&f.tls, "tls", false, "connect with TLS; the system's certificates are trusted unless --ca is set")
 	f.set.StringVar(&f.ca, "ca", "", "connect with TLS and trust the certificates in this PEM `file`")
 	f.set.StringVar(&f.cert, "cert", "", "certificate of the client, a PEM `file`")

@@ -59,6 +59,7 @@ func TestConnectFails(t *testing.T) {
 	fails("connect to "+node+": wrong user name or password; check --user and VECQL_PASSWORD", "--user", "ann", "--password", "x")
 	x.env["VECQL_PASSWORD"] = "secret"
 	require.Equal(t, "id\n--\n 1\n1 row\n", x.requireRun("query", "--user", "ann", "SELECT id FROM shop.items WHERE id = 1"))
+	require.Contains(t, x.requireRun("query", "-u", "ann", "-p", "secret", "SELECT id FROM shop.items WHERE id = 1"), "1 row")
 }
 
 // TestTLS connects to a node with TLS and a certificate of the client.
