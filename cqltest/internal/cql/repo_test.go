@@ -45,6 +45,12 @@ var notCQL = map[string]bool{
 	"CREATE TYPE IF NOT EXISTS %s (\n%s\n)":         true,
 	"CREATE TABLE IF NOT EXISTS %s (\n":             true,
 
+	"ALTER BEGIN CREATE DELETE DROP GRANT INSERT LIST REVOKE SELECT TRUNCATE UPDATE USE": true,
+
+	// topics of the help
+	"CREATE KEYSPACE": true, "CREATE TABLE": true, "CREATE TYPE": true, "CREATE INDEX": true, "CREATE CUSTOM INDEX": true,
+	"CREATE ROLE": true, "ALTER TABLE": true,
+
 	"CREATE CUSTOM INDEX ON %s.t (%s) USING 'StorageAttachedIndex' WITH OPTIONS = {%s}": true,
 
 	"SELECT id FROM x1 ORDER BY v ANN OF ? LIMIT 5x1":              true,

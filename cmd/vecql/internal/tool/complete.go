@@ -3,8 +3,12 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,70 +21,141 @@ import (
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
-// Completion of keyspaces, tables, columns and keywords.
+// Completion of keyspaces, tables, columns, functions and keywords.
 
-// schemaNames are the columns by keyspace and table.
-type schemaNames map[string]map[string][]string
-
-// readNames reads the names of all keyspaces, tables and columns.
-func readNames(ctx context.Context, session *vecql.Session) (schemaNames, error) {
-	names := schemaNames{}
-	it := session.Query("SELECT keyspace_name, table_name, column_name FROM system_schema.columns").
-		Consistency(cql.One).Iter(ctx)
-	var keyspace, table, column string
-	for it.Scan(&keyspace, &table, &column) {
-		if names[keyspace] == nil {
-			names[keyspace] = map[string][]string{}
-		}
-		names[keyspace][table] = append(names[keyspace][table], column)
-	}
-	return names, it.Close()
+// schemaNames are the names of the schema of a cluster.
+type schemaNames struct {
+	tables    map[string]map[string][]string // the columns by keyspace and table
+	functions map[string][]string            // of users, by keyspace
 }
 
-// keywords are the words that the shell completes.
-var keywords = strings.Fields(`ALLOW ALTER AND ANN APPLY ASC AS BATCH BEGIN BY CALLED CAST CLUSTERING COLUMNFAMILY CONTAINS
-COUNTER CREATE CUSTOM DELETE DESC DESCRIBE DISTINCT DROP ENTRIES EXISTS FILTERING FROM FROZEN FULL FUNCTION GRANT GROUP IF
-IN INDEX INSERT INTO JSON KEY KEYS KEYSPACE KEYSPACES LIKE LIMIT LIST MAP MATERIALIZED NOT NULL OF ON OPTIONS ORDER PARTITION PER
-PRIMARY REVOKE ROLE SELECT SET STATIC TABLE TABLES TIMESTAMP TOKEN TRUNCATE TTL TUPLE TYPE UNLOGGED UPDATE USE USING VALUES
-VECTOR VIEW WHERE WITH WRITETIME CONSISTENCY EXIT HELP QUIT TIMING TRACING`)
+// readNames reads the names of all keyspaces, tables, columns and functions.
+func readNames(ctx context.Context, session *vecql.Session) (schemaNames, error) {
+	names := schemaNames{map[string]map[string][]string{}, map[string][]string{}}
+	it := session.Query("SELECT keyspace_name, table_name, column_name FROM system_schema.columns").
+		Consistency(cql.One).Iter(ctx)
+	var keyspace, table, column, function string
+	for it.Scan(&keyspace, &table, &column) {
+		if names.tables[keyspace] == nil {
+			names.tables[keyspace] = map[string][]string{}
+		}
+		names.tables[keyspace][table] = append(names.tables[keyspace][table], column)
+	}
+	if err := it.Close(); err != nil {
+		return names, err
+	}
+	for _, stmt := range []string{
+		"SELECT keyspace_name, function_name FROM system_schema.functions",
+		"SELECT keyspace_name, aggregate_name FROM system_schema.aggregates",
+	} {
+		it := session.Query(stmt).Consistency(cql.One).Iter(ctx)
+		for it.Scan(&keyspace, &function) {
+			names.functions[keyspace] = append(names.functions[keyspace], function)
+		}
+		_ = it.Close() // without functions there are tables
+	}
+	return names, nil
+}
+
+// keywords are the words that the shell completes within a statement.
+var keywords = strings.Fields(`ALLOW AND ANN APPLY ASC AS BATCH BY CALLED CAST CLUSTERING COLUMNFAMILY CONTAINS COUNTER CUSTOM
+DESC DISTINCT ENTRIES EXISTS FILTERING FROM FROZEN FULL FUNCTION GROUP IF IN INDEX INTO JSON KEY KEYS KEYSPACE KEYSPACES LIKE LIMIT
+LIST MAP MATERIALIZED NOT NULL OF ON OPTIONS ORDER PARTITION PER PRIMARY ROLE SELECT SET STATIC TABLE TABLES TIMESTAMP TOKEN
+TTL TUPLE TYPE UNLOGGED USING VALUES VECTOR VIEW WHERE WITH WRITETIME`)
+
+// builtinFunctions are the functions of Cassandra and ScyllaDB that the shell completes.
+var builtinFunctions = strings.Fields(`abs avg cast count currentDate currentTime currentTimestamp currentTimeUUID exp fromJson
+length log log10 map_keys map_values max maxTimeuuid min minTimeuuid now round similarity_cosine similarity_dot_product
+similarity_euclidean sum toDate toJson token toTimestamp toUnixTimestamp ttl uuid writetime`)
 
 // beforeTable are the words that the name of a table follows; the name of a keyspace follows USE and KEYSPACE.
 var beforeTable = []string{"FROM", "INTO", "UPDATE", "TABLE", "ON", "TRUNCATE", "DESCRIBE", "DESC", "VIEW", "EXISTS"}
 
-// complete returns what may stand in place of the word at the end of text, which begins at start: tables and keyspaces
-// after a word such as FROM, else columns of the tables in text and tail, and keywords.
+// beforeColumn are the tokens that the name of a column, or a call, follows.
+var beforeColumn = []string{"SELECT", "DISTINCT", "WHERE", "AND", "SET", "BY", "IF", ",", "("}
+
+// complete returns what may stand in place of the word at the end of text, which begins at start: the words that begin
+// a statement; tables and keyspaces after a word such as FROM; columns of the tables in text and tail, and functions,
+// after a word such as SELECT; else columns and keywords.
 func (n schemaNames) complete(keyspace, text, tail string) (start int, candidates []string) {
 	start = len(text) - len(text[strings.LastIndexFunc(text, func(r rune) bool { return !isNameRune(r) })+1:])
-	word := text[start:]
-	var previous string
+	word, previous := text[start:], ";"
 	for _, token := range cqltext.Tokens(text[:start]) {
 		previous = strings.ToUpper(token)
 	}
-	var options []string
 	if ks, _, qualified := strings.Cut(word, "."); qualified {
-		for table := range n[cqltext.UnquoteIdentifier(ks)] {
-			options = append(options, ks+"."+identifier(table))
-		}
-	} else {
-		switch {
-		case previous == "USE" || previous == "KEYSPACE":
-			options = n.keyspaces("")
-		case slices.Contains(beforeTable, previous):
-			options = n.keyspaces(".")
-			for table := range n[keyspace] {
-				options = append(options, identifier(table))
-			}
-		default:
-			options = append(n.columns(keyspace, text+tail), keywords...)
-		}
+		return start, matching(word, n.tableNames(cqltext.UnquoteIdentifier(ks), ks+"."))
 	}
+	switch {
+	case previous == ";":
+		return start, matching(word, firstWords())
+	case previous == "USE" || previous == "KEYSPACE":
+		return start, matching(word, n.keyspaces(""))
+	case slices.Contains(beforeTable, previous):
+		return start, matching(word, append(n.keyspaces("."), n.tableNames(keyspace, "")...))
+	}
+	columns := matching(word, n.columns(keyspace, text+tail))
+	if !slices.Contains(beforeColumn, previous) {
+		return start, append(columns, matching(word, keywords)...)
+	}
+	if len(columns) > 0 && word != "" {
+		return start, columns
+	}
+	columns = append(columns, matching(word, n.functionsOf(keyspace))...)
+	if len(columns) > 0 {
+		return start, columns
+	}
+	return start, matching(word, keywords)
+}
+
+// matching returns the options that begin with a word in any case and are longer, in order.
+func matching(word string, options []string) (candidates []string) {
 	for _, option := range options {
 		if len(option) > len(word) && strings.EqualFold(option[:len(word)], word) {
 			candidates = append(candidates, option)
 		}
 	}
 	slices.Sort(candidates)
-	return start, slices.Compact(candidates)
+	return slices.Compact(candidates)
+}
+
+// tableNames returns the tables of a keyspace as CQL, each after a prefix.
+func (n schemaNames) tableNames(keyspace, prefix string) (list []string) {
+	for table := range n.tables[keyspace] {
+		list = append(list, prefix+identifier(table))
+	}
+	return list
+}
+
+// functionsOf returns the functions that a statement in a keyspace may call, each with "(".
+func (n schemaNames) functionsOf(keyspace string) (list []string) {
+	for _, name := range builtinFunctions {
+		list = append(list, name+"(")
+	}
+	for _, name := range n.functions[keyspace] {
+		list = append(list, identifier(name)+"(")
+	}
+	return list
+}
+
+// fileWord matches a line whose last word is the name of a file: the quote before the name, and the name.
+var fileWord = regexp.MustCompile(`^(?i:\s*(?:SOURCE|CAPTURE)\s+|\s*\\[io]\s+)(['"]?)([^'"]*)$`)
+
+// completeFile returns the files whose path begins with a word, each with a quote behind it, and the folders.
+func completeFile(word, quote string) (candidates []string) {
+	folder, name := filepath.Split(word)
+	entries, _ := os.ReadDir(cmp.Or(folder, ".")) // a folder that cannot be read has no candidates
+	for _, entry := range entries {
+		path := folder + entry.Name()
+		switch {
+		case !strings.HasPrefix(entry.Name(), name):
+		case entry.IsDir():
+			candidates = append(candidates, path+"/")
+		default:
+			candidates = append(candidates, path+quote)
+		}
+	}
+	return candidates
 }
 
 func isNameRune(r rune) bool {
@@ -89,7 +164,7 @@ func isNameRune(r rune) bool {
 
 func (n schemaNames) keyspaces(suffix string) []string {
 	var list []string
-	for ks := range n {
+	for ks := range n.tables {
 		list = append(list, identifier(ks)+suffix)
 	}
 	return list
@@ -101,10 +176,10 @@ func (n schemaNames) columns(keyspace, stmt string) []string {
 	var list []string
 	tables := tablesIn(keyspace, stmt)
 	for _, path := range tables {
-		list = append(list, n[path[0]][path[1]]...)
+		list = append(list, n.tables[path[0]][path[1]]...)
 	}
 	if len(tables) == 0 {
-		for _, columns := range n[keyspace] {
+		for _, columns := range n.tables[keyspace] {
 			list = append(list, columns...)
 		}
 	}
@@ -114,7 +189,7 @@ func (n schemaNames) columns(keyspace, stmt string) []string {
 	return list
 }
 
-// tablesIn returns the keyspace and name of each table that follows FROM, INTO or UPDATE in a statement.
+// tablesIn returns the keyspace and name of each table that a statement names, after a word such as FROM.
 func tablesIn(keyspace, stmt string) (tables [][2]string) {
 	var tokens []string
 	for _, token := range cqltext.Tokens(stmt) {
@@ -122,7 +197,7 @@ func tablesIn(keyspace, stmt string) (tables [][2]string) {
 	}
 	for i := 1; i < len(tokens); i++ {
 		switch strings.ToUpper(tokens[i-1]) {
-		case "FROM", "INTO", "UPDATE":
+		case "FROM", "INTO", "UPDATE", "TABLE", "ON", "TRUNCATE", "DESCRIBE":
 			path := [2]string{keyspace, cqltext.UnquoteIdentifier(tokens[i])}
 			if i+2 < len(tokens) && tokens[i+1] == "." {
 				path = [2]string{path[1], cqltext.UnquoteIdentifier(tokens[i+2])}
@@ -162,7 +237,7 @@ func (e *env) completeTables(c *cobra.Command, _ []string, word string) ([]strin
 		return slices.Sorted(slices.Values(names.keyspaces("."))), cobra.ShellCompDirectiveNoSpace
 	}
 	var list []string
-	for _, table := range slices.Sorted(maps.Keys(names[cqltext.UnquoteIdentifier(keyspace)])) {
+	for _, table := range slices.Sorted(maps.Keys(names.tables[cqltext.UnquoteIdentifier(keyspace)])) {
 		list = append(list, keyspace+"."+identifier(table))
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp

@@ -68,7 +68,11 @@ func (e *env) describe(ctx context.Context, stmt string) error {
 		return err
 	}
 	defer session.Close()
-	err = e.writeAnswer(stmt, session.Query(stmt).BorrowBatches(ctx))
+	return describeError(e.writeAnswer(stmt, session.Query(stmt).BorrowBatches(ctx)))
+}
+
+// describeError returns an error with what to do about a server without DESCRIBE.
+func describeError(err error) error {
 	if errors.Is(err, cql.CodeSyntax) && strings.Contains(err.Error(), "no viable alternative at input 'DESCRIBE'") {
 		return advise(errors.New("the server has no DESCRIBE"), "Cassandra 4 and ScyllaDB 5.2 have it")
 	}

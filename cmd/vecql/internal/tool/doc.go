@@ -13,7 +13,10 @@
 //
 //   - The output stream keeps its first error (checkedWriter), so that verbs may ignore errors of printing: Main
 //     reports them.
-//   - SIGPIPE is caught, so that a closed pipe is an error, after which verbs clean up.
+//   - SIGPIPE is caught, so that a closed pipe is an error, after which verbs clean up. run then reports nothing.
+//   - Commands of the shell are rows of one table (command.go), and names of psql are shortcuts of these. Scripts and
+//     the shell split their text by splitItems, and a runner executes the items.
+//   - A result goes to a pager only when it is longer than the screen.
 //   - The shell runs its statements under a context of its own. SIGINT ends the statement; the context of Main, which
 //     SIGINT ends too, would end the shell.
 //   - Ctrl-C becomes a line (keys), because the terminal package takes it for the end of the input.

@@ -43,8 +43,9 @@ func openHistory(file string) *history {
 // append adds a statement to the history and its file. It leaves out statements with a password, and those with
 // comments, which have no form on one line.
 func (h *history) append(stmt string) {
+	upper := strings.ToUpper(stmt)
 	for _, part := range []string{"PASSWORD", "--", "//"} {
-		if strings.Contains(strings.ToUpper(stmt), part) {
+		if strings.Contains(upper, part) || strings.HasPrefix(upper, "LOGIN") {
 			return
 		}
 	}

@@ -28,7 +28,7 @@ func (e *env) addOutputFlag(c *cobra.Command) {
 // newSink returns a Writer to standard output in the format of --output.
 func (e *env) newSink() (rowfile.Writer, error) {
 	if e.output == "table" || e.output == "" {
-		return &tableSink{w: e.out, width: e.width}, nil
+		return &tableSink{w: e.out, width: e.width, long: e.expand}, nil
 	}
 	if !slices.Contains(outputs, e.output) {
 		return nil, usagef("--output is %q, want table, json, csv, parquet or arrow", e.output)

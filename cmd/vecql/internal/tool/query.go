@@ -3,16 +3,16 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
@@ -22,12 +22,15 @@ import (
 
 // The verb query: statements from arguments, files, standard input or the shell.
 
-// queryOptions are the flags of query.
+// queryOptions are the flags of query, which commands of the shell change.
 type queryOptions struct {
-	files           []string
+	sources         []source
 	timing, tracing bool
+	expand          bool // a cell on each line
+	noPager         bool
 	pageSize        int
-	consistency     consistencyFlag // that the shell has set
+	consistency     consistencyFlag // that CONSISTENCY has set
+	serial          consistencyFlag // that SERIAL CONSISTENCY has set
 }
 
 // newQueryCommand returns the verb query.
@@ -38,7 +41,9 @@ func newQueryCommand(e *env) *cobra.Command {
 		Short: "Execute CQL, or start a shell",
 		Long: `Query executes CQL statements, separated by ";", and prints their results. Without
 a statement it reads standard input; on a terminal it is a shell with history and
-completion.
+completion. Commands of the shell such as CONSISTENCY ONE and SOURCE 'more.cql'
+work in arguments and files, too: vecql query HELP lists them. A script ends at the
+first statement that fails, with exit code 1.
 
 The cluster is that of the flags, of the environment (VECQL_HOSTS for --hosts, and
 so on), or of a profile. A profile is a table of ` + "`config.toml`" + ` in the folder vecql
@@ -49,33 +54,35 @@ of the user's configuration; its keys are the names of flags:
   user = "reader"`,
 		Example: `  vecql query "SELECT id, name FROM shop.items LIMIT 3"
   vecql query --output json "SELECT * FROM shop.items" > items.json
-  vecql query --file schema.cql
+  vecql query --execute "USE shop" --file schema.cql
   echo "DESCRIBE KEYSPACES" | vecql query`,
 		RunE: func(c *cobra.Command, args []string) error { return e.query(c.Context(), o, args) },
 	}
 	e.addClusterFlags(c)
 	e.addOutputFlag(c)
-	c.Flags().StringArrayVarP(&o.files, "file", "f", nil, "execute the statements in a `file`; - is standard input")
+	c.Flags().VarP(sourceFlag{&o.sources, false}, "execute", "e", "execute `statements`; repeat it, also with --file, in the order to execute")
+	c.Flags().VarP(sourceFlag{&o.sources, true}, "file", "f", "execute the statements in a `file`; - is standard input")
+	c.Flags().BoolVarP(&o.expand, "expand", "x", false, "print each cell of a table on a line")
 	c.Flags().BoolVar(&o.timing, "timing", false, "print the time of each statement to standard error")
 	c.Flags().BoolVar(&o.tracing, "tracing", false, "trace each request and print the trace to standard error")
 	c.Flags().IntVar(&o.pageSize, "page-size", 1000, "`rows` in a page of a result")
+	must(c.MarkFlagFilename("file"))
 	return c
 }
 
 // query executes the statements of the command line.
-func (e *env) query(ctx context.Context, o *queryOptions, args []string) error {
-	if len(args) > 0 && len(o.files) > 0 {
-		return usageError{errors.New("statements are in arguments and in --file: one of them is too many")}
+func (e *env) query(ctx context.Context, o *queryOptions, args []string) (err error) {
+	if len(args) > 0 && len(o.sources) > 0 {
+		return usageError{errors.New("statements are in arguments and in --execute or --file: name them in one way")}
 	}
 	if o.pageSize < 1 {
 		return usagef("--page-size is %d, want at least 1", o.pageSize)
 	}
 	stdin, _ := e.in.(*os.File)
-	interactive := len(args)+len(o.files) == 0 && e.isTerminal && stdin != nil && term.IsTerminal(int(stdin.Fd()))
+	interactive := len(args)+len(o.sources) == 0 && e.isTerminal && isTerminal(stdin)
 	var scripts []script
 	if !interactive {
-		var err error
-		if scripts, err = e.readScripts(o, args); err != nil {
+		if scripts, err = e.readScripts(o.sources, args); err != nil {
 			return err
 		}
 	}
@@ -87,74 +94,33 @@ func (e *env) query(ctx context.Context, o *queryOptions, args []string) error {
 	if r.session, err = e.open(ctx, cfg); err != nil {
 		return err
 	}
-	defer func() { r.session.Close() }()
+	defer func() { err = cmp.Or(err, r.close()) }()
 	if interactive {
 		return e.shell(ctx, r, stdin)
 	}
 	for _, s := range scripts {
-		for i, stmt := range s.statements {
-			if err := r.run(ctx, stmt); err != nil {
-				if len(s.statements) > 1 {
-					err = fmt.Errorf("%sstatement %d: %w", s.name, i+1, err)
-				}
-				return err
-			}
+		if err := r.runScript(ctx, s); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// A script is a list of statements. name is the name of its file, with ": ".
-type script struct {
-	name       string
-	statements []string
-}
-
-// readScripts returns the statements of the arguments, of the files, or of standard input.
-func (e *env) readScripts(o *queryOptions, args []string) ([]script, error) {
-	var scripts []script
-	count := 0
-	add := func(name, text string) {
-		statements, rest := cqltext.Split(text)
-		if rest != "" {
-			statements = append(statements, rest)
-		}
-		count += len(statements)
-		scripts = append(scripts, script{name, statements})
-	}
-	for _, arg := range args {
-		add("", arg)
-	}
-	files := o.files
-	if len(args)+len(files) == 0 {
-		files = []string{"-"}
-	}
-	for _, name := range files {
-		var text []byte
-		var err error
-		if name == "-" {
-			name = "standard input"
-			text, err = io.ReadAll(e.in)
-		} else {
-			text, err = os.ReadFile(name)
-		}
-		if err != nil {
-			return nil, err
-		}
-		add(name+": ", string(text))
-	}
-	if (e.output == "parquet" || e.output == "arrow") && count > 1 {
-		return nil, usagef("--output %s is for one statement, not %d", e.output, count)
-	}
-	return scripts, nil
-}
-
-// A runner executes statements and prints their results.
+// A runner executes statements and commands of the shell, and prints their results.
 type runner struct {
 	e       *env
 	o       queryOptions
 	cfg     *vecql.ClusterConfig
 	session *vecql.Session
+	isShell bool     // commands that set something then print it
+	capture *os.File // gets the results; nil means none
+	depth   int      // of SOURCE in files
+}
+
+// close ends the session, and the file of CAPTURE.
+func (r *runner) close() error {
+	r.session.Close()
+	return r.endCapture()
 }
 
 // run executes a statement and prints its rows.
@@ -162,26 +128,69 @@ func (r *runner) run(ctx context.Context, stmt string) error {
 	if cqltext.IsUse(stmt) {
 		return r.use(ctx, stmt)
 	}
+	q, err := r.query(stmt)
+	if err != nil {
+		return err
+	}
+	began := r.e.now()
+	out, end := r.output()
+	var a answer
+	err = out.writeAnswer(stmt, a.observe(q.BorrowBatches(ctx)))
+	if err = cmp.Or(err, end()); errors.Is(err, errPagerEnded) {
+		err = nil
+	}
+	for _, warning := range a.warnings {
+		fmt.Fprintln(r.e.err, "warning:", warning)
+	}
+	if err != nil {
+		return describeError(err)
+	}
+	if r.o.timing {
+		fmt.Fprintf(r.e.err, "%v", r.e.now().Sub(began).Round(time.Microsecond))
+		if a.pages > 0 {
+			fmt.Fprintf(r.e.err, ", %s, node %s", counted(a.pages, "page"), a.node)
+		}
+		fmt.Fprintln(r.e.err)
+	}
+	return nil
+}
+
+// query returns the request of a statement.
+func (r *runner) query(stmt string) (*vecql.Query, error) {
 	consistency := r.consistency()
 	if cqltext.IsSelect(stmt) {
 		if err := consistency.refuseAny(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	began := r.e.now()
-	q := r.session.Query(stmt).PageSize(r.o.pageSize)
+	q := r.session.Query(stmt).PageSize(r.o.pageSize).Consistency(consistency.level)
+	if r.o.serial.isSet {
+		q.SerialConsistency(r.o.serial.level)
+	}
 	if r.o.tracing {
 		q.Trace(vecql.NewTraceWriter(r.session, r.e.err))
 	}
-	q.Consistency(consistency.level)
-	pages, node := 0, ""
-	observed := func(yield func(*column.Batch, error) bool) {
-		for b, err := range q.BorrowBatches(ctx) {
+	return q, nil
+}
+
+// An answer is what a result has beside its rows.
+type answer struct {
+	pages    int
+	node     string
+	warnings []string // each once
+}
+
+// observe returns the batches of a result and sets the answer meanwhile.
+func (a *answer) observe(batches iter.Seq2[*column.Batch, error]) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		for b, err := range batches {
 			if err == nil {
-				pages++
-				node = b.Source.Host.String()
+				a.pages++
+				a.node = b.Source.Host.String()
 				for _, warning := range b.Source.Warnings {
-					fmt.Fprintln(r.e.err, "warning:", oneLine(warning))
+					if line := oneLine(warning); !slices.Contains(a.warnings, line) {
+						a.warnings = append(a.warnings, line)
+					}
 				}
 			}
 			if !yield(b, err) {
@@ -189,17 +198,27 @@ func (r *runner) run(ctx context.Context, stmt string) error {
 			}
 		}
 	}
-	if err := r.e.writeAnswer(stmt, observed); err != nil {
-		return err
+}
+
+// output returns an env whose out takes one result: the file of CAPTURE, a pager, or the output of the command. The
+// caller calls end after the result.
+func (r *runner) output() (out *env, end func() error) {
+	e := *r.e
+	e.expand = r.o.expand
+	if r.capture != nil {
+		e.out, e.width, e.isTerminal = r.capture, 0, false
+		return &e, func() error { return nil }
 	}
-	if r.o.timing {
-		fmt.Fprintf(r.e.err, "%v", r.e.now().Sub(began).Round(time.Microsecond))
-		if pages > 0 {
-			fmt.Fprintf(r.e.err, ", %s, node %s", counted(pages, "page"), node)
-		}
-		fmt.Fprintln(r.e.err)
+	stdin, _ := e.in.(*os.File)
+	terminal, _ := e.streams[0].(*os.File)
+	command := pagerCommand(e.getenv)
+	// The trace of a request, which comes before the end of the result, would be written across a pager.
+	if r.o.noPager || r.o.tracing || command == "" || !e.isTerminal || !isTerminal(terminal) || !isTerminal(stdin) {
+		return &e, func() error { return nil }
 	}
-	return nil
+	p := &pager{out: e.raw, terminal: terminal, command: command, screen: terminalHeight(terminal)}
+	e.out = &plainWriter{w: p}
+	return &e, p.Close
 }
 
 // consistency returns the consistency level of statements: the shell's, else the one of the flags.
@@ -220,12 +239,26 @@ func (r *runner) use(ctx context.Context, stmt string) error {
 	}
 	cfg := *r.cfg
 	cfg.Keyspace = cqltext.UnquoteIdentifier(name)
-	session, err := r.e.open(ctx, &cfg)
+	err := r.reconnect(ctx, &cfg)
+	if !errors.Is(err, vecql.ErrKeyspaceDoesNotExist) {
+		return err
+	}
+	err = fmt.Errorf("the keyspace %s does not exist", identifier(cfg.Keyspace))
+	names, _ := readNames(ctx, r.session)
+	if found := nearest(cfg.Keyspace, names.keyspaces("")); found != "" {
+		return didYouMean(err, found)
+	}
+	return advise(err, "DESCRIBE KEYSPACES lists the keyspaces")
+}
+
+// reconnect replaces the session by one of another configuration. After an error the session stays.
+func (r *runner) reconnect(ctx context.Context, cfg *vecql.ClusterConfig) error {
+	session, err := r.e.open(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	r.session.Close()
-	r.session, r.cfg = session, &cfg
+	r.session, r.cfg = session, cfg
 	return nil
 }
 

@@ -82,15 +82,16 @@ func TestQueryScripts(t *testing.T) {
 	require.Equal(t, want, x.requireRun("query"))
 	require.Equal(t, want, x.requireRun("query", "--file", "-"))
 	require.Equal(t, want, x.requireRun("query", "SELECT id FROM shop.items WHERE id = 4", "SELECT id FROM shop.items WHERE id = 5"))
+	require.Equal(t, "id\n--\n 4\n1 row\n"+want, x.requireRun("query", "-e", "USE shop", "--execute", "SELECT id FROM items WHERE id = 4", "-f", "-"))
 	x.in = ""
 	require.Empty(t, x.requireRun("query"))
 
 	write("USE shop; SELECT name FROM none; USE shop")
-	require.Equal(t, "vecql query: "+file+": statement 2: invalid request: table none does not exist", x.requireFailure(1, "query", "-f", file))
+	require.Equal(t, "vecql query: "+file+":1: invalid request: table none does not exist", x.requireFailure(1, "query", "-f", file))
 	require.Equal(t, "vecql query: open none.cql: no such file or directory", x.requireFailure(1, "query", "-f", "none.cql"))
 	require.Equal(t, `vecql query: syntax error: line 1:0 no viable alternative at input 'SELEC' ([SELEC]...)`, x.requireFailure(1, "query", "SELEC 1"))
 	require.Contains(t, x.requireFailure(1, "query", "SELECT id FROM shop.items WHERE id = ?"), "values do not match the bind markers")
-	require.Contains(t, x.requireFailure(1, "query", "USE none"), "the keyspace does not exist")
+	require.Contains(t, x.requireFailure(1, "query", "USE none"), "the keyspace none does not exist; DESCRIBE KEYSPACES lists the keyspaces")
 	x.env["VECQL_CONSISTENCY"] = "THREE"
 	require.Contains(t, x.requireFailure(1, "query", "SELECT id FROM shop.items WHERE id = 1"), "vecql query: unavailable: ")
 }

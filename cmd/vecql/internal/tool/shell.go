@@ -15,22 +15,9 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
-
-	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // The shell: statements from a terminal, with history and completion.
-
-// shellHelp is the answer to HELP.
-const shellHelp = `Statements end in ";" and may have several lines. Tab completes names, the arrow keys
-recall statements, Ctrl-R recalls the last one with the text of the line, Ctrl-C
-discards a statement or interrupts it, Ctrl-D ends the shell.
-  CONSISTENCY [level]   print or set the consistency
-  TIMING [ON|OFF]       print the time of each statement
-  TRACING [ON|OFF]      print the trace of each request
-  DESCRIBE ...          print the schema
-  EXIT, QUIT            end the shell
-`
 
 // A shell reads statements from a terminal and executes them.
 type shell struct {
@@ -65,6 +52,7 @@ func (e *env) shell(ctx context.Context, r *runner, stdin *os.File) error {
 }
 
 func newShell(r *runner, in io.Reader, out io.Writer, h *history) *shell {
+	r.isShell = true
 	s := &shell{run: r, history: h, raw: func() (func(), error) { return func() {}, nil }}
 	s.terminal = term.NewTerminal(struct {
 		io.Reader
@@ -134,30 +122,27 @@ func (s *shell) prompt() string {
 	return name + "> "
 }
 
-// line takes a line of input: a command of the shell, or a part of statements. It reports whether the shell ends.
+// line takes a line of input: commands and parts of statements. It reports whether the shell ends.
 func (s *shell) line(ctx context.Context, line string) (ended bool) {
 	if line == interruptedLine {
 		s.pending = ""
 		return false
 	}
-	if s.pending == "" {
-		words := strings.Fields(strings.ToUpper(strings.TrimRight(line, "; \t")))
-		if len(words) > 0 && slices.Contains([]string{"EXIT", "QUIT"}, words[0]) {
-			return true
-		}
-		if len(words) > 0 && s.command(words) {
-			s.history.append(line)
-			return false
-		}
-	}
-	statements, rest := cqltext.Split(s.pending + line + "\n")
+	items, rest, _ := splitItems(s.pending + line + "\n")
 	s.pending = ""
 	if rest != "" {
 		s.pending = rest + "\n"
 	}
-	for _, stmt := range statements {
-		s.history.append(stmt + ";")
-		if err := s.execute(ctx, stmt); err != nil {
+	for _, it := range items {
+		err := s.execute(ctx, it)
+		if errors.Is(err, errExit) {
+			return true
+		}
+		if it.command == nil {
+			it.text += ";"
+		}
+		s.history.append(it.text)
+		if err != nil {
 			fmt.Fprintln(s.run.e.err, "error:", oneLine(explain(err)))
 			break
 		}
@@ -165,52 +150,16 @@ func (s *shell) line(ctx context.Context, line string) (ended bool) {
 	return false
 }
 
-// execute executes a statement that SIGINT interrupts.
-func (s *shell) execute(ctx context.Context, stmt string) error {
+// execute executes a statement or a command that SIGINT interrupts.
+func (s *shell) execute(ctx context.Context, it item) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	s.names = nil // the statement may change the schema
-	err := s.run.run(ctx, stmt)
+	s.names = schemaNames{} // the statement may change the schema
+	err := s.run.runItem(ctx, it)
 	if err != nil && ctx.Err() != nil {
 		return errors.New("interrupted")
 	}
 	return err
-}
-
-// command executes a command of the shell. It reports whether the words are one.
-func (s *shell) command(words []string) bool {
-	out := s.run.e.out
-	value := ""
-	if len(words) > 1 {
-		value = words[1]
-	}
-	flag := func(name string, on *bool) {
-		if value != "" {
-			*on = value == "ON"
-		}
-		fmt.Fprintf(out, "%s is %s.\n", name, map[bool]string{true: "on", false: "off"}[*on])
-	}
-	switch {
-	case len(words) > 2:
-		return false
-	case words[0] == "HELP":
-		fmt.Fprint(out, shellHelp)
-	case words[0] == "TIMING":
-		flag("Timing", &s.run.o.timing)
-	case words[0] == "TRACING":
-		flag("Tracing", &s.run.o.tracing)
-	case words[0] == "CONSISTENCY":
-		if value != "" {
-			if err := s.run.o.consistency.Set(value); err != nil {
-				fmt.Fprintln(s.run.e.err, "error:", oneLine(explain(err)))
-				return true
-			}
-		}
-		fmt.Fprintf(out, "Consistency is %v.\n", s.run.consistency().level)
-	default:
-		return false
-	}
-	return true
 }
 
 // complete is the callback of the terminal for Ctrl-R and Tab. A second Tab lists what a first one could not decide
@@ -228,13 +177,8 @@ func (s *shell) complete(line string, pos int, key rune) (newLine string, newPos
 
 // completeNames completes the word before pos.
 func (s *shell) completeNames(line string, pos int) (newLine string, newPos int, ok bool) {
-	if s.names == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), completeTimeout)
-		defer cancel()
-		s.names, _ = readNames(ctx, s.run.session) // without names there are keywords
-	}
 	text, tail := s.pending+line[:pos], line[pos:]
-	start, candidates := s.names.complete(s.run.cfg.Keyspace, text, tail)
+	start, candidates := s.candidates(text, tail)
 	candidates = slices.DeleteFunc(candidates, hasControl) // the terminal shows the line as it is
 	if len(candidates) == 0 {
 		return line, pos, true
@@ -248,7 +192,7 @@ func (s *shell) completeNames(line string, pos int) (newLine string, newPos int,
 		}
 		common = common[:n]
 	}
-	if len(candidates) == 1 && !strings.HasSuffix(common, ".") {
+	if len(candidates) == 1 && !strings.ContainsAny(common[len(common)-1:], ".(/") {
 		common += " "
 	}
 	if len(common) <= len(word) {
@@ -257,6 +201,19 @@ func (s *shell) completeNames(line string, pos int) (newLine string, newPos int,
 	}
 	head := line[:pos-len(word)]
 	return head + common + tail, len(head) + len(common), true
+}
+
+// candidates returns what may stand in place of the word at the end of text, which begins at start.
+func (s *shell) candidates(text, tail string) (start int, candidates []string) {
+	if m := fileWord.FindStringSubmatchIndex(text); m != nil {
+		return m[4], completeFile(text[m[4]:], text[m[2]:m[3]])
+	}
+	if s.names.tables == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), completeTimeout)
+		defer cancel()
+		s.names, _ = readNames(ctx, s.run.session) // without names there are keywords
+	}
+	return s.names.complete(s.run.cfg.Keyspace, text, tail)
 }
 
 // Keys: interrupt, go to the end of the line, recall by a text, delete to the start of the line.

@@ -73,11 +73,12 @@ func TestShell(t *testing.T) {
 		"vecql:shop> CREATE ROLE a WITH PASSWORD = 'b';\nvecql:shop> EXIT;\n", first.screen)
 	want := []string{
 		"SELECT name FROM shop.items WHERE id = 1;", "SELECT id  FROM shop.items WHERE id = 2;", "use shop;", "SELECT id FROM none;",
+		"SELECT id FROM items WHERE id = 2;", // without its comment
 	}
 	require.Equal(t, want, first.history)
 
 	const up = "\x1b[A"
-	second := runShell(x, file, &typist{lines: []string{up + up + up + "\r", "half a statement\r", "x\x03", up + "\r"}})
+	second := runShell(x, file, &typist{lines: []string{up + up + up + up + "\r", "half a statement\r", "x\x03", up + "\r"}})
 	require.Equal(t, 2, strings.Count(second.screen, "id\n--\n 2\n1 row\n"), second.screen)
 	require.Contains(t, second.screen, "^C\nvecql> ")
 	require.Empty(t, second.errors)
@@ -97,7 +98,7 @@ func TestShellCommands(t *testing.T) {
 	got := runShell(x, "", &typist{lines: []string{
 		"help\r", "timing on\r", "USE shop;\r", "TIMING\r", "tracing;\r", "CONSISTENCY\r", "consistency local_one\r", "consistency few\r", "quit\r",
 	}})
-	require.Contains(t, got.screen, shellHelp)
+	require.Contains(t, got.screen, helpIntro+commandHelp())
 	require.Contains(t, got.screen, "timing on\nTiming is on.\n")
 	require.Contains(t, got.screen, "TIMING\nTiming is on.\n")
 	require.Contains(t, got.screen, "Tracing is off.\n")
@@ -120,26 +121,36 @@ func TestShellCompletes(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	names := schemaNames{
-		"shop":   {"items": {"id", "name"}, "Orders": {"id", "At"}},
-		"system": {"local": {"key"}},
+		tables: map[string]map[string][]string{
+			"shop":   {"items": {"id", "name"}, "Orders": {"id", "At"}},
+			"system": {"local": {"key"}},
+		},
+		functions: map[string][]string{"shop": {"nameOf"}},
 	}
 	for text, want := range map[string]string{
-		"sel":                               "SELECT",
-		"SELECT na| FROM items":             "name",
-		"SELECT na| FROM shop.items":        "name",
-		"SELECT k| FROM system.local WHERE": "KEY KEYS KEYSPACE KEYSPACES key",
-		"SELECT * FROM ":                    `"Orders" items shop. system.`,
-		"SELECT * FROM i":                   "items",
-		"SELECT * FROM system.":             "system.local",
-		`INSERT INTO "Or`:                   `"Orders"`,
-		`UPDATE shop."Orders" SET "`:        `"At"`,
-		"USE s":                             "shop system",
-		"DROP KEYSPACE sh":                  "shop",
-		"SELECT nam":                        "name",
-		"SELECT * FROM none.":               "",
-		"SELECT name FROM items WHERE id":   "",
-		"SELECT name FROM items WHERE nam":  "name",
-		"xyz":                               "",
+		"sel":                                    "SELECT",
+		"SELECT na| FROM items":                  "name",
+		"SELECT na| FROM shop.items":             "name",
+		"SELECT k| FROM system.local WHERE":      "key",
+		"SELECT * FROM ":                         `"Orders" items shop. system.`,
+		"SELECT * FROM i":                        "items",
+		"SELECT * FROM system.":                  "system.local",
+		`INSERT INTO "Or`:                        `"Orders"`,
+		`UPDATE shop."Orders" SET "`:             `"At"`,
+		"USE s":                                  "shop system",
+		"DROP KEYSPACE sh":                       "shop",
+		"SELECT nam":                             "name",
+		"SELECT * FROM none.":                    "",
+		"SELECT name FROM items WHERE id":        "",
+		"SELECT name FROM items WHERE nam":       "name",
+		"xyz":                                    "",
+		"SELECT similarity_c":                    "similarity_cosine(",
+		`SELECT "name`:                           `"nameOf"(`,
+		"SELECT name FROM items WHERE id = 1 AN": "AND ANN",
+		"SELECT name FROM items; cons":           "CONSISTENCY",
+		"ALTER TABLE items DROP na":              "name",
+		"CREATE INDEX ON items (n":               "name",
+		"SELECT id FROM items ORDER BY DESC":     "",
 	} {
 		before, after, _ := strings.Cut(text, "|")
 		start, got := names.complete("shop", before, after)

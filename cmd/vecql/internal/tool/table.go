@@ -36,6 +36,7 @@ var style = pretty.Style{
 type table struct {
 	names []string
 	right []bool // columns of numbers
+	long  bool   // a cell on each line, also where a row fits
 	rows  [][]string
 
 	widths []int // of the columns, once the names are written
@@ -59,16 +60,18 @@ func (t *table) add(cells ...string) {
 }
 
 // write writes the rows and forgets them. limit is the number of characters in a line; 0 means no limit. The first
-// write sets the widths of the columns and begins with their names. Rows of columns that do not fit beside each other
-// are written one cell a line.
+// write sets the widths of the columns and begins with their names. Rows of long tables, and of columns that do not fit
+// beside each other, are written one cell a line.
 func (t *table) write(w io.Writer, limit int) error {
 	first := t.widths == nil
 	if first {
 		t.widths = t.fit(limit)
 	}
-	text := t.render(first)
-	if limit > 0 && total(t.widths) > limit {
+	var text string
+	if t.long || limit > 0 && total(t.widths) > limit {
 		text = t.renderLong(limit)
+	} else {
+		text = t.render(first)
 	}
 	t.rows = t.rows[:0]
 	_, err := io.WriteString(w, text)
@@ -100,11 +103,15 @@ func (t *table) renderLong(limit int) string {
 	for _, name := range t.names {
 		names = max(names, ptext.StringWidth(name))
 	}
-	names = min(names, limit/2)
+	cells := 0
+	if limit > 0 {
+		names = min(names, limit/2)
+		cells = limit - names - len(gap)
+	}
 	var b strings.Builder
-	for _, cells := range t.rows {
-		out := newWriter(columnConfig(0, names), columnConfig(1, limit-names-len(gap)))
-		for i, cell := range cells {
+	for _, row := range t.rows {
+		out := newWriter(columnConfig(0, names), columnConfig(1, cells))
+		for i, cell := range row {
 			out.AppendRow(pretty.Row{t.names[i], cell})
 		}
 		b.WriteString(trimLines(out.Render()) + "\n")
@@ -179,7 +186,8 @@ const tableRows = 1000
 // A tableSink writes batches as one table, and the number of rows below it.
 type tableSink struct {
 	w     io.Writer
-	width int // of a line, 0 for no limit
+	width int  // of a line, 0 for no limit
+	long  bool // a cell on each line
 	table *table
 	rows  int
 }
@@ -188,6 +196,7 @@ type tableSink struct {
 func (s *tableSink) Write(b *column.Batch) error {
 	if s.table == nil {
 		s.table = newTable()
+		s.table.long = s.long
 		for i := range b.Columns {
 			kind := b.Columns[i].Type.Kind
 			s.table.names = append(s.table.names, printableLine(b.Columns[i].Name))
