@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 )
@@ -255,7 +254,7 @@ func (e *env) completeColumns(c *cobra.Command, args []string, word string) ([]s
 		return nil, cobra.ShellCompDirectiveError
 	}
 	defer session.Close()
-	table, err := clustertable.Find(ctx, session, tableOf(args[0]))
+	table, err := findTable(ctx, session, tableOf(args[0]))
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -86,7 +86,7 @@ func (x *count) run(ctx context.Context, table string) (err error) {
 		return err
 	}
 	defer x.session.Close()
-	if x.table, err = clustertable.Find(ctx, x.session, table); err != nil {
+	if x.table, err = findTable(ctx, x.session, table); err != nil {
 		return err
 	}
 	partition := clustertable.Names(x.table.Metadata.PartitionKey)

@@ -21,7 +21,6 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
-	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/cmd/vecql/internal/fakehttp"
 	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
 	"github.com/vecql/vecql/cql"
@@ -192,7 +191,7 @@ func (x *fakeServer) fill(ctx context.Context) error {
 
 // loadFile writes the rows of a file, a pattern or a folder to a table.
 func (x *fakeServer) loadFile(ctx context.Context, table, file string) error {
-	t, err := clustertable.Find(ctx, x.session, table)
+	t, err := findTable(ctx, x.session, table)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,17 @@
 
 package tool
 
-import "strings"
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
+	"github.com/vecql/vecql/cql"
+)
 
 // Hints: the names that misspelled ones most likely mean.
 
@@ -51,4 +61,118 @@ func distance(a, b string) int {
 		}
 	}
 	return rows[len(a)][len(b)]
+}
+
+// A nameKind is what an unknown name in a statement stands for.
+type nameKind int
+
+const (
+	noName nameKind = iota
+	keyspaceName
+	tableName
+	columnName
+	functionName
+	wordName // of the language
+)
+
+// unknownNames are the texts of servers on unknown names. The first group is the name.
+var unknownNames = []struct {
+	kind    nameKind
+	pattern *regexp.Regexp
+}{
+	{keyspaceName, regexp.MustCompile(`(?i)\bkeyspace '?(\w+)'? does not exist`)},
+	{keyspaceName, regexp.MustCompile(`^'([^']+)' not found in keyspaces`)},
+	{tableName, regexp.MustCompile(`\btable (\w+) does not exist`)},
+	{tableName, regexp.MustCompile(`\bunconfigured table (\w+)`)},
+	{tableName, regexp.MustCompile(`^(?:Table )?'([^']+)' not found in keyspace '`)},
+	{columnName, regexp.MustCompile(`\b[Uu]ndefined (?:column )?name "?(\w+)"?`)},
+	{columnName, regexp.MustCompile(`\b(?:Unrecognized name|Unknown identifier) "?(\w+)"?`)},
+	{functionName, regexp.MustCompile(`\bUnknown function '?([\w.]+)`)},
+	{wordName, regexp.MustCompile(`\binput '(\w+)'`)},
+}
+
+// unknownName returns the name that a server does not know, and its kind.
+func unknownName(err error) (nameKind, string) {
+	var server *cql.ServerError
+	if !errors.As(err, &server) {
+		return noName, ""
+	}
+	for _, u := range unknownNames {
+		isSyntax := server.Code == cql.CodeSyntax
+		if m := u.pattern.FindStringSubmatch(server.Message); m != nil && isSyntax == (u.kind == wordName) {
+			return u.kind, m[1]
+		}
+	}
+	return noName, ""
+}
+
+// hint returns the error of a statement with the name that was meant in place of an unknown one.
+func (r *runner) hint(ctx context.Context, stmt string, err error) error {
+	return didYouMean(err, meant(ctx, r.session, r.cfg.Keyspace, stmt, err))
+}
+
+// meant returns the name that a statement most likely means by the name that the server did not know, "" for none.
+func meant(ctx context.Context, session *vecql.Session, keyspace, stmt string, err error) string {
+	kind, name := unknownName(err)
+	switch kind {
+	case noName:
+		return ""
+	case wordName:
+		if slices.Contains(keywords, strings.ToUpper(name)) {
+			return ""
+		}
+		return nearest(name, append(firstWords(), keywords...))
+	}
+	names, readErr := readNames(ctx, session)
+	if readErr != nil {
+		return ""
+	}
+	switch kind {
+	case keyspaceName:
+		return nearest(name, names.keyspaces(""))
+	case columnName:
+		return nearest(name, names.columns(keyspace, stmt))
+	case functionName:
+		return strings.TrimSuffix(nearest(name+"(", names.functionsOf(keyspace)), "(")
+	default:
+		return names.nearestTable(keyspace, stmt, name)
+	}
+}
+
+// nearestTable returns the table that a statement means by an unknown one: a similar name in the same keyspace, or the
+// same name in another keyspace.
+func (n schemaNames) nearestTable(keyspace, stmt, name string) string {
+	prefix := ""
+	for _, path := range tablesIn(keyspace, stmt) {
+		if path[1] == name && path[0] != keyspace {
+			keyspace, prefix = path[0], identifier(path[0])+"."
+		}
+	}
+	var tables, others []string
+	for ks, list := range n.tables {
+		for table := range list {
+			if ks == keyspace {
+				tables = append(tables, identifier(table))
+			} else if table == name {
+				others = append(others, identifier(ks)+"."+identifier(table))
+			}
+		}
+	}
+	slices.Sort(tables)
+	if found := nearest(name, tables); found != "" {
+		return prefix + found
+	}
+	if slices.Sort(others); len(others) > 0 {
+		return others[0]
+	}
+	return ""
+}
+
+// findTable is clustertable.Find. Its error has the name that was meant in place of an unknown one.
+func findTable(ctx context.Context, session *vecql.Session, name string) (clustertable.Table, error) {
+	t, err := clustertable.Find(ctx, session, name)
+	if err != nil {
+		err = didYouMean(err, meant(ctx, session, "", "SELECT * FROM "+name, err))
+	}
+	return t, err
 }

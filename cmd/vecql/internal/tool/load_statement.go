@@ -148,7 +148,7 @@ type loadStatement struct {
 func (l *load) setStatements(ctx context.Context, session *vecql.Session) error {
 	l.statements = []loadStatement{{text: l.statement}}
 	if l.statement == "" {
-		t, err := clustertable.Find(ctx, session, l.table)
+		t, err := findTable(ctx, session, l.table)
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func (r *runner) run(ctx context.Context, stmt string) error {
 		fmt.Fprintln(r.e.err, "warning:", warning)
 	}
 	if err != nil {
-		return describeError(err)
+		return r.hint(ctx, stmt, describeError(err))
 	}
 	if r.o.timing {
 		fmt.Fprintf(r.e.err, "%v", r.e.now().Sub(began).Round(time.Microsecond))

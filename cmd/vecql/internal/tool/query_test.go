@@ -89,7 +89,7 @@ func TestQueryScripts(t *testing.T) {
 	write("USE shop; SELECT name FROM none; USE shop")
 	require.Equal(t, "vecql query: "+file+":1: invalid request: table none does not exist", x.requireFailure(1, "query", "-f", file))
 	require.Equal(t, "vecql query: open none.cql: no such file or directory", x.requireFailure(1, "query", "-f", "none.cql"))
-	require.Equal(t, `vecql query: syntax error: line 1:0 no viable alternative at input 'SELEC' ([SELEC]...)`, x.requireFailure(1, "query", "SELEC 1"))
+	require.Equal(t, `vecql query: syntax error: line 1:0 no viable alternative at input 'SELEC' ([SELEC]...); did you mean SELECT?`, x.requireFailure(1, "query", "SELEC 1"))
 	require.Contains(t, x.requireFailure(1, "query", "SELECT id FROM shop.items WHERE id = ?"), "values do not match the bind markers")
 	require.Contains(t, x.requireFailure(1, "query", "USE none"), "the keyspace none does not exist; DESCRIBE KEYSPACES lists the keyspaces")
 	x.env["VECQL_CONSISTENCY"] = "THREE"

@@ -58,7 +58,7 @@ func (e *env) connectSearch(ctx context.Context, f *searchFlags) (*vecql.Session
 // openSearch opens the table of a target, "keyspace.table" or "keyspace.table(column)".
 func (f *searchFlags) openSearch(ctx context.Context, session *vecql.Session, target string,
 ) (t clustertable.Table, q *search.Query[map[string]any], err error) {
-	if t, err = clustertable.Find(ctx, session, tableOf(target)); err != nil {
+	if t, err = findTable(ctx, session, tableOf(target)); err != nil {
 		return t, nil, err
 	}
 	if q, err = search.Open[map[string]any](ctx, session, target); err != nil {

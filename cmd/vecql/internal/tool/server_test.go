@@ -78,6 +78,11 @@ func TestOnServer(t *testing.T) {
 		_, out, _ := x.run("doctor", "--probes", "3")
 		require.Contains(t, out, fmt.Sprint("protocol v", cmp.Or(cassandra.Protocol(), 5)))
 	})
+	t.Run("shell", func(t *testing.T) {
+		x := *x
+		x.t = t
+		x.requireCommands(keyspace)
+	})
 	t.Run("search", func(t *testing.T) {
 		if !vectors {
 			t.Skip("missing: no vectors")
@@ -140,4 +145,39 @@ func (x *tester) requireCopied(a, b string) {
 	require.Regexp(x.t, `(?m)^{"part":"p","ttl\(name\)":null,"ttl\(n\)":null,"ttl\(shared\)":null,"ttl\(f\)":null}$`, ttls)
 	require.Regexp(x.t, `(?m)^{"part":"q","ttl\(name\)":(10000|99\d\d),"ttl\(n\)":(20000|199\d\d),`, ttls)
 	require.Regexp(x.t, `(?m)^{"part":null,"ttl\(name\)":null,"ttl\(n\)":null,"ttl\(shared\)":(30000|299\d\d),`, ttls)
+}
+
+// requireCommands executes commands of the shell, and requires the names that are meant where the server does not know
+// one.
+func (x *tester) requireCommands(keyspace string) {
+	require.Regexp(x.t, `\[vecql .+ \| (Cassandra|ScyllaDB) \d.+ \| CQL spec 3\..+ \| Native protocol v\d\]`, x.requireRun("query", "SHOW VERSION"))
+	require.Contains(x.t, x.requireRun("query", `\c `+keyspace+"\n\\dt"), "items")
+	_, _, notes := x.run("query", "TRACING ON\nSELECT id FROM "+keyspace+".items WHERE id = 1;")
+	id := regexp.MustCompile(`tracing session ([0-9a-f]{32})`).FindStringSubmatch(notes)
+	require.NotNil(x.t, id, notes)
+	require.Contains(x.t, x.requireRun("query", "SHOW SESSION "+id[1]), id[1])
+	if user := x.env["VECQL_USER"]; user != "" {
+		x.requireRun("query", fmt.Sprintf("LOGIN '%s' '%s'; SELECT key FROM system.local", user, x.env["VECQL_PASSWORD"]))
+		require.Contains(x.t, x.requireFailure(exitFailed, "query", "LOGIN '"+user+"' 'wrong'"), "wrong user name or password")
+	}
+	if os.Getenv("VECQL_TEST_HOSTS") != "" {
+		return // servers of other versions have other texts
+	}
+	for stmt, want := range map[string]string{
+		"SELECT id FROM shop.itmes":                         keyspace + ".items",
+		"SELECT anme FROM shop.items":                       "name",
+		"SELECT id FROM shop.items WHERE anme = 'a'":        "name",
+		"SELECT conut(id) FROM shop.items":                  "count",
+		"SELECT id FORM shop.items":                         "FROM",
+		"DELTE FROM shop.items":                             "DELETE",
+		"INSERT INTO shop.items (id, anme) VALUES (1, 'a')": "name",
+		"UPDATE shop.items SET anme = 'a' WHERE id = 1":     "name",
+		"DESCRIBE TABLE shop.itms":                          keyspace + ".items",
+		"DESCRIBE shop.itms":                                keyspace + ".items",
+		"USE shopp":                                         keyspace,
+		"SELECT id FROM shopp.items":                        keyspace,
+	} {
+		text := x.requireFailure(exitFailed, "query", strings.ReplaceAll(stmt, "shop", keyspace))
+		require.True(x.t, strings.HasSuffix(text, "; did you mean "+want+"?"), "%s: %s", stmt, text)
+	}
 }

@@ -57,8 +57,8 @@ func (e *env) openBoth(ctx context.Context, t targetCluster, from, to string,
 	if err != nil {
 		return tables, nil, err
 	}
-	if tables[0], err = clustertable.Find(ctx, source, from); err == nil {
-		tables[1], err = clustertable.Find(ctx, target, to)
+	if tables[0], err = findTable(ctx, source, from); err == nil {
+		tables[1], err = findTable(ctx, target, to)
 	}
 	if err == nil && tables[0].Metadata.Id == tables[1].Metadata.Id && tables[0].Name() == tables[1].Name() {
 		err = usageError{errors.New("source and target are one table: name another one, or --to-hosts or --to-profile")}

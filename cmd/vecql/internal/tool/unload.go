@@ -228,7 +228,7 @@ func (e *writeError) Unwrap() error { return e.error }
 // setStatement sets the statement and the columns of its result.
 func (u *unload) setStatement(ctx context.Context, session *vecql.Session) error {
 	if u.statement == "" {
-		t, err := clustertable.Find(ctx, session, u.table)
+		t, err := findTable(ctx, session, u.table)
 		if err != nil {
 			return err
 		}

@@ -153,7 +153,7 @@ func (x *verifyJob) compareFiles(ctx context.Context, files []string, table stri
 		return err
 	}
 	defer session.Close()
-	target, err := clustertable.Find(ctx, session, table)
+	target, err := findTable(ctx, session, table)
 	if err != nil {
 		return err
 	}
