@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/cql"
@@ -35,6 +38,20 @@ func nearest(name string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// suggestFlag returns an error of the command line with the flag that an unknown one may mean.
+func suggestFlag(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if found := nearest(unknown.GetSpecifiedName(), names); found != "" {
+		return didYouMean(err, "--"+found)
+	}
+	return err
 }
 
 // distance returns the optimal string alignment distance of two words: the number of bytes to insert, remove, replace

@@ -59,7 +59,7 @@ func run(ctx context.Context, e *env, args []string) (exitCode int) {
 	root.SetErr(e.err)
 	c, err := root.ExecuteContextC(ctx)
 	if err != nil && !started { // cobra refuses flags and arguments before it runs the command
-		err = usageError{err}
+		err = usageError{suggestFlag(c, err)}
 	}
 	output := e.raw.failure()
 	if errors.Is(output, syscall.EPIPE) { // such as head, which has read enough: no error to report

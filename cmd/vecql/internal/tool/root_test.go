@@ -23,6 +23,7 @@ func TestUsage(t *testing.T) {
 		"dance":                            `vecql: unknown command "dance" for "vecql"; see vecql --help`,
 		"--color":                          "vecql: unknown flag: --color; see vecql --help",
 		"query --color":                    "vecql query: unknown flag: --color; see vecql query --help",
+		"query --consistancy ONE":          "vecql query: unknown flag: --consistancy; did you mean --consistency?; see vecql query --help",
 		"query --consistency FEW x":        `vecql query: invalid argument "FEW" for "--consistency" flag: vecql: unknown consistency "FEW"; see vecql query --help`,
 		"query --serial-consistency ANY x": "vecql query: --serial-consistency is ANY, want SERIAL or LOCAL_SERIAL; see vecql query --help",
 		"query --wire-compression zip x":   `vecql query: --wire-compression is "zip", want none, lz4 or snappy; see vecql query --help`,
