@@ -106,11 +106,15 @@ func setLevel(level *consistencyFlag, name string) error {
 	if name == "" {
 		return nil
 	}
-	var names []string
+	return didYouMean(level.Set(strings.ToUpper(name)), nearest(strings.ToUpper(name), levelNames()))
+}
+
+// levelNames returns the names of all consistency levels.
+func levelNames() (names []string) {
 	for c := cql.Any; c <= cql.LocalOne; c++ {
 		names = append(names, c.String())
 	}
-	return didYouMean(level.Set(strings.ToUpper(name)), nearest(strings.ToUpper(name), names))
+	return names
 }
 
 // describe prints the schema.

@@ -82,6 +82,9 @@ func (n schemaNames) complete(keyspace, text, tail string) (start int, candidate
 	for _, token := range cqltext.Tokens(text[:start]) {
 		previous = strings.ToUpper(token)
 	}
+	if words := argumentWords(text[:start]); words != nil {
+		return start, matching(word, words)
+	}
 	if ks, _, qualified := strings.Cut(word, "."); qualified {
 		return start, matching(word, n.tableNames(cqltext.UnquoteIdentifier(ks), ks+"."))
 	}
@@ -105,6 +108,26 @@ func (n schemaNames) complete(keyspace, text, tail string) (start int, candidate
 		return start, columns
 	}
 	return start, matching(word, keywords)
+}
+
+// argumentWords returns the words of the first argument of a command at the end of text, nil if none is there.
+func argumentWords(text string) (words []string) {
+	for _, _, next := cqltext.Next(text); next > 0; _, _, next = cqltext.Next(text) {
+		text = text[next:]
+	}
+	c, length := commandAt(text)
+	if c == nil || strings.TrimSpace(text[length:]) != "" {
+		return nil
+	}
+	if strings.Contains(c.args, "level") {
+		return levelNames()
+	}
+	for _, option := range strings.FieldsFunc(c.args, func(r rune) bool { return strings.ContainsRune("[|] ", r) }) {
+		if option == strings.ToUpper(option) && plainName(option) {
+			words = append(words, option)
+		}
+	}
+	return words
 }
 
 // matching returns the options that begin with a word in any case and are longer, in order.
