@@ -229,7 +229,10 @@ func opaqueLen(text string) int {
 	case strings.HasPrefix(text, "$$"):
 		return delimitedLen(text, "$$", "$$")
 	case strings.HasPrefix(text, "--") || strings.HasPrefix(text, "//"):
-		return delimitedLen(text, text[:2], "\n")
+		if i := strings.IndexAny(text, "\r\n"); i >= 0 { // either ends a line for servers
+			return i + 1
+		}
+		return len(text)
 	case strings.HasPrefix(text, "/*"):
 		return delimitedLen(text, "/*", "*/")
 	}

@@ -4,6 +4,7 @@ package cqltext
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,6 +68,7 @@ func TestFirstWord(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT 1": "SELECT", "select 1": "SELECT", " \t\r\n;(insert": "INSERT", "USE ks": "USE", "use": "USE", "": "", "1": "", "-5": "",
 		"-- x\nSELECT": "SELECT", "/* INSERT */ // USE\n select": "SELECT", "-- only": "", "/*": "", "/": "", "-": "",
+		"-- x\rDELETE FROM t -- \nSELECT": "DELETE", "// x\r\nSELECT": "SELECT",
 		"BEGIN BATCH": "BEGIN", "DROP TABLE t": "DROP", "é": "",
 	} {
 		require.Equal(t, want, FirstWord(text), text)
@@ -141,7 +143,11 @@ func afterComments(text string) string {
 		case rest[0] == '\'' || rest[0] == '"':
 			i += quotedLen(rest, rest[0])
 		case len(rest) > 1 && (rest[:2] == "--" || rest[:2] == "//"):
-			i += delimitedLen(rest, rest[:2], "\n")
+			end := strings.IndexAny(rest, "\r\n")
+			if end < 0 {
+				return ""
+			}
+			i += end + 1
 		case len(rest) > 1 && rest[:2] == "/*":
 			i += delimitedLen(rest, "/*", "*/")
 		case len(rest) > 1 && rest[:2] == "$$":
