@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -16,11 +17,56 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/clusteruri"
 	"github.com/vecql/vecql/internal/conn"
 )
 
-// The effective configuration as text, for logs and for servers. It has no secrets: of an Authenticator that is not a
-// PasswordAuthenticator, and of other values of the program, it has the type only.
+// The configuration as text: the URI of a cluster, and the effective configuration, for logs and for servers. The
+// latter has no secrets: of an Authenticator that is not a PasswordAuthenticator, and of other values of the program,
+// it has the type only.
+
+// ParseURI returns the configuration that a URI describes, to which a program adds what a URI does not have:
+//
+//	cassandra://user:password@host1:9042,host2/keyspace?data_center=dc1&tls.ca=/etc/ca.pem
+//
+// The scheme is cassandra or scylla. All but the hosts may be left out:
+//
+//	data_center              the local data center
+//	consistency              default QUORUM
+//	timeout                  of a request, such as 11s
+//	connect_timeout          of a connection
+//	compression              none, lz4 or snappy
+//	protocol                 3, 4 or 5; default the highest
+//	tls                      true connects with TLS; implied by the next ones
+//	tls.ca, .cert, .key      PEM files, which ParseURI reads
+//	tls.server_name          the name in the certificates of the nodes
+//	tls.verify               false trusts every certificate
+//
+// Percent-encode / ? # in a password, and @ in a parameter. Errors are of type *URIError.
+func ParseURI(uri string) (*ClusterConfig, error) {
+	s, err := clusteruri.Read(uri)
+	var e *clusteruri.Error
+	if errors.As(err, &e) {
+		return nil, &URIError{e.Setting, e.Err}
+	}
+	cfg := &ClusterConfig{
+		Hosts: s.Hosts, Keyspace: s.Keyspace, TLS: s.TLS, Timeout: s.Timeout, ConnectTimeout: s.ConnectTimeout,
+		Defaults: Profile{Consistency: s.Consistency}, Protocol: ProtocolConfig{Version: s.Protocol},
+	}
+	switch s.Compression {
+	case "lz4":
+		cfg.Compressor = LZ4Compressor{}
+	case "snappy":
+		cfg.Compressor = SnappyCompressor{}
+	}
+	if s.Username != "" {
+		cfg.Authenticator = PasswordAuthenticator{Username: s.Username, Password: s.Password}
+	}
+	if s.DataCenter != "" {
+		cfg.HostSelectionPolicy = TokenAwarePolicy{Fallback: DCAwarePolicy{DataCenter: s.DataCenter}}
+	}
+	return cfg, nil
+}
 
 // A setting is a field of the configuration by its name, such as "Throttle.MaxRequests".
 type setting struct{ name, value string }

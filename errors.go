@@ -87,6 +87,22 @@ var (
 	ErrSchemaAgreement = errors.New("vecql: nodes did not agree on the schema in time")
 )
 
+// A URIError means that ParseURI cannot use a URI. Its text has neither the URI nor the password.
+type URIError struct {
+	Setting string // the parameter, or contact_points; empty for the URI as a whole
+	Err     error
+}
+
+func (e *URIError) Error() string {
+	if e.Setting == "" {
+		return fmt.Sprintf("vecql: %v", e.Err)
+	}
+	return fmt.Sprintf("vecql: the setting %s of the uri: %v", e.Setting, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *URIError) Unwrap() error { return e.Err }
+
 // A PeerError means that another server answers at the address of a node: a server of another cluster, or another node
 // of the same cluster. The session closed the connection before it carried a request.
 type PeerError struct {

@@ -5,6 +5,7 @@ package vecql_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log"
 
@@ -127,4 +128,21 @@ func ExampleSession_Query() {
 	}
 	fmt.Println(name, embedding)
 	// Output: chair [1 2 3]
+}
+
+// The configuration of a URI, for example from a variable of the environment, and what a URI does not have.
+func ExampleParseURI() {
+	config, err := vecql.ParseURI("cassandra://reader:p%40ss@10.0.0.1,10.0.0.2:9043/shop?consistency=local_quorum&data_center=dc1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	config.Defaults.Idempotent = true
+	fmt.Println(config.Hosts, config.Keyspace, config.Defaults.Consistency)
+
+	_, err = vecql.ParseURI("cassandra://reader:p%40ss@10.0.0.1/shop?timeout=5")
+	var fault *vecql.URIError
+	fmt.Println(errors.As(err, &fault), fault.Setting)
+	// Output:
+	// [10.0.0.1 10.0.0.2:9043] shop LOCAL_QUORUM
+	// true timeout
 }

@@ -38,7 +38,7 @@ var imports = map[string][]string{
 	"internal/background":             nil,
 	"internal/bitmap":                 nil,
 	"cmd/vecql/internal/clustertable": {module, module + "/column", module + "/cql", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/wire"},
-	"internal/clusteruri":             {module, module + "/cql"},
+	"internal/clusteruri":             {module + "/cql"},
 	"internal/bitpack":                {"golang.org/x/sys/cpu"},
 	"internal/codec":                  {module + "/column", module + "/cql", module + "/internal/background", module + "/internal/bitmap", module + "/internal/swap", module + "/internal/textform", module + "/internal/wire", "gopkg.in/inf.v0"},
 	"internal/columntest":             {module + "/column"},

@@ -3,6 +3,10 @@
 package adbcvecql
 
 import (
+	"errors"
+	"maps"
+	"slices"
+
 	"github.com/apache/arrow-adbc/go/adbc"
 
 	"github.com/vecql/vecql"
@@ -51,14 +55,15 @@ func clusterConfig(o *optionSet, keyspace string) (*vecql.ClusterConfig, error) 
 	if o.get(optionContactPoints) == "" {
 		return nil, failed(adbc.StatusInvalidArgument, "no contact points: set the option uri or %s", optionContactPoints)
 	}
-	cfg, err := clusteruri.Config(func(setting string) string {
-		if setting == clusteruri.Keyspace {
-			return keyspace
-		}
-		return o.get(optionOf(setting))
-	})
-	if err != nil {
-		return nil, failed(adbc.StatusInvalidArgument, "the options of the cluster: %v", err)
+	settings := map[string]string{clusteruri.Keyspace: keyspace}
+	names := slices.Collect(maps.Keys(clusteruri.Parameters()))
+	for _, name := range append(names, clusteruri.Username, clusteruri.Password) {
+		settings[name] = o.get(optionOf(name))
+	}
+	cfg, err := vecql.ParseURI(clusteruri.Format(settings))
+	var fault *vecql.URIError
+	if errors.As(err, &fault) {
+		return nil, failed(adbc.StatusInvalidArgument, "the option %s: %v", optionOf(fault.Setting), fault.Err)
 	}
 	cfg.Protocol.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "adbcvecql"}
 	return cfg, nil

@@ -5,11 +5,13 @@ package beamvecql
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/clusteruri"
+	"github.com/vecql/vecql/internal/errtext"
 )
 
 // Clusters: URIs, and configurations that the program registers.
@@ -74,14 +76,12 @@ func uriConfig(uri string, files bool) (cfg vecql.ClusterConfig, err error) {
 	if err != nil {
 		return cfg, fmt.Errorf("%w: %w", ErrCluster, err)
 	}
-	made, err := clusteruri.Config(func(name string) string {
-		if !files && strings.HasPrefix(name, "tls.") {
-			return ""
-		}
-		return settings[name]
-	})
+	if !files {
+		maps.DeleteFunc(settings, func(name, _ string) bool { return strings.HasPrefix(name, "tls.") })
+	}
+	made, err := vecql.ParseURI(clusteruri.Format(settings))
 	if err != nil {
-		return cfg, fmt.Errorf("%w: the uri: %w", ErrCluster, err)
+		return cfg, fmt.Errorf("%w: %s", ErrCluster, errtext.Of(err))
 	}
 	return *made, nil
 }

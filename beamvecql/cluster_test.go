@@ -50,7 +50,7 @@ func TestURIErrors(t *testing.T) {
 		"cassandra://":                       "has no name: want host[:port]",
 		"cassandra://user:secret@/ks":        "has no name: want host[:port]",
 		"cassandra://u:%zzsecret@h":          "the uri cannot be parsed",
-		"cassandra://h?consistency=most":     "the parameter consistency of the uri",
+		"cassandra://h?consistency=most":     "the setting consistency of the uri",
 		"cassandra://h?tls.ca=missing.pem":   "tls.ca: open missing.pem",
 		"cassandra://h?tls.cert=missing.pem": "tls.cert and tls.key",
 		"unregistered":                       `no cluster is registered as "unregistered": call RegisterCluster`,

@@ -330,10 +330,10 @@ func TestSessionOfTheProgram(t *testing.T) {
 func TestOpen(t *testing.T) {
 	leak.Require(t)
 	for uri, want := range map[string]string{
-		"mysql://user:secret@host/":                "sqlvecql: the uri does not begin with cassandra://",
-		"cassandra://user:secret@host/?none=1":     "sqlvecql: unknown parameter",
-		"cassandra://user:secret@/":                "sqlvecql: the settings of the uri: a contact point",
-		"cassandra://user:secret@host/?tls.ca=nil": "sqlvecql: the settings of the uri: tls.ca",
+		"mysql://user:secret@host/":                "vecql: the uri does not begin with cassandra://",
+		"cassandra://user:secret@host/?none=1":     "vecql: the setting none of the uri: there is no such setting",
+		"cassandra://user:secret@/":                "vecql: the setting contact_points of the uri: a contact point",
+		"cassandra://user:secret@host/?tls.ca=nil": "vecql: the setting tls of the uri: tls.ca",
 	} {
 		_, err := sql.Open("vecql", uri)
 		require.ErrorContains(t, err, want)

@@ -19,19 +19,8 @@
 //
 // # URI
 //
-// The form is cassandra://user:password@host1:9042,host2/keyspace?data_center=dc1&tls.ca=/etc/ca.pem, or scylla://.
-// The user, the password and the keyspace may be left out.
-//
-//	data_center              the local data center
-//	consistency              default QUORUM
-//	timeout                  of a request, such as 11s
-//	connect_timeout          of a connection
-//	compression              none, lz4 or snappy
-//	protocol                 3, 4 or 5; default the highest
-//	tls                      true connects with TLS; implied by the next ones
-//	tls.ca, .cert, .key      PEM files
-//	tls.server_name          the name in the certificates of the nodes
-//	tls.verify               false trusts every certificate
+// The form is cassandra://user:password@host1:9042,host2/keyspace?data_center=dc1&tls.ca=/etc/ca.pem; see
+// [vecql.ParseURI] for its parameters.
 //
 // [ParseURI] returns the configuration, to which a program adds what a URI does not have. [WithQuery] sets options of
 // single statements, such as their consistency.

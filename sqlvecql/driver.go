@@ -10,7 +10,6 @@ import (
 	"io"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/internal/clusteruri"
 )
 
 // The driver and its connectors.
@@ -51,18 +50,11 @@ func (d Driver) Open(uri string) (driver.Conn, error) {
 }
 
 // ParseURI returns the configuration that a URI describes, for programs that add policies, observers or a logger to it;
-// the package documentation has the form of the URI. An error does not contain the URI, which may have a password.
+// see vecql.ParseURI, whose configuration it is with the name of this driver for the server.
 func ParseURI(uri string) (*vecql.ClusterConfig, error) {
-	settings, err := clusteruri.Parse(uri)
-	if err == nil {
-		err = clusteruri.Check(settings)
-	}
+	cfg, err := vecql.ParseURI(uri)
 	if err != nil {
-		return nil, fmt.Errorf("sqlvecql: %w", err)
-	}
-	cfg, err := clusteruri.Config(func(name string) string { return settings[name] })
-	if err != nil {
-		return nil, fmt.Errorf("sqlvecql: the settings of the uri: %w", err)
+		return nil, err
 	}
 	cfg.Protocol.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "sqlvecql"}
 	return cfg, nil

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusteruri makes the configuration of a session from a URI, for the drivers of other interfaces:
+// Package clusteruri reads the URI of a cluster, which is the same for vecql.ParseURI, the command and the drivers of
+// other interfaces:
 //
 //	cassandra://user:password@host1:9042,host2/keyspace?data_center=dc1&tls.ca=/etc/ca.pem
 //
-// Its [TLS] reads the files of certificates for the flags of the command, too.
+// A text of settings has three forms: the URI, the settings by name ([Parse], [Format]), and their values ([Read]).
+// [TLS] reads the files of certificates for the flags of the command, too.
 package clusteruri
 
 import (
@@ -20,9 +22,29 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 )
+
+// An Error means that a URI or one of its settings is not valid. It has neither the URI nor the password.
+type Error struct {
+	Setting string // empty for the URI as a whole
+	Err     error
+}
+
+func (e *Error) Error() string {
+	if e.Setting == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("the setting %s of the uri: %v", e.Setting, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// fault returns an Error with a text.
+func fault(setting, format string, args ...any) error {
+	return &Error{setting, fmt.Errorf(format, args...)}
+}
 
 // The names of the settings that a URI has before its parameters.
 const (
@@ -83,7 +105,7 @@ func OneOf(values ...string) func(string) error {
 }
 
 // Parse returns the settings that a URI has, by name. It checks neither the names of parameters nor values. The last of
-// several parameters of one name applies. Errors do not contain the URI, which may have a password.
+// several parameters of one name applies. Errors are of type *Error.
 func Parse(text string) (map[string]string, error) {
 	u, err := parse(text)
 	if err != nil {
@@ -91,7 +113,7 @@ func Parse(text string) (map[string]string, error) {
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return nil, errors.New("the parameters of the uri cannot be parsed")
+		return nil, fault("", "the parameters of the uri cannot be parsed")
 	}
 	found := map[string]string{
 		ContactPoints: u.Host, Username: u.User.Username(), Keyspace: strings.Trim(u.Path, "/"),
@@ -99,7 +121,7 @@ func Parse(text string) (map[string]string, error) {
 	found[Password], _ = u.User.Password()
 	for name, values := range query {
 		if name == Username || name == Password || name == Keyspace {
-			return nil, fmt.Errorf("the uri has the parameter %s: want scheme://user:password@host/keyspace", name)
+			return nil, fault("", "the uri has the parameter %s: want scheme://user:password@host/keyspace", name)
 		}
 		found[name] = values[len(values)-1]
 	}
@@ -111,7 +133,7 @@ func Parse(text string) (map[string]string, error) {
 func parse(text string) (*url.URL, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || scheme != "cassandra" && scheme != "scylla" {
-		return nil, errors.New("the uri does not begin with cassandra:// or scylla://")
+		return nil, fault("", "the uri does not begin with cassandra:// or scylla://")
 	}
 	authority, path := rest, ""
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
@@ -119,9 +141,12 @@ func parse(text string) (*url.URL, error) {
 	}
 	hosts := authority[strings.LastIndex(authority, "@")+1:]
 	user := strings.TrimSuffix(authority, hosts)
+	if strings.Contains(rest, "#") || strings.Contains(path, "@") { // or a part of a password would be something else
+		return nil, fault("", "the uri has a # or, after the hosts, an @: write # / ? @ of a password or a value as %%23 %%2F %%3F %%40")
+	}
 	u, err := url.Parse(scheme + "://" + user + "host" + path)
 	if err != nil {
-		return nil, errors.New("the uri cannot be parsed")
+		return nil, fault("", "the uri cannot be parsed")
 	}
 	u.Host = hosts
 	return u, nil
@@ -134,51 +159,95 @@ func Check(settings map[string]string) error {
 		s, ok := parameters[name]
 		switch {
 		case name == Username || name == Password || name == Keyspace:
+		case name == ContactPoints:
+			if err := checkHosts(settings[name]); err != nil {
+				return &Error{name, err}
+			}
 		case !ok:
-			return fmt.Errorf("unknown parameter %q of the uri: want one of %q", name, slices.Sorted(maps.Keys(parameters)))
+			return fault(name, "there is no such setting: want one of %q", slices.Sorted(maps.Keys(parameters)))
 		case s.Check != nil:
 			if err := s.Check(settings[name]); err != nil {
-				return fmt.Errorf("the parameter %s of the uri is %q: %w", name, settings[name], err)
+				return fault(name, "%q: %w", settings[name], err)
 			}
 		}
 	}
 	return nil
 }
 
-// Config returns the configuration of a session. get returns the value of a setting, which Check accepts, or "" for its
-// default. The error names the setting.
-func Config(get func(name string) string) (*vecql.ClusterConfig, error) {
+// Format returns a URI with settings: [Parse] returns them again.
+func Format(settings map[string]string) string {
+	query := url.Values{}
+	for name, value := range settings {
+		if name != Username && name != Password && name != Keyspace {
+			query.Set(name, value)
+		}
+	}
+	user := url.UserPassword(settings[Username], settings[Password]).String()
+	path := strings.ReplaceAll(url.PathEscape(settings[Keyspace]), "@", "%40")
+	return "cassandra://" + user + "@/" + path + "?" + query.Encode()
+}
+
+// Settings are the values of settings.
+type Settings struct {
+	Hosts                   []string // host or host:port
+	Username, Password      string
+	Keyspace, DataCenter    string // empty for none
+	Consistency             cql.Consistency
+	Timeout, ConnectTimeout time.Duration
+	Compression             string      // none, lz4 or snappy
+	Protocol                int         // 0 means the highest
+	TLS                     *tls.Config // nil means none
+}
+
+// Read returns the values of a URI's settings, and reads the files of certificates. Errors are of type *Error.
+func Read(text string) (*Settings, error) {
+	settings, err := Parse(text)
+	if err == nil {
+		err = Check(settings)
+	}
+	if err != nil {
+		return nil, err
+	}
 	value := func(name string) string {
-		if v := get(name); v != "" {
+		if v := settings[name]; v != "" {
 			return v
 		}
 		return parameters[name].Default
 	}
-	hosts := strings.Split(value(ContactPoints), ",")
-	if slices.Contains(hosts, "") {
-		return nil, fmt.Errorf("a contact point of %q has no name: want host[:port],host[:port]", value(ContactPoints))
+	s := &Settings{
+		Username: value(Username), Password: value(Password), Keyspace: value(Keyspace), DataCenter: value("data_center"),
+		Compression: value("compression"),
 	}
-	cfg := &vecql.ClusterConfig{Hosts: hosts}
-	cfg.Keyspace = value(Keyspace)
-	cfg.Defaults.Consistency, _ = cql.ParseConsistency(value("consistency")) // the values are checked
-	cfg.Timeout, _ = time.ParseDuration(value("timeout"))
-	cfg.ConnectTimeout, _ = time.ParseDuration(value("connect_timeout"))
-	cfg.Protocol.Version, _ = strconv.Atoi(value("protocol"))
-	switch value("compression") {
-	case "lz4":
-		cfg.Compressor = vecql.LZ4Compressor{}
-	case "snappy":
-		cfg.Compressor = vecql.SnappyCompressor{}
+	s.Consistency, _ = cql.ParseConsistency(value("consistency")) // the values are checked
+	s.Timeout, _ = time.ParseDuration(value("timeout"))
+	s.ConnectTimeout, _ = time.ParseDuration(value("connect_timeout"))
+	s.Protocol, _ = strconv.Atoi(value("protocol"))
+	if s.Hosts = strings.Split(value(ContactPoints), ","); s.Hosts[0] == "" {
+		return nil, &Error{ContactPoints, errNoName}
 	}
-	if user := value(Username); user != "" {
-		cfg.Authenticator = vecql.PasswordAuthenticator{Username: user, Password: value(Password)}
+	s.TLS, err = tlsConfig(value)
+	return s, err
+}
+
+// errNoName means that a contact point is empty, or that there is none.
+var errNoName = errors.New("a contact point has no name: want host[:port],host[:port]")
+
+// checkHosts returns an error for a list of contact points. The error leaves them out: in a URI without an @ the
+// password stands in the place of a port.
+func checkHosts(list string) error {
+	for host := range strings.SplitSeq(list, ",") {
+		name, port, found := strings.Cut(host, ":")
+		if strings.Contains(port, ":") { // an address of IPv6
+			continue
+		}
+		if name == "" {
+			return errNoName
+		}
+		if n, err := strconv.Atoi(port); found && (err != nil || n < 1 || n >= 1<<16) {
+			return errors.New("the port of a contact point is not a number: want user:password@host[:port],host[:port]")
+		}
 	}
-	if name := value("data_center"); name != "" {
-		cfg.HostSelectionPolicy = vecql.TokenAwarePolicy{Fallback: vecql.DCAwarePolicy{DataCenter: name}}
-	}
-	var err error
-	cfg.TLS, err = tlsConfig(value)
-	return cfg, err
+	return nil
 }
 
 // tlsConfig returns the configuration of TLS, nil for connections without TLS.
@@ -190,7 +259,11 @@ func tlsConfig(value func(name string) string) (*tls.Config, error) {
 	if value("tls") == "false" && t == (TLS{}) {
 		return nil, nil
 	}
-	return t.Config("tls.")
+	cfg, err := t.Config("tls.")
+	if err != nil {
+		return nil, &Error{"tls", err}
+	}
+	return cfg, nil
 }
 
 // A TLS has the settings of connections with TLS, whose files are PEM files.

@@ -4,6 +4,7 @@ package clusteruri
 
 import (
 	"crypto/tls"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,87 +12,93 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 )
 
-// config returns the configuration of a URI.
-func config(text string) (*vecql.ClusterConfig, error) {
-	settings, err := Parse(text)
-	if err == nil {
-		err = Check(settings)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return Config(func(name string) string { return settings[name] })
-}
-
-func TestConfig(t *testing.T) {
-	cfg, err := config("cassandra://reader:p%40s%2Fs@host1:9043,[::1]:9042,host2/shop?consistency=local_one&timeout=5s" +
+func TestRead(t *testing.T) {
+	s, err := Read("cassandra://reader:p%40s%2Fs@host1:9043,[::1]:9042,::1,host2/shop?consistency=local_one&timeout=5s" +
 		"&connect_timeout=300ms&compression=lz4&protocol=4&data_center=dc1&tls=true&tls.server_name=node&tls.verify=false")
 	require.NoError(t, err)
-	require.Equal(t, []string{"host1:9043", "[::1]:9042", "host2"}, cfg.Hosts)
-	require.Equal(t, "shop", cfg.Keyspace)
-	require.Equal(t, cql.LocalOne, cfg.Defaults.Consistency)
-	require.Equal(t, 5*time.Second, cfg.Timeout)
-	require.Equal(t, 300*time.Millisecond, cfg.ConnectTimeout)
-	require.Equal(t, vecql.LZ4Compressor{}, cfg.Compressor)
-	require.Equal(t, 4, cfg.Protocol.Version)
-	require.Equal(t, vecql.PasswordAuthenticator{Username: "reader", Password: "p@s/s"}, cfg.Authenticator)
-	require.NotNil(t, cfg.HostSelectionPolicy)
-	require.Equal(t, &tls.Config{ServerName: "node", InsecureSkipVerify: true}, cfg.TLS)
-	cfg, err = config("scylla://host?compression=snappy&compression=none&protocol=")
+	require.Equal(t, &Settings{
+		Hosts:    []string{"host1:9043", "[::1]:9042", "::1", "host2"},
+		Username: "reader", Password: "p@s/s", Keyspace: "shop", DataCenter: "dc1",
+		Consistency: cql.LocalOne, Timeout: 5 * time.Second, ConnectTimeout: 300 * time.Millisecond, Compression: "lz4", Protocol: 4,
+		TLS: &tls.Config{ServerName: "node", InsecureSkipVerify: true},
+	}, s)
+	s, err = Read("scylla://u:a@b@host?compression=snappy&compression=none&protocol=")
 	require.NoError(t, err)
-	require.Equal(t, []string{"host"}, cfg.Hosts)
-	require.Nil(t, cfg.TLS)
-	require.Nil(t, cfg.Compressor)
-	require.Nil(t, cfg.Authenticator)
-	require.Equal(t, cql.Quorum, cfg.Defaults.Consistency)
-	require.Equal(t, 11*time.Second, cfg.Timeout)
+	require.Equal(t, &Settings{
+		Hosts: []string{"host"}, Username: "u", Password: "a@b", Consistency: cql.Quorum, Timeout: 11 * time.Second,
+		ConnectTimeout: 11 * time.Second, Compression: "none",
+	}, s)
 }
 
 func TestFaults(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	require.NoError(t, os.WriteFile(file, []byte("nothing"), 0o600))
-	for uri, want := range map[string]string{
-		"http://user:secret@host/":                                "cassandra://",
-		"cassandra:host":                                          "cassandra://",
-		"cassandra://user:secret%zz@host/":                        "cannot be parsed",
-		"cassandra://user:secret@host/?timeout=%zz":               "parameters of the uri cannot be parsed",
-		"cassandra://user:secret@host/?nothing=1":                 `unknown parameter "nothing"`,
-		"cassandra://user:secret@host/?password=x":                "user:password@host",
-		"cassandra://user:secret@host/?consistency=most":          "consistency",
-		"cassandra://user:secret@host/?timeout=fast":              "want a time",
-		"cassandra://user:secret@host/?timeout=-1s":               "want a time",
-		"cassandra://user:secret@host/?tls=yes":                   `the parameter tls of the uri is "yes"`,
-		"cassandra://user:secret@host/?compression=zip":           "snappy",
-		"cassandra://user:secret@/shop":                           "contact point",
-		"cassandra://user:secret@host1,,host2/shop":               "contact point",
-		"cassandra://host/?tls.ca=" + file:                        "no certificate in PEM form",
-		"cassandra://host/?tls.ca=" + file + ".none":              "tls.ca: open",
-		"cassandra://host/?tls.cert=" + file:                      "tls.cert and tls.key belong together",
-		"cassandra://host/?tls.key=" + file:                       "tls.cert and tls.key belong together",
-		"cassandra://host/?tls.cert=" + file + "&tls.key=" + file: "tls.cert and tls.key: tls:",
+	for uri, want := range map[string]Error{
+		"http://user:secret@host/":                                {"", errorText("cassandra://")},
+		"cassandra:host":                                          {"", errorText("cassandra://")},
+		"cassandra://user:secret%zz@host/":                        {"", errorText("cannot be parsed")},
+		"cassandra://user:secret@host/?timeout=%zz":               {"", errorText("parameters of the uri cannot be parsed")},
+		"cassandra://user:secret@host/?nothing=1":                 {"nothing", errorText("no such setting")},
+		"cassandra://user:secret@host/?password=x":                {"", errorText("user:password@host")},
+		"cassandra://user:secret@host/?consistency=most":          {"consistency", errorText(`"most": `)},
+		"cassandra://user:secret@host/?timeout=fast":              {"timeout", errorText("want a time")},
+		"cassandra://user:secret@host/?timeout=-1s":               {"timeout", errorText("want a time")},
+		"cassandra://user:secret@host/?tls=yes":                   {"tls", errorText(`"yes": want one of`)},
+		"cassandra://user:secret@host/?compression=zip":           {"compression", errorText("snappy")},
+		"cassandra://user:secret@/shop":                           {ContactPoints, errorText("no name")},
+		"cassandra://user:secret@host1,,host2/shop":               {ContactPoints, errorText("no name")},
+		"cassandra://user:secret@:9042":                           {ContactPoints, errorText("no name")},
+		"cassandra://user:secret":                                 {ContactPoints, errorText("not a number")},
+		"cassandra://user:secret/shop":                            {ContactPoints, errorText("not a number")},
+		"cassandra://user:pass/secret@host/shop":                  {"", errorText("%2F")},
+		"cassandra://user:pass?secret@host/shop":                  {"", errorText("%3F")},
+		"cassandra://user:pass#secret@host/shop":                  {"", errorText("%23")},
+		"cassandra://user:se@secret/secret@host/shop":             {"", errorText("%40")},
+		"cassandra://host:0":                                      {ContactPoints, errorText("not a number")},
+		"cassandra://host/?tls.ca=" + file:                        {"tls", errorText("no certificate in PEM form")},
+		"cassandra://host/?tls.ca=" + file + ".none":              {"tls", errorText("tls.ca: open")},
+		"cassandra://host/?tls.cert=" + file:                      {"tls", errorText("tls.cert and tls.key belong together")},
+		"cassandra://host/?tls.key=" + file:                       {"tls", errorText("tls.cert and tls.key belong together")},
+		"cassandra://host/?tls.cert=" + file + "&tls.key=" + file: {"tls", errorText("tls.cert and tls.key: tls:")},
 	} {
-		_, err := config(uri)
-		require.ErrorContains(t, err, want, uri)
+		_, err := Read(uri)
+		var e *Error
+		require.ErrorAs(t, err, &e, uri)
+		require.Equal(t, want.Setting, e.Setting, uri)
+		require.ErrorContains(t, err, want.Err.Error(), uri)
 		require.NotContains(t, err.Error(), "secret", uri)
 	}
+	_, err := Read("cassandra://host/?tls.ca=" + file + ".none")
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// FuzzParse checks that no URI makes the parser panic, and that Config takes what Check accepts.
+// errorText is a part of the text of an error.
+type errorText string
+
+func (e errorText) Error() string { return string(e) }
+
+// FuzzParse checks that no URI makes the parser panic, that Format keeps what Parse returns, and that a URI which is
+// read has contact points.
 func FuzzParse(f *testing.F) {
 	f.Add("cassandra://reader:p%40s@host1:9043,[::1]:9042/shop?consistency=local_one&timeout=5s")
 	f.Add("scylla://@/?=&%")
+	f.Add("cassandra://:%3A@a,b/%40%2F%3F?contact_points=%40&x=%23")
 	f.Fuzz(func(t *testing.T, text string) {
 		settings, err := Parse(text)
-		if err != nil || Check(settings) != nil || settings["tls.ca"]+settings["tls.cert"]+settings["tls.key"] != "" {
+		if err != nil {
 			return
 		}
-		cfg, err := Config(func(name string) string { return settings[name] })
-		if err == nil {
-			require.NotEmpty(t, cfg.Hosts)
+		again, err := Parse(Format(settings))
+		require.NoError(t, err)
+		require.Equal(t, settings, again)
+		if settings["tls.ca"]+settings["tls.cert"]+settings["tls.key"] != "" {
+			return
+		}
+		if s, err := Read(text); err == nil {
+			require.NotEmpty(t, s.Hosts)
 		}
 	})
 }

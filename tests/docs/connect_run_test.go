@@ -172,6 +172,23 @@ func (n *names) answer(c net.Conn) {
 	}
 }
 
+// TestFromEnvironment connects to a cluster that a URI names.
+func TestFromEnvironment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cluster := inMemory(t, cqltest.Config{Users: map[string]string{"shop": "p@ss"}})
+		t.Setenv("CLUSTER_URI", "cassandra://shop:p%40ss@"+strings.Join(cluster.Hosts(), ",")+"?data_center=datacenter1&consistency=one")
+		config, err := fromEnvironment()
+		require.NoError(t, err)
+		session := connect(t, *config, &network{cluster: cluster})
+		require.NoError(t, session.Query("SELECT key FROM system.local").Exec(t.Context()))
+	})
+	t.Setenv("CLUSTER_URI", "cassandra://shop:p@ss/word@10.0.0.1")
+	_, err := fromEnvironment()
+	var fault *vecql.URIError
+	require.ErrorAs(t, err, &fault)
+	require.NotContains(t, err.Error(), "word@")
+}
+
 // addrs returns n addresses with a port.
 func addrs(prefix string, n, port int) (list []netip.AddrPort) {
 	for i := range n {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -20,6 +21,15 @@ import (
 )
 
 // The configurations of connect.md, which has the functions of this file word for word. connect_run_test.go runs them.
+
+func fromEnvironment() (*vecql.ClusterConfig, error) {
+	config, err := vecql.ParseURI(os.Getenv("CLUSTER_URI")) // cassandra://shop:p%40ss@10.0.0.1,10.0.0.2/shop?data_center=dc1
+	if err != nil {
+		return nil, err // a *vecql.URIError, without the password
+	}
+	config.Defaults.Idempotent = true
+	return config, nil
+}
 
 func scyllaCloud(nodes []string, authorities *x509.CertPool, user, password string) vecql.ClusterConfig {
 	config := vecql.ClusterConfig{Hosts: nodes, Port: 9142}

@@ -263,6 +263,10 @@ func sessionSituations() []situation {
 				return s.Query("CREATE TABLE shop.more (id int PRIMARY KEY)").Exec(t.Context())
 			}),
 		},
+		{"vecql.URIError", "parse a URI with a wrong setting", as[*vecql.URIError](), func(*testing.T) error {
+			_, err := vecql.ParseURI("cassandra://shop:secret@10.0.0.1/shop?timeout=soon")
+			return err
+		}},
 		{
 			"vecql.PeerError", "start at a node of another cluster", as[*vecql.PeerError](),
 			onCluster(cqltest.Config{}, func(t *testing.T, s *shop) error {
