@@ -25,6 +25,7 @@ type clusterFlags struct {
 
 	profile, configFile string
 
+	uri                       string
 	hosts                     []string
 	user, password            string
 	tls, insecure             bool
@@ -37,6 +38,9 @@ type clusterFlags struct {
 	verbose                   bool
 }
 
+// flagURI is the name of the flag with settings that have flags of their own.
+const flagURI = "uri"
+
 // The names of flags that are no settings of a cluster: profiles cannot have them.
 const (
 	flagProfile = "profile"
@@ -47,6 +51,7 @@ const (
 // init defines the flags with their defaults.
 func (f *clusterFlags) init() {
 	f.set = pflag.NewFlagSet("cluster", pflag.ContinueOnError)
+	f.set.StringVar(&f.uri, flagURI, "", "`uri` of the cluster, cassandra://host/keyspace, for what other flags leave open")
 	f.set.StringSliceVar(&f.hosts, "hosts", []string{"127.0.0.1"}, "contact points, `host[:port],...`")
 	f.set.StringVarP(&f.user, "user", "u", "", "user `name`")
 	f.set.StringVarP(&f.password, "password", "p", "", "`password`; VECQL_PASSWORD or a profile hide it from other users")

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -157,6 +158,49 @@ func TestConnectFailsOnce(t *testing.T) {
 		errors.Join(node("a:1", "dial tcp a:1: no route"), node("b:2", "dial tcp b:2: no route")))))
 	require.Empty(t, commonCause(errors.Join(node("a:1", "x"), node("b:2", "y"))))
 	require.Empty(t, commonCause(errors.New("x")))
+}
+
+// TestURI requires that a URI sets what the flags, the environment and the profile before it leave open.
+func TestURI(t *testing.T) {
+	x := newTester(t, shop)
+	x.SetUsers(map[string]string{"ann": "p@ss/word"})
+	host := x.Hosts()[0]
+	x.env = map[string]string{"VECQL_CONFIG": file(t, "config.toml", `[default]
+uri = "cassandra://ann:p%40ss%2Fword@`+host+`/shop?consistency=one"
+[other]
+uri = "cassandra://ann:x@10.0.0.1/none?timeout=7s"
+timeout = "9s"
+`)}
+	const stmt, row = "SELECT name FROM items WHERE id = 1", "name\n-----\nchair\n1 row\n"
+	uri := "scylla://ann:p%40ss%2Fword@" + host + "/shop?consistency=one&protocol=4&compression=lz4&timeout=3s"
+	require.Equal(t, row, x.requireRun("query", stmt))
+	require.Equal(t, row, x.requireRun("query", stmt, "--uri", uri))
+	require.Equal(t, row, x.requireRun("query", stmt, "--profile", "other", "--uri", uri))
+	require.Contains(t, x.requireFailure(1, "query", stmt, "--uri", uri, "--keyspace", "none"), "the keyspace does not exist")
+	require.Contains(t, x.requireFailure(1, "query", stmt, "--uri", uri, "--password", "x"), "wrong user name or password")
+	x.env["VECQL_HOSTS"], x.env["VECQL_KEYSPACE"] = "10.0.0.1", "none"
+	require.Equal(t, row, x.requireRun("query", stmt, "--uri", uri), "the command line is before the environment")
+	x.env["VECQL_HOSTS"], x.env["VECQL_KEYSPACE"], x.env["VECQL_URI"] = "", "", uri
+	require.Equal(t, row, x.requireRun("query", stmt, "--profile", "other"))
+
+	e := newEnv(nil, nil, nil)
+	e.getenv = func(name string) string { return x.env[name] }
+	delete(x.env, "VECQL_URI")
+	require.NoError(t, e.flags.set.Parse([]string{"--profile", "other", "--hosts", "10.0.0.2"}))
+	cfg, err := e.clusterConfig()
+	require.NoError(t, err)
+	require.Equal(t, []string{"10.0.0.2"}, cfg.Hosts)
+	require.Equal(t, 9*time.Second, cfg.Timeout, "the flag of the profile is before its URI")
+	require.Equal(t, "none", cfg.Keyspace)
+
+	for uri, want := range map[string]string{
+		"cassandra://ann:secret@h?tls.verify=false&tls.ca=none.pem": "1 --ca: open none.pem: no such file or directory",
+		"cassandra://ann:secret@h?timeout=soon":                     `2 --uri: the setting timeout of the uri: "soon": want a time such as 500ms or 11s; see vecql query --help`,
+		"cassandra://ann:secret":                                    "2 --uri: the setting contact_points of the uri: the port of a contact point is not a number: want user:password@host[:port],host[:port]; see vecql query --help",
+		"mysql://ann:secret@h":                                      "2 --uri: the uri does not begin with cassandra:// or scylla://; see vecql query --help",
+	} {
+		require.Equal(t, "vecql query: "+want[2:], x.requireFailure(int(want[0]-'0'), "query", stmt, "--uri", uri))
+	}
 }
 
 // TestConsistencyAny requires that ANY is a level of writes alone.

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,10 +16,12 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/vecql/vecql/internal/clusteruri"
 )
 
-// Where the values of cluster flags come from: the command line, then the environment, then a profile. A profile is a
-// table of a TOML file whose keys are the names of the flags:
+// Where the values of cluster flags come from: the command line, then the environment, then a profile; in each of them
+// a flag, then a URI. A profile is a table of a TOML file whose keys are the names of the flags:
 //
 //	[production]
 //	hosts = ["10.0.0.1", "10.0.0.2"]
@@ -52,17 +55,54 @@ func (f *clusterFlags) resolve(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
+	errs := []error{f.applyURI()}
+	f.set.VisitAll(func(flag *pflag.Flag) { errs = append(errs, setFromEnvironment(flag, getenv)) })
+	errs = append(errs, f.applyURI())
 	f.set.VisitAll(func(flag *pflag.Flag) {
-		err := setFromEnvironment(flag, getenv)
-		if value, ok := profile[flag.Name]; ok && err == nil && !flag.Changed {
-			if err = setFlag(flag, value); err != nil {
-				err = fmt.Errorf("%s, profile %s: %w", f.configFile, f.profile, err)
+		if value, ok := profile[flag.Name]; ok && !flag.Changed {
+			if err := setFlag(flag, value); err != nil {
+				errs = append(errs, fmt.Errorf("%s, profile %s: %w", f.configFile, f.profile, err))
 			}
 		}
-		errs = append(errs, err)
 	})
-	return errors.Join(errs...)
+	return errors.Join(append(errs, f.applyURI())...)
+}
+
+// uriFlags are the flags of the settings of a URI that have another name.
+var uriFlags = map[string]string{
+	clusteruri.ContactPoints: "hosts", clusteruri.Username: "user", "data_center": "data-center",
+	"connect_timeout": "connect-timeout", "compression": "wire-compression",
+	"tls.ca": "ca", "tls.cert": "cert", "tls.key": "key", "tls.server_name": "server-name",
+}
+
+// applyURI sets the flags that are not set from the URI, if there is one, and drops the URI. Errors leave out the URI,
+// which may have a password.
+func (f *clusterFlags) applyURI() error {
+	if f.uri == "" {
+		return nil
+	}
+	settings, err := clusteruri.Parse(f.uri)
+	f.uri = ""
+	if err == nil {
+		err = clusteruri.Check(settings)
+	}
+	if err != nil {
+		return usagef("--%s: %w", flagURI, err)
+	}
+	if settings["tls.verify"] == "false" {
+		settings["insecure"] = "true"
+	}
+	delete(settings, "tls.verify")
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		flag := f.set.Lookup(cmp.Or(uriFlags[name], name))
+		if flag.Changed {
+			continue
+		}
+		if err := setFlag(flag, settings[name]); err != nil {
+			return usagef("--%s: %w", flagURI, err)
+		}
+	}
+	return nil
 }
 
 // setFromEnvironment sets a flag that the command line does not have if its variable is set.
