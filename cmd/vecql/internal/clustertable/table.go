@@ -97,3 +97,8 @@ func Quoted(names []string) []string {
 	}
 	return quoted
 }
+
+// IsSystem reports whether a keyspace belongs to the server.
+func IsSystem(keyspace string) bool {
+	return keyspace == "system" || strings.HasPrefix(keyspace, "system_") || keyspace == "dse_system"
+}

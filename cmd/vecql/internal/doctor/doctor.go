@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -137,7 +138,7 @@ func (r *Report) readKeyspaces(ctx context.Context, session *vecql.Session) {
 	}
 	replicas := map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if isSystem(name) {
+		if clustertable.IsSystem(name) {
 			continue
 		}
 		metadata := all[name]

@@ -130,11 +130,6 @@ func (n *Node) checkTLS(ctx context.Context, o Options) {
 	}
 }
 
-// isSystem reports whether a keyspace belongs to the server.
-func isSystem(keyspace string) bool {
-	return keyspace == "system" || strings.HasPrefix(keyspace, "system_") || keyspace == "dse_system"
-}
-
 // shortName returns the name of a class without its package.
 func shortName(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
 

@@ -325,11 +325,16 @@ func AppendRecord(dst []byte, b *column.Batch, i int) []byte {
 	if c := b.Column(RecordColumn); c.Err() == nil {
 		return append(dst, strings.TrimRight(c.Value(i).(string), "\r\n")...)
 	}
-	v, _ := Values{}.withDefaults() // the zero value is valid
 	first := len(dst)
-	dst, err := v.appendFields(dst, b.Columns, i, true)
+	dst, err := AppendJSON(dst, b, i)
 	if err != nil {
 		return append(dst[:first], errors.Join(errors.New("no text"), err).Error()...)
 	}
 	return dst
+}
+
+// AppendJSON appends row i of a batch as an object of JSON, as a line of a JSON file has it.
+func AppendJSON(dst []byte, b *column.Batch, i int) ([]byte, error) {
+	v, _ := Values{}.withDefaults() // the zero value is valid
+	return v.appendFields(dst, b.Columns, i, true)
 }

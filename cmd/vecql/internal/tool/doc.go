@@ -20,6 +20,10 @@
 //   - The shell runs its statements under a context of its own. SIGINT ends the statement; the context of Main, which
 //     SIGINT ends too, would end the shell.
 //   - Ctrl-C becomes a line (keys), because the terminal package takes it for the end of the input.
+//   - The verb mcp holds the end of its input back until the calls before it are answered (stdioConn): the package of
+//     the protocol cancels calls when it reads the end.
+//   - The tool query of mcp sends the tokens of a statement, not its text (onlySelect), so that a comment which servers
+//     end elsewhere cannot hide another statement.
 //   - USE opens a new session. A session has one keyspace, and protocol v4 has none for a request.
 //
 // The verbs for whole tables and clusters are packages of their own: tablediff, tablecopy, doctor, gen and fakehttp.

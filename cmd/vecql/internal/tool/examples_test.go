@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The examples of count, copy, verify, doctor, fake, recall and search, and the failures that they have in common.
+// The examples of count, copy, verify, doctor, fake, mcp, recall and search, and the failures that they have in common.
 
 // operations are the verbs whose examples need more tables, files and clusters than TestExamples has.
-var operations = []string{"copy", "count", "doctor", "fake", "recall", "search", "verify"}
+var operations = []string{"copy", "count", "doctor", "fake", "mcp", "recall", "search", "verify"}
 
 func init() {
 	for _, c := range newRoot(newEnv(nil, io.Discard, io.Discard)).Commands() {
@@ -40,6 +40,7 @@ func TestOperationExamples(t *testing.T) {
 	require.NoError(t, os.WriteFile("config.toml", fmt.Appendf(nil, "[new]\nhosts = [%q]\n[production]\nhosts = [%[1]q]\n",
 		other.Hosts()[0]), 0o600))
 	x.env["VECQL_CONFIG"] = "config.toml"
+	require.NoError(t, os.Mkdir("data", 0o700))
 	x.requireRun("unload", "shop.items", "items-1.parquet", "--summary", "json")
 	x.requireRun("unload", "--statement", "SELECT v FROM shop.items WHERE id = 1", "questions.parquet", "--summary", "json")
 	hosts := strings.NewReplacer("10.1.0.1,10.1.0.2", other.Hosts()[0], "10.1.0.1", other.Hosts()[0], "10.0.0.1", x.Hosts()[0])

@@ -94,7 +94,7 @@ cluster: see vecql help query.`,
 	}{
 		{"read", "Read:", []*cobra.Command{
 			newQueryCommand(e), newSQLCommand(e), newAggCommand(e), newSearchCommand(e), newCountCommand(e),
-			newDescribeCommand(e), newGenCommand(e),
+			newDescribeCommand(e), newGenCommand(e), newMCPCommand(e),
 		}},
 		{"write", "Write and move:", []*cobra.Command{
 			newLoadCommand(e), newUnloadCommand(e), newCopyCommand(e), newVerifyCommand(e), newMigrateCommand(e),

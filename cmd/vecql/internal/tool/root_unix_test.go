@@ -7,6 +7,7 @@ package tool
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -31,4 +32,15 @@ func TestInterrupted(t *testing.T) {
 	require.Equal(t, exitInterrupted, Main(args, nil, &out, &errOut))
 	require.Equal(t, "vecql query: interrupted\n", errOut.String())
 	require.Empty(t, out.String())
+}
+
+// TestMCPPipe requires that a statement does not wait for a named pipe in the folder of --files.
+func TestMCPPipe(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe.csv"), 0o600))
+	require.NoError(t, os.Symlink("/dev/zero", filepath.Join(dir, "zero.csv")))
+	c := (&tester{t: t, ctx: t.Context()}).serveMCP("--files", dir)
+	require.Equal(t, `"pipe.csv" is neither a file nor a folder`, c.requireRefused("sql", arguments{"statement": "SELECT * FROM 'pipe.csv'"}))
+	require.Contains(t, c.requireRefused("sql", arguments{"statement": "SELECT * FROM 'zero.csv'"}), "below the folder of --files")
+	require.JSONEq(t, `{"files":[]}`, c.requireCall("files", nil))
 }

@@ -35,6 +35,7 @@ type vectorSearch struct {
 
 	table clustertable.Table
 	query *search.Query[map[string]any]
+	key   []any // of the row whose vector is the query; nil means that the queries are vectors
 }
 
 // A result is the hits of one query, as maps of columns.
@@ -122,6 +123,11 @@ func (x *vectorSearch) run(ctx context.Context, target string) error {
 		}
 		return x.failed(plan.Err, target)
 	}
+	if x.like != "" {
+		if x.key, err = parseKey(ctx, x.table, x.like); err != nil {
+			return err
+		}
+	}
 	found, err := x.find(ctx, queries)
 	if err != nil {
 		return x.failed(err, target)
@@ -133,12 +139,17 @@ func (x *vectorSearch) run(ctx context.Context, target string) error {
 
 // check returns a usage error for flags that contradict each other.
 func (x *vectorSearch) check() error {
-	return checkFlags([]flagFault{
-		{x.vector+x.like+x.queries == "" && !x.explain, "want a query: --vector, --like or --queries"},
-		{x.k < 1, fmt.Sprintf("--k is %d, want at least 1", x.k)},
+	noQuery := flagFault{x.vector+x.like+x.queries == "" && !x.explain, "want a query: --vector, --like or --queries"}
+	return checkFlags(append([]flagFault{noQuery}, x.faults()...))
+}
+
+// faults are the contradictions that do not depend on where the query comes from.
+func (x *vectorSearch) faults() []flagFault {
+	return []flagFault{
+		{x.k < 1, fmt.Sprintf("%s is %d, want at least 1", x.flag("k"), x.k)},
 		{x.exact && x.isSet("oversample"), "--oversample is for a search by an index: --exact finds the nearest rows"},
-		{x.isSet("columns") && len(x.columns) == 0, "--columns is empty, want names of columns"},
-	})
+		{x.isSet("columns") && len(x.columns) == 0, x.flag("columns") + " is empty, want names of columns"},
+	}
 }
 
 // readQueries returns the vectors of --vector or --queries, nil for --like.
@@ -163,7 +174,7 @@ func (x *vectorSearch) open(ctx context.Context, session *vecql.Session, target 
 	}
 	for _, name := range x.columns {
 		if x.table.Metadata.Columns[name] == nil {
-			return fmt.Errorf("--columns: table %s has no column %q; it has: %s", x.table.Name(), name,
+			return fmt.Errorf("%s: table %s has no column %q; it has: %s", x.flag("columns"), x.table.Name(), name,
 				strings.Join(x.table.Metadata.OrderedColumns, ", "))
 		}
 	}
@@ -187,14 +198,10 @@ func (x *vectorSearch) find(ctx context.Context, queries [][]float32) ([]result,
 		return nil, err
 	}
 	defer stop()
-	if x.like == "" {
+	if x.key == nil {
 		return query.Each(ctx, queries, x.k)
 	}
-	key, err := parseKey(ctx, x.table, x.like)
-	if err != nil {
-		return nil, err
-	}
-	found, err := query.Like(ctx, x.k, key...)
+	found, err := query.Like(ctx, x.k, x.key...)
 	return []result{found}, err
 }
 

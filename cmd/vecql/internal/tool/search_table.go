@@ -27,6 +27,15 @@ type searchFlags struct {
 	where, metric string
 	exact         bool             // of search
 	consistency   *cql.Consistency // of the command line; nil means that package search chooses
+	isTool        bool             // the search is a call of mcp, whose arguments have the names of the flags
+}
+
+// flag returns the name of a flag in texts.
+func (f *searchFlags) flag(name string) string {
+	if f.isTool {
+		return name
+	}
+	return "--" + name
 }
 
 // metrics are the values of --metric.
@@ -43,8 +52,8 @@ func (f *searchFlags) add(c *cobra.Command) {
 // connectSearch opens a session for a search. Package search chooses the consistency level of a search by an index,
 // unless the command line states one: Cassandra warns of the levels that profiles state for other requests.
 func (e *env) connectSearch(ctx context.Context, f *searchFlags) (*vecql.Session, error) {
-	if f.metric != "" && metrics[f.metric] == 0 {
-		return nil, usagef("--metric is %q, want cosine, euclidean or dot", f.metric)
+	if err := f.checkMetric(); err != nil {
+		return nil, err
 	}
 	if _, err := strconv.Atoi(e.flags.keyspace); err == nil {
 		return nil, usagef("--keyspace is %s, and -k is short for it: the number of rows is --k", e.flags.keyspace)
@@ -53,6 +62,24 @@ func (e *env) connectSearch(ctx context.Context, f *searchFlags) (*vecql.Session
 		f.consistency = &e.flags.consistency.level
 	}
 	return e.connect(ctx)
+}
+
+// checkMetric returns a usage error for a similarity that does not exist.
+func (f *searchFlags) checkMetric() error {
+	if f.metric != "" && metrics[f.metric] == 0 {
+		return usagef("%s is %q, want cosine, euclidean or dot", f.flag("metric"), f.metric)
+	}
+	return nil
+}
+
+// metricName returns the value of --metric for a metric.
+func metricName(m vector.Metric) string {
+	for name, metric := range metrics {
+		if metric == m {
+			return name
+		}
+	}
+	return m.String()
 }
 
 // openSearch opens the table of a target, "keyspace.table" or "keyspace.table(column)".
@@ -95,18 +122,19 @@ func (f *searchFlags) failed(err error, target string) error {
 	var syntax *expr.SyntaxError
 	switch {
 	case errors.Is(err, search.ErrNoIndex):
-		return advise(fmt.Errorf("%s: %w", target, search.ErrNoIndex), "--exact reads all rows and compares them")
+		return advise(fmt.Errorf("%s: %w", target, search.ErrNoIndex), "%s reads all rows and compares them", f.flag("exact"))
 	case errors.Is(err, search.ErrMetric) && f.exact:
-		return advise(fmt.Errorf("%s: no index states the similarity", target), "--metric states it: cosine, euclidean or dot")
+		return advise(fmt.Errorf("%s: no index states the similarity", target), "%s states it: cosine, euclidean or dot", f.flag("metric"))
 	case errors.Is(err, search.ErrK), errors.As(err, &filter):
-		return advise(err, "--exact searches without an index")
+		return advise(err, "%s searches without an index", f.flag("exact"))
 	case errors.As(err, &notReady):
 		return advise(err, "repeat the command when the index is built")
 	case errors.Is(err, vecql.ErrNotFound):
-		return fmt.Errorf("%s: no row has the key of --like", target)
+		return fmt.Errorf("%s: no row has the key of %s", target, f.flag("like"))
 	case errors.As(err, &syntax) && f.where != "":
 		caret := strings.Repeat(" ", len([]rune(f.where[:min(syntax.Offset, len(f.where))]))) + "^"
-		return placedError{fmt.Errorf("--where: %s", strings.TrimPrefix(syntax.Error(), "expr: ")), f.where + "\n" + caret}
+		text := strings.TrimPrefix(syntax.Error(), "expr: ")
+		return placedError{fmt.Errorf("%s: %s", f.flag("where"), text), f.where + "\n" + caret}
 	}
 	return err
 }

@@ -112,40 +112,50 @@ func (e *env) runStatement(ctx context.Context, o *sqlOptions, s *sql.Statement)
 	if err != nil {
 		return err
 	}
-	source, end, err := e.openSource(ctx, o, s.From)
+	stats := &pipe.Stats{}
+	plan, end, err := e.plan(ctx, o, s, stats)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, end()) }()
-	stats := &pipe.Stats{}
-	source = source.Configure(pipe.Config{Workers: o.workers, MemoryLimit: o.memory, SpillDir: o.spill, Stats: stats})
-	schema, err := source.Schema(ctx)
-	if err != nil {
-		return err
-	}
-	plan, err := s.Plan(source, schema)
-	switch {
-	case err != nil:
-		return placed(err)
-	case o.explain:
+	if o.explain {
 		text, err := plan.Pipe.Explain(ctx)
 		if err == nil {
 			_, err = io.WriteString(e.out, text)
 		}
 		return placed(plan.Locate(err))
 	}
-	if s.Describe {
-		return describePlan(ctx, out, plan)
-	}
-	if err := writePlan(ctx, out, plan); err != nil || !o.stats {
+	if err := writePlan(ctx, out, s, plan); err != nil || s.Describe || !o.stats {
 		return err
 	}
 	_, err = fmt.Fprint(e.err, stats)
 	return err
 }
 
-// writePlan writes the rows of a plan as one result.
-func writePlan(ctx context.Context, out rowfile.Writer, plan *sql.Plan) (err error) {
+// plan opens the source of a statement and plans the statement. The caller calls end after the last row.
+func (e *env) plan(ctx context.Context, o *sqlOptions, s *sql.Statement, stats *pipe.Stats,
+) (plan *sql.Plan, end func() error, err error) {
+	source, end, err := e.openSource(ctx, o, s.From)
+	if err != nil {
+		return nil, nil, err
+	}
+	source = source.Configure(pipe.Config{Workers: o.workers, MemoryLimit: o.memory, SpillDir: o.spill, Stats: stats})
+	schema, err := source.Schema(ctx)
+	if err == nil {
+		plan, err = s.Plan(source, schema)
+	}
+	if err != nil {
+		_ = end() // the first error is the cause
+		return nil, nil, placed(err)
+	}
+	return plan, end, nil
+}
+
+// writePlan writes the rows of the plan of a statement as one result, or its columns for DESCRIBE.
+func writePlan(ctx context.Context, out rowfile.Writer, s *sql.Statement, plan *sql.Plan) (err error) {
+	if s.Describe {
+		return describePlan(ctx, out, plan)
+	}
 	defer func() { err = cmp.Or(err, out.Close()) }()
 	for b, err := range plan.Pipe.Batches(ctx) {
 		if err == nil {
