@@ -93,7 +93,7 @@ func Report(c Conditions, samples []Sample) (md, svg string) {
 	for _, name := range names {
 		fmt.Fprintf(&w, "\n## %s\n\n", name)
 		tables.Header(&w, "driver", "failed", "p50", "p99", "p99.9")
-		g := plot.Group{Title: name + ": latency (less is better)"}
+		var bars [len(Percentiles)][]plot.Bar
 		for _, d := range drivers {
 			runs := groups[name][d]
 			if len(runs) == 0 {
@@ -104,21 +104,20 @@ func Report(c Conditions, samples []Sample) (md, svg string) {
 				failed, requests = failed+s.Failed, requests+s.Requests
 			}
 			fmt.Fprintf(&w, "| %s | %d of %d |", strings.TrimSpace(d+" "+runs[0].Version), failed, requests)
-			for i, p := range Percentiles {
+			for i := range Percentiles {
 				var values []float64
 				for _, s := range runs {
 					values = append(values, float64(s.Latencies[i])*1000)
 				}
 				text := tables.MS(values) + " ms"
 				fmt.Fprintf(&w, " %s |", text)
-				g.Bars = append(g.Bars, plot.Bar{
-					Name: fmt.Sprintf("%s p%v", d, p), Label: text, Value: tables.Median(values), Color: plot.Colors[rank(d)],
+				bars[i] = append(bars[i], plot.Bar{
+					Name: plot.DriverName(d) + ", " + ranks[i], Label: text, Value: tables.Median(values), Color: plot.Colors[rank(d)],
 				})
 			}
 			fmt.Fprintln(&w)
 		}
-		slices.SortStableFunc(g.Bars, func(a, b plot.Bar) int { return percentile(a.Name) - percentile(b.Name) })
-		plots = append(plots, g)
+		plots = append(plots, plot.Group{Title: title(name), Bars: slices.Concat(bars[:]...)})
 	}
 	return w.String(), plot.SVG(plots)
 }
@@ -131,7 +130,11 @@ func rank(driver string) int {
 	return 2
 }
 
-// percentile returns the position of the percentile in the name of a bar.
-func percentile(bar string) int {
-	return slices.IndexFunc(Percentiles[:], func(p float64) bool { return strings.HasSuffix(bar, fmt.Sprintf(" p%v", p)) })
+// ranks are the percentiles in words.
+var ranks = [len(Percentiles)]string{"median", "99th percentile", "99.9th percentile"}
+
+// title returns the name of a group in words.
+func title(name string) string {
+	return strings.NewReplacer("insert", "INSERT of two integers", "vector", "SELECT of a vector of 1,536 floats", "tls", "TLS",
+		"requests/s", "requests a second").Replace(name) + ": latency (shorter is better)"
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command report converts benchmark output to tables and plots: "report results/values.txt" writes values.md and *.svg
-// to the same folder.
+// to the same folder. "report results/values.md" draws the plots again, from the tables of a report. The report
+// requests also has the first picture of the project, inserts.svg, and the same on a dark ground, inserts-dark.svg.
 package main
 
 import (
@@ -14,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vecql/vecql/bench/plot"
 )
 
 // result contains the samples of one driver for one case.
@@ -31,7 +34,7 @@ type table struct {
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: report results/values.txt")
+		fmt.Fprintln(os.Stderr, "usage: report results/values.txt, or values.md")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1]); err != nil {
@@ -41,6 +44,17 @@ func main() {
 }
 
 func run(path string) error {
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	if filepath.Ext(path) != ".md" {
+		if err := write(path, base); err != nil {
+			return err
+		}
+	}
+	return draw(base)
+}
+
+// write writes the report base of the results of a file.
+func write(path, base string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -50,7 +64,6 @@ func run(path string) error {
 	if err != nil {
 		return err
 	}
-	base := strings.TrimSuffix(path, filepath.Ext(path))
 	var md strings.Builder
 	text := legend
 	if len(tables) > 0 && legends[tables[0].name] != "" {
@@ -58,18 +71,51 @@ func run(path string) error {
 	}
 	fmt.Fprintf(&md, "# vecql and its peers\n\n%s\n", text)
 	for _, t := range tables {
-		svg := fmt.Sprintf("%s-%s.svg", base, strings.ToLower(t.name))
-		fmt.Fprintf(&md, "\n## %s\n\n![%s](%s)\n\n", t.name, t.name, filepath.Base(svg))
+		fmt.Fprintf(&md, "\n## %s\n\n![%s](%s)\n\n", t.name, t.name, filepath.Base(t.picture(base)))
 		if t.name == production {
 			t.production(&md)
 		} else {
 			t.markdown(&md)
 		}
-		if err := os.WriteFile(svg, []byte(t.svg()), 0o644); err != nil {
+	}
+	return os.WriteFile(base+".md", []byte(md.String()), 0o644)
+}
+
+// picture returns the path of the plot of a table of the report base.
+func (t *table) picture(base string) string {
+	return fmt.Sprintf("%s-%s.svg", base, strings.ToLower(t.name))
+}
+
+// draw writes the plots of the tables of the report base. They have the medians of the report.
+func draw(base string) error {
+	f, err := os.Open(base + ".md")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	tables, err := reread(f)
+	if err != nil {
+		return err
+	}
+	for path, svg := range pictures(tables, base) {
+		if err := os.WriteFile(path, []byte(svg), 0o644); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(base+".md", []byte(md.String()), 0o644)
+	return nil
+}
+
+// pictures returns the plots of tables by their paths.
+func pictures(tables []*table, base string) map[string]string {
+	all := map[string]string{}
+	for _, t := range tables {
+		all[t.picture(base)] = t.svg()
+		if p, ok := t.first(); ok && filepath.Base(base) == "requests" {
+			all[filepath.Join(filepath.Dir(base), "inserts.svg")] = p.SVG(plot.Light)
+			all[filepath.Join(filepath.Dir(base), "inserts-dark.svg")] = p.SVG(plot.Dark)
+		}
+	}
+	return all
 }
 
 const legend = `Medians. Time is wall time per operation, with the given number of requests in flight; client CPU is the client's processor

@@ -215,7 +215,8 @@ func chart(subjects []*subject) string {
 			continue
 		}
 		for _, n := range []int{1, 16, 128} {
-			g := plot.Group{Title: fmt.Sprintf("%d of the nearest rows among %d of %d floats, queries at once: %d", s.k, s.rows, s.dim, n)}
+			g := plot.Group{Title: fmt.Sprintf("The %d nearest of %d vectors of %d floats, queries at once: %d; their time (shorter is better)",
+				s.k, s.rows, s.dim, n)}
 			for _, name := range s.ranked() {
 				ms, ok := s.least[cell{name, n}]
 				if !ok || rank(name) > len(own) || name == "go" {

@@ -106,11 +106,11 @@ func (r *results) summaries(cache string) []tables.Comparison {
 
 // bars plots the geometric means, and the ratio to the best peer in each query.
 func (r *results) bars() []plot.Group {
-	means := plot.Group{Title: "time of the peer / time of vecql, geometric mean of the 43 queries, warm (more is better)"}
+	means := plot.Group{Title: "Time of each engine / time of vecql, geometric mean of 43 queries, file in memory (longer is better)"}
 	for _, s := range r.summaries(warm) {
 		means.Bars = append(means.Bars, bar(s.Against, s.Mean))
 	}
-	each := plot.Group{Title: "time of the best peer / time of vecql, warm (more is better)"}
+	each := plot.Group{Title: "Time of the best other engine / time of vecql in each query, file in memory (longer is better)"}
 	for _, q := range r.queries {
 		if x, ok := r.ratio(q, warm, r.best(q, warm)); ok {
 			each.Bars = append(each.Bars, bar(q, x))
