@@ -83,7 +83,7 @@ var imports = map[string][]string{
 		module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan", module + "/vector", module + "/internal",
 		module + "/cmd/vecql/internal",
 		"github.com/BurntSushi/toml", "github.com/go-analyze/charts/chartdraw", "github.com/google/jsonschema-go/jsonschema",
-		"github.com/jedib0t/go-pretty/v6/table",
+		"github.com/guptarohit/asciigraph", "github.com/jedib0t/go-pretty/v6/table",
 		"github.com/jedib0t/go-pretty/v6/text", "github.com/modelcontextprotocol/go-sdk",
 		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},

@@ -22,6 +22,7 @@ the names of the columns. Files may be patterns, folders, or - for standard inpu
 Without --agg it counts rows. It takes the expressions of vecql sql;
 without --by all rows are one group.`,
 		Example: `  vecql agg items.parquet --by name
+  vecql agg items.parquet --by name --output svg > items.svg
   vecql agg items.parquet --where "id > 0" --by "length(name) as n" --agg "max(id)"
   vecql agg 'items*.parquet' --agg "sum(price) / count(price) as mean"
   vecql agg items.parquet --by name --having "max(id) > 1" --order name --limit 3`,

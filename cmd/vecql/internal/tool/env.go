@@ -33,6 +33,8 @@ type env struct {
 	flags    clusterFlags
 	output   string // --output
 	expand   bool   // tables have a cell on each line
+	draws    bool   // the verb has --chart
+	chart    string // --chart
 	progress string // --progress
 
 	metricsListen string           // --metrics-listen

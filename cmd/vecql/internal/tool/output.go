@@ -3,10 +3,10 @@
 package tool
 
 import (
-	"cmp"
 	"io"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,18 +20,37 @@ import (
 var outputs = []string{"table", "json", "csv", "parquet", "arrow"}
 
 // addOutputFlag defines a verb's flag --output.
-func (e *env) addOutputFlag(c *cobra.Command) {
-	c.Flags().StringVarP(&e.output, "output", "o", outputs[0], "`format` of the result: table, json, csv, parquet or arrow")
-	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)))
+func (e *env) addOutputFlag(c *cobra.Command) { e.addFormatFlag(c, outputs) }
+
+// addFormatFlag defines a verb's flag --output with these values.
+func (e *env) addFormatFlag(c *cobra.Command, formats []string) {
+	c.Flags().StringVarP(&e.output, "output", "o", outputs[0], "`format` of the result: "+alternatives(formats))
+	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// alternatives returns words as "a, b or c".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // newSink returns a Writer to standard output in the format of --output.
 func (e *env) newSink() (rowfile.Writer, error) {
-	if e.output == "table" || e.output == "" {
-		return &tableSink{w: e.out, width: e.width, long: e.expand}, nil
+	formats := outputs
+	if e.draws {
+		formats = drawnOutputs
 	}
-	if !slices.Contains(outputs, e.output) {
-		return nil, usagef("--output is %q, want table, json, csv, parquet or arrow", e.output)
+	if e.output != "" && !slices.Contains(formats, e.output) {
+		return nil, usagef("--output is %q, want %s", e.output, alternatives(formats))
+	}
+	if err := e.checkChart(); err != nil {
+		return nil, err
+	}
+	switch {
+	case e.chart != "" || e.output == svgOutput:
+		return e.newChartSink(), nil
+	case e.output == "table" || e.output == "":
+		return &tableSink{w: e.out, width: e.width, long: e.expand}, nil
 	}
 	format, err := rowfile.ParseFormat(e.output)
 	if err != nil {
@@ -75,7 +94,7 @@ func (e *env) writeResult(batches iter.Seq2[*column.Batch, error]) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, out.Close()) }()
+	defer func() { err = closeResult(out, err) }()
 	for b, err := range batches {
 		if err == nil {
 			err = out.Write(b)

@@ -54,12 +54,13 @@ of the user's configuration; its keys are the names of flags:
   user = "reader"`,
 		Example: `  vecql query "SELECT id, name FROM shop.items LIMIT 3"
   vecql query --output json "SELECT * FROM shop.items" > items.json
+  vecql query --chart bar "SELECT name, price FROM shop.items"
   vecql query --execute "USE shop" --file schema.cql
   echo "DESCRIBE KEYSPACES" | vecql query`,
 		RunE: func(c *cobra.Command, args []string) error { return e.query(c.Context(), o, args) },
 	}
 	e.addClusterFlags(c)
-	e.addOutputFlag(c)
+	e.addChartFlags(c)
 	c.Flags().VarP(sourceFlag{&o.sources, false}, "execute", "e", "execute `statements`; repeat it, also with --file, in the order to execute")
 	c.Flags().VarP(sourceFlag{&o.sources, true}, "file", "f", "execute the statements in a `file`; - is standard input")
 	c.Flags().BoolVarP(&o.expand, "expand", "x", false, "print each cell of a table on a line")
@@ -77,6 +78,9 @@ func (e *env) query(ctx context.Context, o *queryOptions, args []string) (err er
 	}
 	if o.pageSize < 1 {
 		return usagef("--page-size is %d, want at least 1", o.pageSize)
+	}
+	if err := e.checkChart(); err != nil {
+		return err
 	}
 	stdin, _ := e.in.(*os.File)
 	interactive := len(args)+len(o.sources) == 0 && e.isTerminal && isTerminal(stdin)
@@ -264,7 +268,8 @@ func (r *runner) reconnect(ctx context.Context, cfg *vecql.ClusterConfig) error 
 
 // writeAnswer prints the batches that a statement returned. As a table, the schema that DESCRIBE returns is its text.
 func (e *env) writeAnswer(stmt string, batches iter.Seq2[*column.Batch, error]) error {
-	if word := cqltext.FirstWord(stmt); (word == "DESCRIBE" || word == "DESC") && (e.output == "table" || e.output == "") {
+	word, isTable := cqltext.FirstWord(stmt), (e.output == "table" || e.output == "") && e.chart == ""
+	if (word == "DESCRIBE" || word == "DESC") && isTable {
 		return e.writeSchema(batches)
 	}
 	return e.writeResult(batches)

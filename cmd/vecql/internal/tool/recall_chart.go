@@ -5,7 +5,6 @@ package tool
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +35,8 @@ path[style*="stroke:rgb(221,221,221)"] { stroke: #343840 !important }
 // The size of the chart, and the margins around the lines, in pixels.
 const (
 	chartWidth, chartHeight                           = 860, 480
-	marginTop, marginRight, marginBottom, marginLeft  = 70, 190, 20, 20
+	marginTop, marginRight, marginBottom, marginLeft  = 70, 20, 20, 20
+	marginLegend                                      = 190 // on the right
 	legendGap, legendLine, legendSample, legendIndent = 24, 22, 26, 34
 )
 
@@ -48,23 +48,28 @@ func drawRecall(w io.Writer, r *search.RecallReport) error {
 		slowest, lowest = max(slowest, milliseconds(row.P95)), min(lowest, row.Recall)
 	}
 	x, y := ticks(0, max(slowest, 0.001)), ticks(min(lowest, 0.99), 1)
-	grid := chart.Style{StrokeColor: gridColor, StrokeWidth: 1}
-	margins := chart.Box{Top: marginTop, Right: marginRight, Bottom: marginBottom, Left: marginLeft, IsSet: true}
-	c := chart.Chart{
-		Title:      fmt.Sprintf("Recall and latency of the index %s, %d queries", r.Index, r.Queries),
-		TitleStyle: chart.Style{FontStyle: chart.FontStyle{FontSize: 13}},
-		Width:      chartWidth, Height: chartHeight, Background: chart.Style{Padding: margins},
-		XAxis: chart.XAxis{
-			Name: "Latency of a search (milliseconds)", Ticks: x, GridMajorStyle: grid, GridMinorStyle: grid,
-		},
-		YAxis:          chart.YAxis{Style: chart.Hidden(), Ticks: y}, // the one on the right
-		YAxisSecondary: chart.YAxis{Ticks: y, GridMajorStyle: grid, GridMinorStyle: grid},
-	}
+	c := lineFrame(fmt.Sprintf("Recall and latency of the index %s, %d queries", r.Index, r.Queries),
+		"Latency of a search (milliseconds)", x, y)
+	c.Background.Padding.Right = marginLegend
 	c.Elements = append(c.Elements, func(out chart.Renderer, box chart.Box, _ chart.Style) { drawLegend(out, box, r) })
 	for i, k := range numbersOf(r) {
 		c.Series = append(c.Series, linesOf(r, k, drawing.ColorFromHex(lineColors[i%len(lineColors)]))...)
 	}
 	return c.Render(chart.SVGWithCSS(darkStyle, ""), w)
+}
+
+// lineFrame returns a chart without lines: a title, a horizontal axis with a name, and a vertical axis on the right.
+func lineFrame(title, xName string, x, y []chart.Tick) chart.Chart {
+	grid := chart.Style{StrokeColor: gridColor, StrokeWidth: 1}
+	margins := chart.Box{Top: marginTop, Right: marginRight, Bottom: marginBottom, Left: marginLeft, IsSet: true}
+	return chart.Chart{
+		Title:      title,
+		TitleStyle: chart.Style{FontStyle: chart.FontStyle{FontSize: 13}},
+		Width:      chartWidth, Height: chartHeight, Background: chart.Style{Padding: margins},
+		XAxis:          chart.XAxis{Name: xName, Ticks: x, GridMajorStyle: grid, GridMinorStyle: grid},
+		YAxis:          chart.YAxis{Style: chart.Hidden(), Ticks: y}, // the one on the right
+		YAxisSecondary: chart.YAxis{Ticks: y, GridMajorStyle: grid, GridMinorStyle: grid},
+	}
 }
 
 // dashes is the pattern of the lines of the 95th percentile, in pixels.
@@ -134,23 +139,4 @@ func factorsOf(r *search.RecallReport) []string {
 		}
 	}
 	return factors
-}
-
-// ticks returns the marks of an axis from low or below to high or above: multiples of 1, 2 or 5 and a power of ten.
-func ticks(low, high float64) []chart.Tick {
-	const most = 8
-	digits := int(math.Floor(math.Log10((high - low) / most)))
-	step := math.Pow10(digits)
-	for _, factor := range []float64{1, 2, 5, 10} {
-		if step = factor * math.Pow10(digits); (high-low)/step <= most {
-			break
-		}
-	}
-	var marks []chart.Tick
-	for i := math.Floor(low/step + 1e-9); ; i++ {
-		marks = append(marks, chart.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'f', max(0, -digits), 64)})
-		if i*step >= high-step*1e-9 {
-			return marks
-		}
-	}
 }

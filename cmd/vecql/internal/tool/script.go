@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/vecql/vecql/internal/cqltext"
@@ -103,7 +104,7 @@ func (e *env) readScript(path string) (name, text string, err error) {
 
 // refuseBinary returns a usage error if the results are of a format that keeps one result in a file.
 func (e *env) refuseBinary(text string) error {
-	if e.output == "parquet" || e.output == "arrow" {
+	if slices.Contains([]string{"parquet", "arrow", svgOutput}, e.output) {
 		return usagef("--output %s %s", e.output, text)
 	}
 	return nil

@@ -26,6 +26,7 @@ func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	require.NoError(t, err)
 	x := newTester(t)
+	x.env["LANG"] = "C.UTF-8"
 	t.Chdir(t.TempDir())
 	blocks := strings.Split(string(text), "```console\n")[1:]
 	require.NotEmpty(t, blocks)

@@ -35,7 +35,7 @@ type sqlOptions struct {
 
 // add defines the flags of a verb.
 func (o *sqlOptions) add(e *env, c *cobra.Command) {
-	e.addOutputFlag(c)
+	e.addChartFlags(c)
 	c.Flags().BoolVar(&o.explain, "explain", false, "print the plan, and read no rows")
 	c.Flags().BoolVar(&o.stats, "stats", false, "print the rows and the time of each step to standard error")
 	c.Flags().IntVar(&o.workers, "workers", 0, "`goroutines`; default the number of processors")
@@ -74,6 +74,7 @@ source before it.`,
 		Example: `  vecql sql "SELECT count(*), avg(price) FROM 'items.parquet'"
   vecql sql "SELECT name, sum(price) AS total FROM 'items*.parquet' GROUP BY name"
   vecql sql "SELECT name, count(*) FROM shop.items GROUP BY name" --output csv
+  vecql sql "SELECT name, max(price) FROM 'items.parquet' GROUP BY name" --chart bar
   vecql sql "SELECT max(id) FROM items" --source items=items.parquet --explain
   vecql sql "SELECT id, price FROM '-' WHERE price > 9" < items-1.csv.gz
   vecql sql "DESCRIBE 'items.parquet'"
@@ -156,7 +157,16 @@ func writePlan(ctx context.Context, out rowfile.Writer, s *sql.Statement, plan *
 	if s.Describe {
 		return describePlan(ctx, out, plan)
 	}
-	defer func() { err = cmp.Or(err, out.Close()) }()
+	defer func() { err = closeResult(out, err) }()
+	if s, ok := out.(*chartSink); ok { // a result that cannot be drawn is refused before it is computed
+		schema, err := plan.Pipe.Schema(ctx)
+		if err == nil {
+			err = s.start(schema)
+		}
+		if err != nil {
+			return placed(plan.Locate(err))
+		}
+	}
 	for b, err := range plan.Pipe.Batches(ctx) {
 		if err == nil {
 			err = out.Write(b)
@@ -170,7 +180,7 @@ func writePlan(ctx context.Context, out rowfile.Writer, s *sql.Statement, plan *
 
 // describePlan writes a row for each column of a plan.
 func describePlan(ctx context.Context, out rowfile.Writer, plan *sql.Plan) (err error) {
-	defer func() { err = cmp.Or(err, out.Close()) }()
+	defer func() { err = closeResult(out, err) }()
 	schema, err := plan.Pipe.Schema(ctx)
 	if err != nil {
 		return placed(plan.Locate(err))
