@@ -76,6 +76,7 @@ var imports = map[string][]string{
 	"internal/lex":                    nil,
 	"internal/literals":               {"github.com/cespare/xxhash/v2", "golang.org/x/sys/cpu"},
 	"cmd/vecql/internal/sql":          {module + "/column", module + "/expr", module + "/groupby", module + "/internal/lex", module + "/pipe"},
+	"cmd/vecql/internal/top":          {module, module + "/cql"},
 	// the command, above all other packages
 	"cmd/vecql/internal/tool": {
 		"golang.org/x/sync/errgroup",

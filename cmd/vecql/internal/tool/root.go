@@ -100,7 +100,7 @@ cluster: see vecql help query.`,
 			newLoadCommand(e), newUnloadCommand(e), newCopyCommand(e), newVerifyCommand(e), newMigrateCommand(e),
 		}},
 		{"try", "Examine and try:", []*cobra.Command{
-			newDoctorCommand(e), newRecallCommand(e), newFakeCommand(e), newDemoCommand(e),
+			newDoctorCommand(e), newTopCommand(e), newRecallCommand(e), newFakeCommand(e), newDemoCommand(e),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,6 +78,7 @@ func TestOnServer(t *testing.T) {
 		})
 		_, out, _ := x.run("doctor", "--probes", "3")
 		require.Contains(t, out, fmt.Sprint("protocol v", cmp.Or(cassandra.Protocol(), 5)))
+		x.requireTop(keyspace)
 	})
 	t.Run("shell", func(t *testing.T) {
 		x := *x
@@ -92,6 +94,35 @@ func TestOnServer(t *testing.T) {
 		x.requireSearches(keyspace)
 		x.requireDemo("200 rows verified bit for bit", "--rows", "200")
 	})
+}
+
+// requireTop requires what the node does, while a table is read: once, and on a terminal until an interrupt.
+func (x *tester) requireTop(keyspace string) {
+	x.t.Helper()
+	reading, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-reading:
+				return
+			default:
+				x.run("query", strings.Repeat("SELECT * FROM "+keyspace+".a WHERE id = 1;", 200))
+			}
+		}
+	}()
+	code, out, text := x.run("top", "--once")
+	live, stop := context.WithTimeout(x.ctx, 8*time.Second)
+	defer stop()
+	terminal := &tester{t: x.t, ctx: live, env: x.env, out: 100}
+	liveCode, screen, liveText := terminal.run("top")
+	close(reading)
+	<-ended
+	require.Zero(x.t, code, text)
+	require.Regexp(x.t, `(?m)^node +clients +requests/s .*\n-.*\n\S+:\d+ +[1-9]\d* +[1-9]\d* +\d+\.\d `, out)
+	require.Regexp(x.t, `(?m)^`+keyspace+`\.a +[1-9]\d* +\d+$`, out)
+	require.Zero(x.t, liveCode, liveText)
+	require.Contains(x.t, screen, keyspace+".a ")
 }
 
 // vectorType and vectorIndex find what Cassandra 4 lacks in the statements of tests.
