@@ -103,7 +103,7 @@ func (p DCAwarePolicy) Tier(h *cql.Host) int {
 
 func (p DCAwarePolicy) validate() error {
 	if p.DataCenter == "" {
-		return errors.New("vecql: ClusterConfig: PoolConfig.HostSelectionPolicy: the local data center is empty")
+		return errors.New("vecql: ClusterConfig: HostSelectionPolicy: the local data center is empty")
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (p RackAwarePolicy) IsLocal(h *cql.Host) bool { return h.DataCenter == p.Da
 
 func (p RackAwarePolicy) validate() error {
 	if p.Rack == "" && p.DataCenter != "" {
-		return errors.New("vecql: ClusterConfig: PoolConfig.HostSelectionPolicy: the local rack is empty")
+		return errors.New("vecql: ClusterConfig: HostSelectionPolicy: the local rack is empty")
 	}
 	return DCAwarePolicy{DataCenter: p.DataCenter}.validate()
 }
@@ -174,7 +174,7 @@ func (p TokenAwarePolicy) fallback() HostSelectionPolicy {
 
 func (p TokenAwarePolicy) validate() error {
 	if p.MaxInFlight < 0 {
-		return errtext.Errorf("ClusterConfig: PoolConfig.HostSelectionPolicy: MaxInFlight is %d, must not be negative",
+		return errtext.Errorf("ClusterConfig: HostSelectionPolicy: MaxInFlight is %d, must not be negative",
 			p.MaxInFlight)
 	}
 	return validatePolicy(p.Fallback)
