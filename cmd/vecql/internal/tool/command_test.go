@@ -137,7 +137,7 @@ func TestSource(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name, text string) { require.NoError(t, os.WriteFile(name, []byte(text), 0o600)) }
 	write("inner.cql", "-- two\n-- lines\nSELECT id\nFROM items WHERE id = 1; \\q\nSELECT id FROM none;")
-	write("outer.cql", "USE shop;\n/* a\n b */ SOURCE 'inner.cql'; SELECT id FROM items WHERE id = 2;\n")
+	write("outer.cql", "\ufeffUSE shop;\n/* a\n b */ SOURCE 'inner.cql'; SELECT id FROM items WHERE id = 2;\n")
 	want := "id\n--\n 1\n1 row\nid\n--\n 2\n1 row\n"
 	require.Equal(t, want, x.requireRun("query", "-f", "outer.cql"))
 	require.Equal(t, want, x.requireRun("query", "\\i outer.cql"))

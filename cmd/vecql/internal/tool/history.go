@@ -44,8 +44,11 @@ func openHistory(file string) *history {
 // comments, which have no form on one line.
 func (h *history) append(stmt string) {
 	upper := strings.ToUpper(stmt)
+	if strings.HasPrefix(upper, "LOGIN") { // its second word is a password
+		return
+	}
 	for _, part := range []string{"PASSWORD", "--", "//"} {
-		if strings.Contains(upper, part) || strings.HasPrefix(upper, "LOGIN") {
+		if strings.Contains(upper, part) {
 			return
 		}
 	}

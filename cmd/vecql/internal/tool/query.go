@@ -140,6 +140,7 @@ func (r *runner) run(ctx context.Context, stmt string) error {
 	out, end := r.output()
 	var a answer
 	err = out.writeAnswer(stmt, a.observe(q.BorrowBatches(ctx)))
+	took := r.e.now().Sub(began) // without the time that the user spends in a pager at the end
 	if err = cmp.Or(err, end()); errors.Is(err, errPagerEnded) {
 		err = nil
 	}
@@ -150,7 +151,7 @@ func (r *runner) run(ctx context.Context, stmt string) error {
 		return r.hint(ctx, stmt, describeError(err))
 	}
 	if r.o.timing {
-		fmt.Fprintf(r.e.err, "%v", r.e.now().Sub(began).Round(time.Microsecond))
+		fmt.Fprintf(r.e.err, "%v", took.Round(time.Microsecond))
 		if a.pages > 0 {
 			fmt.Fprintf(r.e.err, ", %s, node %s", counted(a.pages, "page"), a.node)
 		}

@@ -110,9 +110,9 @@ func (e *env) refuseBinary(text string) error {
 	return nil
 }
 
-// newScript returns the script of a text, whose last statement may lack a ";".
+// newScript returns the script of a text, whose last statement may lack a ";". A byte order mark is left out.
 func newScript(name, text string) script {
-	items, rest, line := splitItems(text)
+	items, rest, line := splitItems(strings.TrimPrefix(text, "\ufeff"))
 	if rest != "" {
 		items = append(items, item{text: rest, line: line})
 	}
