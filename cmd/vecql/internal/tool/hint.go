@@ -32,6 +32,9 @@ func didYouMean(err error, name string) error {
 func nearest(name string, candidates []string) string {
 	best, least := "", min(max(1, len(name)/3)+1, len(name))
 	for _, c := range candidates {
+		if len(name)-len(c) >= least { // also, a name may be as long as a file
+			continue
+		}
 		d := distance(strings.ToLower(name), strings.Trim(strings.ToLower(c), `"`))
 		if d < least && c != name {
 			best, least = c, d

@@ -20,6 +20,7 @@ func TestNearest(t *testing.T) {
 	} {
 		require.Equal(t, want, nearest(name, candidates), name)
 	}
+	require.Empty(t, nearest(strings.Repeat("name", 1<<20), candidates))
 	for pair, want := range map[[2]string]int{
 		{"", "abc"}: 3, {"abc", "abc"}: 0, {"ab", "ba"}: 1, {"kitten", "sitting"}: 3, {"abcd", "acbd"}: 1,
 	} {
