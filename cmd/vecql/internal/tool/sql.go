@@ -185,12 +185,25 @@ func describePlan(ctx context.Context, out rowfile.Writer, plan *sql.Plan) (err 
 	if err != nil {
 		return placed(plan.Locate(err))
 	}
-	var types []string
+	var types, nulls []string
 	for _, f := range schema {
-		f.Name, f.Nullable = "", true
-		types = append(types, strings.TrimSpace(f.String()))
+		types = append(types, typeName(f))
+		nulls = append(nulls, map[bool]string{true: "YES", false: "NO"}[f.Nullable])
 	}
-	return out.Write(column.NewBatch(column.Strings("column", schema.Names()), column.Strings("type", types)))
+	return out.Write(column.NewBatch(column.Strings("column_name", schema.Names()), column.Strings("column_type", types),
+		column.Strings("null", nulls)))
+}
+
+// typeName returns the type of a column, with its fields.
+func typeName(f column.Field) string {
+	if len(f.Fields) == 0 {
+		return f.Type.String()
+	}
+	fields := make([]string, len(f.Fields))
+	for i, field := range f.Fields {
+		fields[i] = field.Name + " " + typeName(field)
+	}
+	return fmt.Sprintf("%v[%s]", f.Type, strings.Join(fields, ", "))
 }
 
 // check returns an error for flags that are out of range.

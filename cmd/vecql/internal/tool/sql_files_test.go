@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
+	"github.com/vecql/vecql/column"
 )
 
 // Statements on files of all formats, and the tables of files.
@@ -37,8 +40,9 @@ func TestSQLReadsAllFormats(t *testing.T) {
 		{"select sum(price), count(name), count(*) from read_csv('items.csv')", "sum(price),count(name),count(*)\n165.5,2,3\n"},
 		{"select items.id, l2(v, [0.5, 1.5]) d from 'items.jsonl' order by 1", "id,d\n4,0\n5,0.7071067811865476\n"},
 		{"select name, who is null w from 'items.jsonl'", "name,w\nlamp,true\n,false\n"},
-		{"describe 'items.csv'", "column,type\nid,int64?\nname,string?\nprice,float64?\nadded,date?\ncode,string?\n"},
-		{"describe select count(*) n from 'items.csv'", "column,type\nn,int64?\n"},
+		{"describe 'items.csv'", "column_name,column_type,null\nid,int64,YES\nname,string,YES\nprice,float64,YES\nadded,date,YES\ncode,string,YES\n"},
+		{"describe select count(*) n from 'items.csv'", "column_name,column_type,null\nn,int64,YES\n"},
+		{"describe select v, who from 'items.jsonl'", "column_name,column_type,null\nv,\"vector<float64, 2>\",YES\nwho,struct[name string],YES\n"},
 		{"select * from 'items.csv' limit 1", "id,name,price,added,code\n1,chair,45.5,2026-07-01,007\n"},
 	} {
 		require.Equal(t, c.want, x.requireRun("sql", c.statement, "-o", "csv"), c.statement)
@@ -47,9 +51,14 @@ func TestSQLReadsAllFormats(t *testing.T) {
 	require.Equal(t, "id\tname\n9\tstool\n", x.requireRun("sql", "select * from 'items.tsv'", "-o", "csv", "--delimiter", ","), "one column")
 	for _, path := range []string{"all.tsv", "all.tsv.gz"} {
 		x.requireRun("unload", "shop.items", path, "--summary", "json")
-		require.Equal(t, "column,type\nid,int64?\nname,string?\n", x.requireRun("sql", "describe select id, name from '"+path+"'", "-o", "csv"))
+		require.Equal(t, "column_name,column_type,null\nid,int64,YES\nname,string,YES\n", x.requireRun("sql", "describe select id, name from '"+path+"'", "-o", "csv"))
 		require.Equal(t, "count(*)\n2\n", x.requireRun("sql", "select count(*) from '"+path+"'", "-o", "csv"))
 	}
+	schema := column.Schema{{Name: "id", Type: column.Type{Kind: column.Int64}}, {Name: "n", Type: column.Type{Kind: column.Int32}, Nullable: true}}
+	f, err := rowfile.Create("required.parquet", schema, rowfile.WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	require.Equal(t, "column_name,column_type,null\nid,int64,NO\nn,int32,YES\n", x.requireRun("sql", "describe 'required.parquet'", "-o", "csv"))
 	require.Equal(t, "count\n3\n", x.requireRun("agg", "items.csv", "-o", "csv"))
 	require.Equal(t, "code,price\n7,45.5\n", x.requireRun("sql", "select code, price from 'items.csv' where code < 8", "-o", "csv",
 		"--type", "code=int", "--type", "price=text"))
