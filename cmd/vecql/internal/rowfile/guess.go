@@ -3,7 +3,6 @@
 package rowfile
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/vecql/vecql/column"
@@ -205,21 +204,20 @@ func (g *guess) object(p *parser, s *scanner) error {
 	if err := s.expect('{'); err != nil {
 		return err
 	}
-	next := 0 // most objects have their members in one order
+	order := memberOrder{}
+	nameOf := func(i int) string { return g.fields[i].name }
 	err := s.each('}', func() error {
 		name, err := s.key()
 		if err != nil {
 			return err
 		}
-		if next >= len(g.fields) || g.fields[next].name != string(name) {
-			next = slices.IndexFunc(g.fields, func(f *guess) bool { return f.name == string(name) })
-		}
-		if next < 0 {
-			next = len(g.fields)
+		i := order.find(name, len(g.fields), nameOf)
+		if i < 0 {
+			i = len(g.fields)
 			g.fields = append(g.fields, &guess{name: string(name)})
+			order.next = i + 1
 		}
-		next++
-		return g.fields[next-1].json(p, s)
+		return g.fields[i].json(p, s)
 	})
 	g.narrow(kindStruct)
 	return err

@@ -58,20 +58,17 @@ func (j *jsonFormat) append(t *textReader, record []byte) error {
 	if err := s.expect('{'); err != nil {
 		return err
 	}
-	next := 0 // most objects have their members in one order
+	order := memberOrder{}
+	nameOf := func(i int) string { return t.builders[i].field.Name }
 	err := s.each('}', func() error {
 		name, err := s.key()
 		if err != nil {
 			return err
 		}
-		i := next
-		if i >= len(t.builders) || t.builders[i].field.Name != string(name) {
-			i = t.find(name)
-		}
+		i := order.find(name, len(t.builders), nameOf)
 		if i < 0 {
 			return t.skipMember(name, &s)
 		}
-		next = i + 1
 		b := t.builders[i]
 		if b.rows > t.rows {
 			return &columnError{b.field.Name, errors.New("the member occurs twice")}

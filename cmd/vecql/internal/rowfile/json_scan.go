@@ -109,6 +109,24 @@ func (s *scanner) key() ([]byte, error) {
 	return name, err
 }
 
+// A memberOrder finds members of objects by their names. Most objects have their members in one order: the member after
+// the last one is tried first.
+type memberOrder struct{ next int }
+
+// find returns the number of a member among n, -1 if there is none.
+func (o *memberOrder) find(name []byte, n int, nameOf func(i int) string) int {
+	i := o.next
+	if i >= n || nameOf(i) != string(name) {
+		for i = 0; i < n && nameOf(i) != string(name); i++ {
+		}
+	}
+	if i == n {
+		return -1
+	}
+	o.next = i + 1
+	return i
+}
+
 // scalar reads a string, a number or a boolean, and returns its text. The text is valid until the JSON text changes.
 func (s *scanner) scalar() ([]byte, error) {
 	switch c := s.peek(); {

@@ -216,8 +216,3 @@ func (t *textReader) setFields(names []string) {
 		t.builders = append(t.builders, newBuilder(f))
 	}
 }
-
-// find returns the number of the builder of a field, -1 if there is none.
-func (t *textReader) find(name []byte) int {
-	return slices.IndexFunc(t.builders, func(b *builder) bool { return b.field.Name == string(name) })
-}
