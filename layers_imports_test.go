@@ -61,7 +61,7 @@ var imports = map[string][]string{
 	"internal/quietlog":               nil,
 	"cmd/vecql/internal/gen":          {module, module + "/cql", module + "/cqltest", module + "/internal/atomicfile", module + "/internal/cqltext", "github.com/BurntSushi/toml", "github.com/jinzhu/inflection"},
 	"cmd/vecql/internal/migrate":      {module, module + "/cql", module + "/internal/cqltext"},
-	"cmd/vecql/internal/rowfile":      {module + "/column", module + "/cql", module + "/parquetscan/arrowstream", module + "/internal/atomicfile", module + "/internal/textform", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress", "github.com/apache/arrow-go/v18/arrow/ipc"},
+	"cmd/vecql/internal/rowfile":      {module + "/column", module + "/cql", module + "/parquetscan/arrowstream", module + "/internal/atomicfile", module + "/internal/cqltext", module + "/internal/textform", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress", "github.com/apache/arrow-go/v18/arrow/ipc", "golang.org/x/text"},
 	"internal/schema":                 {module + "/cql"},
 	"internal/soak":                   nil,
 	"internal/snappy":                 {"golang.org/x/sys/cpu"},

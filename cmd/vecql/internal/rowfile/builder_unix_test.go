@@ -53,7 +53,7 @@ func TestRowBeyondTheOffsetsOfAColumnIsRejected(t *testing.T) {
 			if name == "CSV" || name == "NULL in CSV" {
 				record = "NULL," + record
 			}
-			r, err := newTextReader(&o, c.format, "x", strings.NewReader(record))
+			r, err := newTextReader(&o, c.format, "x", textContent{Reader: strings.NewReader(record)})
 			require.NoError(t, err)
 			b := r.builders[1]
 			if len(b.children) > 0 {

@@ -46,6 +46,9 @@ func (c *csvFormat) start(t *textReader) error {
 		}
 		if names == nil {
 			for _, f := range c.fields {
+				if !utf8.Valid(f.text) {
+					return fmt.Errorf("%s: the header: %w", t.file, t.in.errNotText())
+				}
 				names = append(names, string(f.text))
 			}
 		}
@@ -140,7 +143,7 @@ func (c *csvFormat) append(t *textReader, _ []byte) error {
 		case !f.quoted && t.parser.isNull(f.text):
 			err = b.appendNull()
 		case !utf8.Valid(f.text):
-			err = errors.New("the text is not UTF-8")
+			err = t.in.errNotText()
 		default:
 			err = t.parser.appendText(b, f.text)
 		}

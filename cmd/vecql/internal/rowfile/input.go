@@ -35,6 +35,8 @@ type Options struct {
 	Types   column.Schema
 	Dialect Dialect
 	Values  Values
+	// Encoding is the encoding of CSV and JSON. A record with bytes that are not characters is rejected.
+	Encoding Encoding
 	// Records adds the column RecordColumn to batches of CSV and JSON.
 	Records bool
 	// Rejected is called for each record that is not a row, in order. An error ends the rows. nil means that the first
@@ -306,13 +308,14 @@ func (in *Input) read(ctx context.Context, file inputFile, f func(*column.Batch)
 		case Arrow:
 			return in.readArrow(file, c.Reader, f)
 		}
-		if err := checkText(c.Reader, c.format); err != nil {
-			return fmt.Errorf("%s: %w", file.path, err)
+		text, err := in.o.text(file.path, c)
+		if err != nil {
+			return err
 		}
 		if c.format == JSON {
-			return in.readText(&jsonFormat{}, file, c, f)
+			return in.readText(&jsonFormat{}, file, text, f)
 		}
-		return in.readText(&csvFormat{}, file, c, f)
+		return in.readText(&csvFormat{}, file, text, f)
 	})
 }
 
@@ -324,7 +327,7 @@ func (in *Input) formatOf(file inputFile, r *bufio.Reader) Format {
 	}
 	if format == 0 {
 		head, _ := r.Peek(sniffBytes)
-		format = byContent(head)
+		format = byContent(in.o.Encoding.head(head))
 	}
 	return format
 }
@@ -369,7 +372,7 @@ func (r *countingReader) Read(p []byte) (n int, err error) {
 }
 
 // readText reads CSV or JSON lines.
-func (in *Input) readText(format recordFormat, file inputFile, r io.Reader, f func(*column.Batch) error) error {
+func (in *Input) readText(format recordFormat, file inputFile, r textContent, f func(*column.Batch) error) error {
 	t, err := newTextReader(&in.o, format, file.path, r)
 	if err != nil {
 		return err
@@ -378,27 +381,6 @@ func (in *Input) readText(format recordFormat, file inputFile, r io.Reader, f fu
 	in.described = in.described || isCSV && !csv.NoHeader
 	defer func() { in.records += t.row }()
 	return t.each(f)
-}
-
-// each passes the rows to f, batch by batch, and rejects the other records, until the end or the first error.
-func (t *textReader) each(f func(*column.Batch) error) error {
-	for {
-		b, fault, err := t.batch()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if failed := f(b); failed != nil {
-			return failed
-		}
-		if fault != nil {
-			if failed := t.o.reject(fault); failed != nil {
-				return failed
-			}
-		}
-		if err != nil {
-			return nil
-		}
-	}
 }
 
 func (o *Options) reject(fault *RecordError) error {

@@ -53,7 +53,7 @@ func (*jsonFormat) isRecord(text []byte) bool { s := scanner{text: text}; return
 func (j *jsonFormat) append(t *textReader, record []byte) error {
 	s := scanner{text: record}
 	if !utf8.Valid(record) {
-		return errors.New("the text is not UTF-8")
+		return t.in.errNotText()
 	}
 	if err := s.expect('{'); err != nil {
 		return err

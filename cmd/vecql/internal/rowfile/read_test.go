@@ -426,7 +426,7 @@ func splitAll(t testing.TB, text []byte, r io.Reader) (records [][]string, fault
 	d, err := Dialect{NoHeader: true, Columns: []string{"a", "b"}}.withDefaults("")
 	require.NoError(t, err)
 	c := &csvFormat{}
-	reader, err := newTextReader(&Options{Dialect: d, AllowMissing: true}, c, "x", r)
+	reader, err := newTextReader(&Options{Dialect: d, AllowMissing: true}, c, "x", textContent{Reader: r})
 	require.NoError(t, err)
 	for {
 		_, _, fault, err := reader.next()

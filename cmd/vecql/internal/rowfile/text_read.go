@@ -67,7 +67,7 @@ type textReader struct {
 	format recordFormat
 	file   string
 
-	in        io.Reader
+	in        textContent
 	buf       []byte // in[at:end] is not read yet
 	at, end   int
 	isEnd     bool // in has no more bytes
@@ -83,7 +83,7 @@ const (
 	maxRecord  = 256 << 20
 )
 
-func newTextReader(o *Options, format recordFormat, file string, in io.Reader) (*textReader, error) {
+func newTextReader(o *Options, format recordFormat, file string, in textContent) (*textReader, error) {
 	t := &textReader{
 		o: o, parser: parser{o.Values}, format: format, file: file, in: in, line: 1,
 		buf: make([]byte, blockBytes),
@@ -170,6 +170,27 @@ func (t *textReader) batch() (*column.Batch, *RecordError, error) {
 		size += len(record)
 	}
 	return t.take(first), nil, nil
+}
+
+// each passes the rows to f, batch by batch, and rejects the other records, until the end or the first error.
+func (t *textReader) each(f func(*column.Batch) error) error {
+	for {
+		b, fault, err := t.batch()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if failed := f(b); failed != nil {
+			return failed
+		}
+		if fault != nil {
+			if failed := t.o.reject(fault); failed != nil {
+				return failed
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
 }
 
 func (t *textReader) all() []*builder {

@@ -16,7 +16,7 @@ import (
 
 // fileFlags are the flags of verbs that read or write files of rows.
 type fileFlags struct {
-	format                            string
+	format, encoding                  string
 	delimiter, quote, escape, comment string
 	noHeader                          bool
 	fields                            []string
@@ -49,6 +49,7 @@ func (f *fileFlags) add(c *cobra.Command, reading bool) {
 	set.StringVar(&f.decimal, "decimal-point", ".", "`character` before the fraction of numbers in CSV")
 	set.StringVar(&f.binary, "blobs", "hex", "`encoding` of blobs: hex, with 0x, or base64")
 	if reading {
+		set.StringVar(&f.encoding, "encoding", "", "`encoding` of CSV and JSON, such as utf-16le, latin1 or windows-1252; default UTF-8, and UTF-16 with a byte order mark")
 		set.StringVar(&f.comment, "comment", "", "`character` at the start of lines of CSV that are no records")
 		set.StringSliceVar(&f.fields, "fields", nil, "`names` of the fields of CSV; default the names in the header")
 		set.IntVar(&f.skipLines, "skip-lines", 0, "`lines` of CSV before the header")
@@ -120,6 +121,9 @@ func (e *env) readOptions(f *fileFlags) (o rowfile.Options, err error) {
 	o.Stdin = e.in
 	if o.Format, err = rowfile.ParseFormat(f.format); err != nil {
 		return o, usagef("--format: %w", err)
+	}
+	if o.Encoding, err = rowfile.ParseEncoding(f.encoding); err != nil {
+		return o, usagef("--encoding: %w", err)
 	}
 	if o.Dialect, err = f.dialect(); err != nil {
 		return o, err

@@ -154,3 +154,18 @@ func TestLoadCreate(t *testing.T) {
 		require.Equal(t, exitUsage, code, "%q", args)
 	}
 }
+
+// TestLoadAnotherEncoding loads, queries and describes files in windows-1252 and UTF-16.
+func TestLoadAnotherEncoding(t *testing.T) {
+	x := newTester(t, shop)
+	western := file(t, "western.csv", "id,name\n7,caf\xe9\n8,a\x80b\n")
+	wide := file(t, "wide.tsv", "\xff\xfei\x00d\x00\t\x00n\x00a\x00m\x00e\x00\n\x009\x00\t\x00\xe9\x00\n\x00")
+	x.requireRun("load", "shop.items", western, "--allow-missing", "--encoding", "windows-1252", "--summary", "json")
+	x.requireRun("load", "shop.items", wide, "--allow-missing", "--summary", "json")
+	require.Equal(t, "name\ncafé\na€b\né\n", x.requireRun("sql", "SELECT name FROM shop.items WHERE id > 6 ORDER BY id", "-o", "csv"))
+	require.Equal(t, "name\ncafé\na€b\n", x.requireRun("sql", "SELECT name FROM '"+western+"' ORDER BY id", "-o", "csv", "--encoding", "cp1252"))
+	require.Equal(t, "n\né\n", x.requireRun("agg", wide, "--agg", "max(name) as n", "-o", "csv"))
+	require.Contains(t, x.requireRun("describe", western, "--encoding", "latin1"), "name text")
+	x.requireFailureContains("western.csv, line 2, column name: the text is not UTF-8; --encoding names another encoding",
+		"load", "shop.items", western, "--allow-missing")
+}
