@@ -91,8 +91,13 @@ var extensions = map[string]Format{
 // ByName returns the format and the compression that a file name ends with: items.csv.gz is CSV in gzip. The format is
 // 0 if the name has no known extension.
 func ByName(name string) (Format, Compression) {
+	extension, compression := extensionOf(name)
+	return extensions[extension], compression
+}
+
+// extensionOf returns the extension of a file name in lower case, the one before the ending of a compression.
+func extensionOf(name string) (extension string, compression Compression) {
 	name = strings.ToLower(name)
-	compression := Plain
 	switch filepath.Ext(name) {
 	case ".gz", ".gzip":
 		compression = Gzip
@@ -102,20 +107,22 @@ func ByName(name string) (Format, Compression) {
 	if compression != Plain {
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
-	return extensions[filepath.Ext(name)], compression
+	return filepath.Ext(name), compression
 }
 
 // Delimiter returns the character between the fields of a CSV file: a tab if the name ends in .tsv, perhaps before the
 // ending of a compression, otherwise a comma.
 func Delimiter(name string) byte {
-	name = strings.ToLower(name)
-	if _, compression := ByName(name); compression != Plain {
-		name = strings.TrimSuffix(name, filepath.Ext(name))
-	}
-	if filepath.Ext(name) == ".tsv" {
+	if extension, _ := extensionOf(name); extension == ".tsv" {
 		return '\t'
 	}
 	return ','
+}
+
+// IsStream reports whether an Arrow file is a stream by its name, which ends in .arrows.
+func IsStream(name string) bool {
+	extension, _ := extensionOf(name)
+	return extension == ".arrows"
 }
 
 // The first bytes of files.

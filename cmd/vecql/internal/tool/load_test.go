@@ -86,6 +86,16 @@ func TestLoad(t *testing.T) {
 		require.Equal(t, head, x.in[:len(head)])
 		require.Equal(t, "loaded 2 rows from 1 file, 0 rejected\n", x.requireRun("load", "shop.items", "-"))
 	}
+	streams := filepath.Join(t.TempDir(), "x.arrows") // a folder, whose name means nothing
+	require.NoError(t, os.Mkdir(streams, 0o700))
+	for name, head := range map[string]string{"a.arrow": "ARROW1", "b.arrows": "\xff\xff\xff\xff", "C.ARROWS": "\xff\xff\xff\xff"} {
+		path := filepath.Join(streams, name)
+		x.requireRun("unload", "shop.items", path)
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, head, string(content[:len(head)]), name)
+		require.Equal(t, "count(*)\n2\n", x.requireRun("sql", "-o", "csv", "SELECT count(*) FROM '"+path+"'"))
+	}
 }
 
 // TestLoadStatement maps fields to columns, sets TTL and timestamp, and executes statements of the user.

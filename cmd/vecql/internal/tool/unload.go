@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -148,7 +147,7 @@ func (u *unload) check(args []string) error {
 	if u.o.Compression == rowfile.Plain && !u.isFolder() {
 		u.o.Compression = compression
 	}
-	u.o.Stream = u.path == rowfile.Stdin || strings.Contains(u.path, ".arrows")
+	u.o.Stream = u.path == rowfile.Stdin || !u.isFolder() && rowfile.IsStream(u.path)
 	u.o.Workers = min(u.workers, runtime.GOMAXPROCS(0), maxEncoders)
 	return nil
 }
