@@ -53,15 +53,7 @@ func (c *csvFormat) start(t *textReader) error {
 			}
 		}
 	}
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return fmt.Errorf("%s: two fields have the name %q", t.file, name)
-		}
-	}
-	if names == nil {
-		return fmt.Errorf("%s: without a header the names of the columns are unknown", t.file)
-	}
-	if err := t.o.checkNames(t.file, names); err != nil {
+	if err := c.checkNames(t, names); err != nil {
 		return err
 	}
 	c.names = names
@@ -71,6 +63,24 @@ func (c *csvFormat) start(t *textReader) error {
 		c.position = append(c.position, slices.Index(names, b.field.Name))
 	}
 	return nil
+}
+
+// checkNames returns an error for names of fields that occur twice, or do not match the options.
+func (c *csvFormat) checkNames(t *textReader, names []string) error {
+	if names == nil {
+		return fmt.Errorf("%s: without a header the names of the columns are unknown", t.file)
+	}
+	err := t.o.checkNames(t.file, names)
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			err = fmt.Errorf("%s: two fields have the name %q", t.file, name)
+		}
+	}
+	isColumn := func(name string) bool { return t.o.Fields.Index(name) >= 0 }
+	if err != nil && !c.NoHeader && t.o.Fields != nil && !slices.ContainsFunc(names, isColumn) {
+		return fmt.Errorf("%w; --no-header if the first line is a row", err)
+	}
+	return err
 }
 
 // isRecord skips the lines before the header, comments, and empty lines, unless an empty line may be a NULL.

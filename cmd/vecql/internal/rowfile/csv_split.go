@@ -17,6 +17,9 @@ type Dialect struct {
 	Quote   byte // around fields; 0 means '"'. Inside a field it is doubled.
 	Escape  byte // before a quote inside of a field in quotes, in place of a second quote; 0 means none
 	Comment byte // begins a line that is not a record; 0 means none
+	// EscapeAny means that an Escape stands before any character, also in fields without quotes: the character is then a
+	// part of the field, as in the csv module of Python.
+	EscapeAny bool
 	// NoHeader means that the first record is a row. Columns are the names of the fields; nil means the names of
 	// Options.Fields.
 	NoHeader bool
@@ -77,6 +80,7 @@ func (s *splitter) split(data []byte, isEnd bool) (n int, err error) {
 
 // plain reads the field without quotes at a position, and what ends it. next is the position of the next field.
 func (s *splitter) plain(data []byte, at int, isEnd bool) (next int, isLast bool, err error) {
+	escapes := false
 	for i := at; i < len(data); i++ {
 		switch data[i] {
 		case '\r':
@@ -88,18 +92,31 @@ func (s *splitter) plain(data []byte, at int, isEnd bool) (next int, isLast bool
 				return i + next, true, err
 			}
 		case s.Comma:
-			s.fields = append(s.fields, field{text: data[at:i]})
+			s.addPlain(data[at:i], escapes)
 			return i + 1, false, nil
 		case '\n':
-			s.fields = append(s.fields, field{text: bytes.TrimSuffix(data[at:i], []byte{'\r'})})
+			s.addPlain(bytes.TrimSuffix(data[at:i], []byte{'\r'}), escapes)
 			return i + 1, true, nil
+		case s.Escape:
+			if s.EscapeAny {
+				escapes = true
+				i++
+			}
 		}
 	}
 	if !isEnd {
 		return 0, true, errShort
 	}
-	s.fields = append(s.fields, field{text: bytes.TrimSuffix(data[at:], []byte{'\r'})})
+	s.addPlain(bytes.TrimSuffix(data[at:], []byte{'\r'}), escapes)
 	return len(data), true, nil
+}
+
+// addPlain adds a field without quotes.
+func (s *splitter) addPlain(text []byte, escapes bool) {
+	if escapes {
+		text = s.unescape(text, func(c, _ byte) bool { return c == s.Escape })
+	}
+	s.fields = append(s.fields, field{text: text})
 }
 
 // quoted reads the field in quotes at a position, and what ends it.
@@ -114,7 +131,7 @@ func (s *splitter) quoted(data []byte, at int, isEnd bool) (next int, isLast boo
 	}
 	text := data[at+1 : end]
 	if escapes {
-		text = s.unescape(text)
+		text = s.unescape(text, s.isEscape)
 	}
 	s.fields = append(s.fields, field{text, true})
 	rest := data[end+1:]
@@ -160,17 +177,18 @@ func (s *splitter) toEscape(data []byte) int {
 	return slices.IndexFunc(data, func(c byte) bool { return c == s.Quote || c == s.Escape })
 }
 
-// isEscape reports whether c escapes the next byte: a quote after a quote or an escape, an escape after an escape. An
-// escape before another byte is itself.
+// isEscape reports whether c escapes the next byte in quotes: a quote after a quote or an escape, an escape after an
+// escape. An escape before another byte is itself, unless the dialect has EscapeAny.
 func (s *splitter) isEscape(c, next byte) bool {
-	return c == s.Quote && next == s.Quote || s.Escape != 0 && c == s.Escape && (next == s.Quote || next == s.Escape)
+	return c == s.Quote && next == s.Quote ||
+		s.Escape != 0 && c == s.Escape && (s.EscapeAny || next == s.Quote || next == s.Escape)
 }
 
 // unescape returns the text of a field without its escapes.
-func (s *splitter) unescape(text []byte) []byte {
+func (s *splitter) unescape(text []byte, isEscape func(c, next byte) bool) []byte {
 	first := len(s.room) // fields of the same record refer to what is before, also when room grows
 	for i := 0; i < len(text); i++ {
-		if c := text[i]; i+1 < len(text) && s.isEscape(c, text[i+1]) {
+		if c := text[i]; i+1 < len(text) && isEscape(c, text[i+1]) {
 			i++
 		}
 		s.room = append(s.room, text[i])

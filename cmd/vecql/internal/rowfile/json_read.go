@@ -73,7 +73,7 @@ func (j *jsonFormat) append(t *textReader, record []byte) error {
 		if b.rows > t.rows {
 			return &columnError{b.field.Name, errors.New("the member occurs twice")}
 		}
-		if err := t.parser.appendJSON(b, &s); err != nil {
+		if err := t.parser.appendPart(b, &s); err != nil {
 			return &columnError{b.field.Name, err}
 		}
 		return nil

@@ -16,10 +16,11 @@ import (
 
 var errJSON = errors.New("invalid JSON")
 
-// A scanner reads one JSON text from its start to its end.
+// A scanner reads one JSON text, or one literal of CQL, from its start to its end.
 type scanner struct {
 	text []byte
 	at   int
+	cql  bool // the text is a literal of CQL: literal_scan.go
 }
 
 // peek returns the next byte that is no space, 0 at the end. A byte 0 of the text is returned as 0xff: neither is part
@@ -38,12 +39,20 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
+// invalid returns the error for a text that is not in the notation of the scanner.
+func (s *scanner) invalid() error {
+	if s.cql {
+		return errLiteral
+	}
+	return errJSON
+}
+
 func (s *scanner) fail(want string) error {
 	if s.peek() == 0 {
-		return fmt.Errorf("%w: it ends where %s is expected", errJSON, want)
+		return fmt.Errorf("%w: it ends where %s is expected", s.invalid(), want)
 	}
 	rest := s.text[s.at:]
-	return fmt.Errorf("%w: %.20q where %s is expected", errJSON, rest, want)
+	return fmt.Errorf("%w: %.20q where %s is expected", s.invalid(), rest, want)
 }
 
 // take reads c if it is next.
@@ -130,6 +139,8 @@ func (o *memberOrder) find(name []byte, n int, nameOf func(i int) string) int {
 // scalar reads a string, a number or a boolean, and returns its text. The text is valid until the JSON text changes.
 func (s *scanner) scalar() ([]byte, error) {
 	switch c := s.peek(); {
+	case s.cql:
+		return s.literal(literalEnd)
 	case c == '"':
 		return s.str()
 	case c == '-' || c >= '0' && c <= '9':

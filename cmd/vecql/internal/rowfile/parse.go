@@ -3,6 +3,7 @@
 package rowfile
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"math"
 	"net/netip"
 	"strconv"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/vecql/vecql/column"
@@ -72,16 +74,14 @@ func (p *parser) forJSON() *parser {
 	return &q
 }
 
-// appendText appends a value in text: a scalar, or JSON for vectors and nested types.
+// appendText appends a value in text: a scalar; JSON or a literal of CQL for vectors and nested types.
 func (p *parser) appendText(b *builder, text []byte) error {
 	var err error
 	switch kind := b.field.Type.Kind; {
 	case kind == column.Vector || kind.IsNested():
-		s := scanner{text: text}
-		if err = p.forJSON().appendJSON(b, &s); err == nil {
-			err = s.end()
-		}
-		return err
+		return p.appendNested(b, text)
+	case kind == column.String && p.CopyTo:
+		b.values, err = appendUnescaped(b.values, text)
 	case kind == column.String:
 		b.values = append(b.values, text...)
 	case kind == column.Binary || kind == column.Fixed:
@@ -204,6 +204,46 @@ func (p *parser) appendBytes(b *builder, text []byte) error {
 		return fmt.Errorf("%w: %d bytes, want %d", errRange, n, b.field.Type.Width)
 	}
 	return nil
+}
+
+// appendUnescaped appends a text of COPY TO of cqlsh, which writes a backslash twice, and control characters as \n, \r,
+// \t or \x07.
+func appendUnescaped(dst, text []byte) ([]byte, error) {
+	for {
+		before, after, found := bytes.Cut(text, []byte{'\\'})
+		dst = append(dst, before...)
+		if !found {
+			return dst, nil
+		}
+		r, n := controlOf(after)
+		if n == 0 {
+			return dst, hint(`COPY TO writes no such backslash; --dialect copy-from reads what is written for COPY FROM`)
+		}
+		dst, text = utf8.AppendRune(dst, r), after[n:]
+	}
+}
+
+// controlOf returns the character that an escape without its backslash stands for, and the length of the escape: 0 if
+// there is none.
+func controlOf(escape []byte) (r rune, n int) {
+	if len(escape) == 0 {
+		return 0, 0
+	}
+	switch escape[0] {
+	case '\\':
+		return '\\', 1
+	case 'n':
+		return '\n', 1
+	case 'r':
+		return '\r', 1
+	case 't':
+		return '\t', 1
+	case 'x':
+		if v, err := strconv.ParseUint(string(escape[1:min(3, len(escape))]), 16, 8); err == nil && len(escape) >= 3 {
+			return rune(v), 3
+		}
+	}
+	return 0, 0
 }
 
 // appendCanonical appends a value of a kind that package column parses.

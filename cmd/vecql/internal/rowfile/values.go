@@ -41,6 +41,9 @@ type Values struct {
 	DecimalPoint, Thousands byte
 	// Base64 means that blobs are base64.
 	Base64 bool
+	// CopyTo reads text as COPY TO of cqlsh writes it: a backslash twice, control characters as \n or \x07, and dates
+	// beyond the years 1 to 9999 as numbers of days.
+	CopyTo bool
 
 	anyText bool // arrays and objects of JSON are values of columns of text
 }
@@ -49,6 +52,13 @@ type Values struct {
 func (v Values) withDefaults() (Values, error) {
 	if len(v.Nulls) == 0 {
 		v.Nulls = []string{""}
+	}
+	if v.CopyTo { // which escapes the spelling of NULL, too, except in nested values
+		for _, null := range v.Nulls {
+			if escaped := strings.ReplaceAll(null, `\`, `\\`); escaped != null {
+				v.Nulls = append(slices.Clip(v.Nulls), escaped)
+			}
+		}
 	}
 	if v.Zone == nil {
 		v.Zone = time.UTC
@@ -157,7 +167,7 @@ func rescale(n int64, from time.Duration, to column.Unit) (int64, error) {
 func (v *Values) parseDate(s string) (int32, error) {
 	n, isWhole := parseWhole(s)
 	switch {
-	case v.Date == Epoch && isWhole:
+	case isWhole && (v.Date == Epoch || v.Date == "" && v.CopyTo):
 		if n != int64(int32(n)) {
 			return 0, errRange
 		}

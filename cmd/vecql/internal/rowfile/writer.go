@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/parquetscan"
 	"github.com/vecql/vecql/parquetscan/arrowcolumn"
 )
@@ -25,6 +27,9 @@ type WriterOptions struct {
 	Compression Compression
 	Dialect     Dialect
 	Values      Values
+	// Types are the types of the columns in CQL, nil or one for each: CSV then has nested values and vectors as literals
+	// of CQL in place of JSON.
+	Types []cql.TypeInfo
 	// Stream writes Arrow as a stream in place of a file.
 	Stream bool
 	// Workers is the number of goroutines that encode row groups of Parquet while Write takes further rows; 0 and 1 mean
@@ -91,7 +96,7 @@ func (o *WriterOptions) lines() lineFormat {
 	case JSON:
 		return &jsonLines{o.Values}
 	}
-	return newCSVLines(o.Dialect, o.Values)
+	return newCSVLines(o)
 }
 
 // A lineFormat makes lines of text from rows. It is not safe for concurrent use.
@@ -178,11 +183,18 @@ type csvLines struct {
 	Dialect
 	Values
 	isSpecial [256]bool // bytes that a field without quotes cannot have
+	null      string
+	types     []cql.TypeInfo // nil for JSON
 	room      []byte
 }
 
-func newCSVLines(d Dialect, v Values) *csvLines {
-	c := &csvLines{Dialect: d, Values: v}
+func newCSVLines(o *WriterOptions) *csvLines {
+	d := o.Dialect
+	c := &csvLines{Dialect: d, Values: o.Values, null: o.Values.Nulls[0], types: o.Types}
+	if d.EscapeAny {
+		escape := string(rune(d.Escape))
+		c.null = strings.ReplaceAll(c.null, escape, escape+escape)
+	}
 	for _, b := range []byte{d.Comma, d.Quote, cmp.Or(d.Escape, d.Quote), '\n', '\r'} {
 		c.isSpecial[b] = true
 	}
@@ -199,6 +211,7 @@ func (c *csvLines) header(schema column.Schema) (dst []byte) {
 	return append(dst, '\n')
 }
 
+// row appends a record.
 func (c *csvLines) row(dst []byte, b *column.Batch, row int) ([]byte, error) {
 	for i := range b.Columns {
 		col := &b.Columns[i]
@@ -206,11 +219,16 @@ func (c *csvLines) row(dst []byte, b *column.Batch, row int) ([]byte, error) {
 			if i > 0 {
 				dst = append(dst, c.Comma)
 			}
-			dst = append(dst, c.Nulls[0]...)
+			dst = append(dst, c.null...)
 			continue
 		}
 		var err error
-		if c.room, err = c.appendValue(c.room[:0], col, row); err != nil {
+		if kind := col.Type.Kind; c.types != nil && (kind == column.Vector || kind.IsNested()) {
+			c.room, err = c.appendLiteral(c.room[:0], c.types[i], col, row)
+		} else {
+			c.room, err = c.appendValue(c.room[:0], col, row)
+		}
+		if err != nil {
 			return dst, err
 		}
 		dst = c.appendField(dst, i, c.room)

@@ -17,6 +17,7 @@ import (
 // fileFlags are the flags of verbs that read or write files of rows.
 type fileFlags struct {
 	format, encoding                  string
+	copyForm                          string // copyTo, copyFrom or ""
 	delimiter, quote, escape, comment string
 	noHeader                          bool
 	fields                            []string
@@ -31,10 +32,17 @@ type fileFlags struct {
 	binary                string
 }
 
+// The values of --dialect: what COPY of cqlsh writes is not what it reads.
+const (
+	copyTo   = "copy-to"
+	copyFrom = "copy-from"
+)
+
 // add defines the flags of a verb. reading adds those that matter for input only.
 func (f *fileFlags) add(c *cobra.Command, reading bool) {
 	set := pflag.NewFlagSet("files", pflag.ContinueOnError)
 	set.StringVar(&f.format, "format", "auto", "`format` of files: parquet, csv, json (one object per line), arrow, or auto, by name")
+	set.StringVar(&f.copyForm, "dialect", "", "`dialect` of CSV: copy-from, as COPY FROM of cqlsh reads it, or copy-to, as COPY TO writes it, which is only read")
 	set.StringVar(&f.delimiter, "delimiter", "", "`character` between fields of CSV; \\t is a tab; default a comma, in .tsv files a tab")
 	set.StringVar(&f.quote, "quote", `"`, "`character` around fields of CSV")
 	set.StringVar(&f.escape, "escape", "", "`character` before a quote in a field of CSV; default the quote itself")
@@ -58,6 +66,8 @@ func (f *fileFlags) add(c *cobra.Command, reading bool) {
 	addGroup(c, set, fileGroup)
 	must(c.RegisterFlagCompletionFunc("format",
 		cobra.FixedCompletions([]string{"auto", "parquet", "csv", "json", "arrow"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("dialect",
+		cobra.FixedCompletions([]string{copyFrom, copyTo}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // character returns the one character of a flag, 0 for an empty value.
@@ -74,6 +84,7 @@ func character(flag, value string) (byte, error) {
 	return 0, usagef("--%s is %q, want one ASCII character", flag, value)
 }
 
+// dialect returns the punctuation of CSV.
 func (f *fileFlags) dialect() (d rowfile.Dialect, err error) {
 	d = rowfile.Dialect{NoHeader: f.noHeader, Columns: f.fields, SkipLines: f.skipLines}
 	for _, c := range []struct {
@@ -89,6 +100,18 @@ func (f *fileFlags) dialect() (d rowfile.Dialect, err error) {
 			return d, err
 		}
 	}
+	switch {
+	case f.copyForm == "":
+	case f.copyForm != copyTo && f.copyForm != copyFrom:
+		return d, usagef("--dialect is %q, want copy-from or copy-to", f.copyForm)
+	case d.Escape == d.Quote: // ESCAPE='"' of COPY: a quote is doubled
+		d.Escape = 0
+	default:
+		d.EscapeAny = true
+		if d.Escape == 0 {
+			d.Escape = '\\'
+		}
+	}
 	return d, nil
 }
 
@@ -96,7 +119,7 @@ func (f *fileFlags) dialect() (d rowfile.Dialect, err error) {
 func (f *fileFlags) values() (v rowfile.Values, err error) {
 	v = rowfile.Values{
 		Nulls: f.nulls, Date: f.date, Time: f.time, Timestamp: f.timestamp, EpochUnit: f.epochUnit,
-		Base64: f.binary == "base64",
+		Base64: f.binary == "base64", CopyTo: f.copyForm == copyTo,
 	}
 	if f.binary != "hex" && f.binary != "base64" {
 		return v, usagef("--blobs is %q, want hex or base64", f.binary)
@@ -144,5 +167,13 @@ func (f *fileFlags) writeOptions(compression string) (o rowfile.WriterOptions, e
 		return o, err
 	}
 	o.Values, err = f.values()
-	return o, err
+	switch {
+	case err != nil:
+		return o, err
+	case f.copyForm == copyTo:
+		return o, usagef("--dialect copy-to is read only; COPY FROM reads copy-from")
+	case f.copyForm == copyFrom && o.Values.Timestamp == "":
+		o.Values.Timestamp = rowfile.Epoch // COPY FROM may cut a millisecond from other forms
+	}
+	return o, nil
 }

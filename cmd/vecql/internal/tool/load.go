@@ -42,6 +42,7 @@ type load struct {
 
 	statements  []loadStatement
 	fields      column.Schema // of the rows
+	copied      []string      // the columns of the table in the order of COPY
 	keys        []string      // the fields of the partition key
 	consistency consistencyFlag
 	target      clustertable.Table // with --times
@@ -211,6 +212,9 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	}
 	defer func() { err = cmp.Or(err, l.rejects.close()) }()
 	o.Fields, o.RefuseExtra, o.AllowMissing = l.fields, l.refuseExtra, l.allowMissing
+	if o.Dialect.NoHeader && o.Dialect.Columns == nil && l.files.copyForm != "" {
+		o.Dialect.Columns = l.copied
+	}
 	if l.plan != nil { // files of servers that do not report them
 		o.Optional = l.plan.CollectionTimes()
 	}

@@ -56,6 +56,17 @@ func newMapping(t *cql.TableMetadata, flags []string) (mapping, error) {
 	return m, nil
 }
 
+// copyOrder returns the columns of a table in the order of COPY of cqlsh: the primary key, then the others by name,
+// with static columns among them.
+func copyOrder(t *cql.TableMetadata) []string {
+	names := slices.Clone(t.OrderedColumns)
+	rest := slices.IndexFunc(names, func(name string) bool { return !isKey(t, name) })
+	if rest >= 0 {
+		slices.Sort(names[rest:])
+	}
+	return names
+}
+
 func isKey(t *cql.TableMetadata, column string) bool {
 	kind := t.Columns[column].Kind
 	return kind == cql.ColumnPartitionKey || kind == cql.ColumnClusteringKey
@@ -155,6 +166,7 @@ func (l *load) setStatements(ctx context.Context, session *vecql.Session) error 
 		if l.statements, err = l.statementsOf(t); err != nil {
 			return err
 		}
+		l.copied = copyOrder(t.Metadata)
 	}
 	if l.plan != nil {
 		l.fields, l.keys = l.plan.Fields(), l.plan.PartitionKey()

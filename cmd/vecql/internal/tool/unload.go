@@ -247,6 +247,9 @@ func (u *unload) setStatement(ctx context.Context, session *vecql.Session) error
 	}
 	for _, c := range m.ResultColumns {
 		u.schema = append(u.schema, codec.ColumnField(c.Name, c.TypeInfo))
+		if u.files.copyForm == copyFrom {
+			u.o.Types = append(u.o.Types, c.TypeInfo)
+		}
 	}
 	return nil
 }
@@ -256,7 +259,11 @@ func (u *unload) selectOf(ctx context.Context, t clustertable.Table) (string, er
 	if u.times {
 		return u.timedSelect(ctx, t)
 	}
-	return t.Select(clustertable.Quoted(t.Metadata.OrderedColumns), ""), nil
+	columns := t.Metadata.OrderedColumns
+	if u.files.copyForm == copyFrom {
+		columns = copyOrder(t.Metadata)
+	}
+	return t.Select(clustertable.Quoted(columns), ""), nil
 }
 
 // timedSelect returns the statement for a table with times. Servers before Cassandra 5.0 do not report the times of
