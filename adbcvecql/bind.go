@@ -4,6 +4,7 @@ package adbcvecql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,9 +22,10 @@ import (
 
 // parameters are the bind markers of a query under names that differ.
 type parameters struct {
-	text  string   // of the query, with named markers only
-	names []string // of the markers, each once
-	named bool     // by the user
+	text    string   // of the query, with named markers only
+	names   []string // of the markers, each once
+	columns []string // of rows that are bound by name: the names by the user, or the columns of markers ?
+	named   bool     // by the user
 }
 
 // newParameters returns the parameters of a query. Markers ? get names, because two of them may be about one column.
@@ -49,30 +51,63 @@ func newParameters(query string, markers []cql.ColumnInfo) *parameters {
 			name = "adbc" + strconv.Itoa(i)
 		}
 		if !slices.Contains(p.names, name) {
-			p.names = append(p.names, name)
+			p.names, p.columns = append(p.names, name), append(p.columns, m.Name)
 		}
 	}
 	return p
 }
 
-// batch returns bound rows with the names of the markers: their own if they have them, else by position. The batch
-// shares memory with b.
-func (p *parameters) batch(b *column.Batch) (*column.Batch, error) {
+// batch returns bound rows with the names of the markers. The batch shares memory with b.
+func (p *parameters) batch(b *column.Batch, byName bool) (*column.Batch, error) {
+	positions, err := p.positions(b, byName)
+	if err != nil {
+		return nil, err
+	}
 	out := *b
 	out.Columns = slices.Clone(b.Columns)
-	byName := p.named && !slices.ContainsFunc(p.names, func(name string) bool { return b.Index(name) < 0 })
-	if !byName && len(out.Columns) != len(p.names) {
-		return nil, failed(adbc.StatusInvalidArgument, "the query has %d parameters, the bound rows have %d columns",
-			len(p.names), len(out.Columns))
-	}
-	for i, name := range p.names {
-		at := i
-		if byName {
-			at = out.Index(name)
-		}
-		out.Columns[at] = out.Columns[at].As(name)
+	for i, at := range positions {
+		out.Columns[at] = out.Columns[at].As(p.names[i])
 	}
 	return &out, nil
+}
+
+// positions returns the position of the column of each marker: by name if byName, or if the user named the markers and
+// the rows have all names, else the position of the marker.
+func (p *parameters) positions(b *column.Batch, byName bool) ([]int, error) {
+	at := make([]int, len(p.columns))
+	missing := ""
+	for i, name := range p.columns {
+		if at[i] = b.Index(name); at[i] < 0 && missing == "" {
+			missing = name
+		}
+		if byName && slices.Index(p.columns, name) < i {
+			return nil, failed(adbc.StatusInvalidArgument, "two markers ? are about %q: name them to bind by name", name)
+		}
+	}
+	switch {
+	case byName && missing != "":
+		return nil, failed(adbc.StatusInvalidArgument, "no value for the parameter %q: the bound rows have %v", missing, b.Schema())
+	case missing == "" && (byName || p.named):
+		return at, nil
+	case len(b.Columns) != len(p.names):
+		return nil, failed(adbc.StatusInvalidArgument, "the query has %d parameters, the bound rows have %d columns",
+			len(p.names), len(b.Columns))
+	}
+	for i := range at {
+		at[i] = i
+	}
+	return at, nil
+}
+
+// renamed gives the error of a value the user's name of its marker, and returns it.
+func (p *parameters) renamed(err error) error {
+	var value *cql.MarshalError
+	if errors.As(err, &value) {
+		if i := slices.Index(p.names, value.Column); i >= 0 {
+			value.Column = p.columns[i]
+		}
+	}
+	return err
 }
 
 // rowStatements prepares the query for each schema of the bound rows, and passes the batches with their statements.
@@ -86,17 +121,17 @@ func (st *statement) rowStatements(ctx context.Context, m *vecql.StatementMetada
 		if err != nil {
 			return wrapped("read the bound rows", err)
 		}
-		if b, err = p.batch(b); err != nil {
+		if b, err = p.batch(b, st.get(optionBindByName) == "true"); err != nil {
 			return err
 		}
 		if s := fmt.Sprint(b.Schema()); rows == nil || s != schema {
 			schema = s
 			if rows, err = st.conn.session.Query(p.text).PageSize(pageSize).PrepareRows(ctx, b.Schema()); err != nil {
-				return wrapped("bind", err)
+				return wrapped("bind", p.renamed(err))
 			}
 		}
 		if more, err := f(rows, b); err != nil || !more {
-			return wrapped("execute", err)
+			return wrapped("execute", p.renamed(err))
 		}
 	}
 	return nil

@@ -159,11 +159,20 @@ func (c *connection) GetTableSchema(ctx context.Context, catalog, dbSchema *stri
 	fields := schema.Fields()
 	for i := range fields {
 		m := t.columns[fields[i].Name]
-		keys, values := fields[i].Metadata.Keys(), fields[i].Metadata.Values()
-		fields[i].Metadata = arrow.NewMetadata(append(keys, metadataKind, metadataPosition, metadataType),
-			append(values, m.Kind.String(), fmt.Sprint(m.ComponentIndex), m.Validator))
+		fields[i] = withMetadata(fields[i], metadataKind, m.Kind.String(), metadataPosition, fmt.Sprint(m.ComponentIndex),
+			metadataType, m.Validator)
 	}
 	return arrow.NewSchema(fields, nil), nil
+}
+
+// withMetadata returns a field with further metadata: keys and values in turn.
+func withMetadata(f arrow.Field, pairs ...string) arrow.Field {
+	keys, values := f.Metadata.Keys(), f.Metadata.Values()
+	for i := 0; i < len(pairs); i += 2 {
+		keys, values = append(keys, pairs[i]), append(values, pairs[i+1])
+	}
+	f.Metadata = arrow.NewMetadata(keys, values)
+	return f
 }
 
 // GetTableTypes implements adbc.Connection.

@@ -44,6 +44,9 @@
 //	vecql.duration              interval (month_day_nano) or string; default interval
 //	vecql.ingest.primary_key    of tables that ingest creates, as in CQL: id, or (a, b), c
 //
+// A statement takes the option adbc.statement.bind_by_name: true binds the columns of bound rows by name, a marker ?
+// by the name of its column. The default is false.
+//
 // # Types
 //
 //	CQL                         Arrow
@@ -70,7 +73,7 @@
 //
 // A SELECT without WHERE, LIMIT and the like that has more than one page is read by token ranges, vecql.workers at a
 // time: its rows arrive in any order. Parameters bind by position, or by name if all markers are named and the record
-// has a column for each. A statement with bound rows runs once for each row.
+// has a column for each. A statement with bound rows runs once for each row. Another query releases them.
 //
 // Ingest writes with package bulk. A NULL leaves its column unset. Modes that create a table need a primary key:
 // vecql.ingest.primary_key, or the metadata cassandra.kind (partition_key, clustering) and cassandra.position of the

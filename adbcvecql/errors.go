@@ -30,13 +30,16 @@ func failed(code adbc.Status, format string, args ...any) error {
 	return adbc.Error{Code: code, Msg: "adbcvecql: " + fmt.Sprintf(format, args...)}
 }
 
+// unprefixed returns the text of an error for the end of another one, which has a prefix already.
+func unprefixed(err error) string { return strings.TrimPrefix(err.Error(), "vecql: ") }
+
 // wrapped returns an error of the driver as an adbc.Error. what names the operation.
 func wrapped(what string, err error) error {
 	var done adbc.Error
 	if err == nil || errors.As(err, &done) {
 		return err
 	}
-	out := adbc.Error{Code: statusOf(err), Msg: fmt.Sprintf("adbcvecql: %s: %v", what, err)}
+	out := adbc.Error{Code: statusOf(err), Msg: fmt.Sprintf("adbcvecql: %s: %s", what, unprefixed(err))}
 	var refused *cql.ServerError
 	if errors.As(err, &refused) {
 		out.VendorCode = int32(refused.Code)
@@ -124,6 +127,9 @@ func statusOf(err error) adbc.Status {
 // CodeInvalid, is also the code of a statement that is wrong.
 var missingTexts = []string{"does not exist", "doesn't exist", "unconfigured table"}
 
+// keyTexts are parts of the server's texts about a column of the primary key without a value.
+var keyTexts = []string{"Invalid null value in condition for column", "Invalid unset value for column", "Key may not be empty"}
+
 // statusOfClass returns the status of the class of an error.
 func statusOfClass(err error) adbc.Status {
 	switch vecql.ErrorClassOf(err) {
@@ -132,9 +138,12 @@ func statusOfClass(err error) adbc.Status {
 	case stats.ClassTimeout, stats.ClassReadTimeout, stats.ClassWriteTimeout:
 		return adbc.StatusTimeout
 	case stats.ClassInvalid:
-		text := err.Error()
-		if slices.ContainsFunc(missingTexts, func(part string) bool { return strings.Contains(text, part) }) {
+		contains := func(part string) bool { return strings.Contains(err.Error(), part) }
+		switch {
+		case slices.ContainsFunc(missingTexts, contains):
 			return adbc.StatusNotFound
+		case slices.ContainsFunc(keyTexts, contains):
+			return adbc.StatusIntegrity
 		}
 		return adbc.StatusInvalidArgument
 	case stats.ClassOther:

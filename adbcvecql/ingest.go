@@ -96,7 +96,7 @@ func rowError(err error) error {
 	var rejected *bulk.RejectedError
 	var value *cql.MarshalError
 	if errors.As(err, &rejected) && errors.As(rejected.Last.Err, &value) {
-		return failed(adbc.StatusInvalidData, "row %d: %v", rejected.Last.Index, rejected.Last.Err)
+		return failed(adbc.StatusInvalidData, "row %d: %s", rejected.Last.Index, unprefixed(rejected.Last.Err))
 	}
 	return err
 }

@@ -30,6 +30,7 @@ const (
 	optionVarint        = "vecql.varint"
 	optionDuration      = "vecql.duration"
 	optionPrimaryKey    = "vecql.ingest.primary_key"
+	optionBindByName    = "adbc.statement.bind_by_name" // of ADBC 1.1; its Go package lacks the name
 	optionSearch        = "vecql.search"
 	optionSearchK       = "vecql.search.k"
 	optionSearchFilter  = "vecql.search.filter"
@@ -78,6 +79,7 @@ var options = withCluster(map[string]option{
 	optionDuration:   {ofAll, "interval", clusteruri.OneOf("interval", "string")},
 	optionPrimaryKey: {ofAll, "", nil},
 
+	optionBindByName:    {ofStatement, "false", clusteruri.OneOf("true", "false")},
 	optionSearch:        {ofStatement, "", nil},
 	optionSearchK:       {ofStatement, "10", isCount},
 	optionSearchFilter:  {ofStatement, "", nil},
@@ -170,7 +172,7 @@ func (o *optionSet) SetOption(key, value string) error {
 			if errors.As(err, &done) {
 				return done
 			}
-			return failed(adbc.StatusInvalidArgument, "option %s is %q: %v", key, value, err)
+			return failed(adbc.StatusInvalidArgument, "option %s is %q: %s", key, value, unprefixed(err))
 		}
 	}
 	o.values[key] = value

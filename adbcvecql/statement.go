@@ -47,8 +47,12 @@ func (st *statement) SetOption(key, value string) error {
 	return nil
 }
 
-// SetSqlQuery implements adbc.Statement. The query is one statement of CQL.
+// SetSqlQuery implements adbc.Statement. The query is one statement of CQL. It releases rows that are bound for an
+// earlier query or target.
 func (st *statement) SetSqlQuery(query string) error {
+	if st.query != "" || st.get(adbc.OptionKeyIngestTargetTable) != "" || st.get(optionSearch) != "" {
+		st.unbind()
+	}
 	st.query, st.prepared = query, nil
 	delete(st.values, adbc.OptionKeyIngestTargetTable)
 	delete(st.values, optionSearch)
@@ -146,14 +150,18 @@ func (st *statement) metadata(ctx context.Context) (*vecql.StatementMetadata, er
 		return st.prepared, nil
 	}
 	if !cqltext.IsPreparable(st.query) {
-		return nil, failed(adbc.StatusNotImplemented, "CQL cannot prepare a statement that begins with %q",
-			cqltext.FirstWord(st.query))
+		return nil, notPreparable(st.query)
 	}
 	m, err := st.conn.session.StatementMetadata(ctx, st.query, "")
 	if err != nil {
 		return nil, wrapped("prepare", err)
 	}
 	return &m, nil
+}
+
+// notPreparable returns the error for a statement of the schema, which has no parameters.
+func notPreparable(query string) error {
+	return failed(adbc.StatusNotImplemented, "CQL cannot prepare a statement that begins with %q", cqltext.FirstWord(query))
 }
 
 // Prepare implements adbc.Statement.
@@ -169,21 +177,34 @@ func (st *statement) Prepare(ctx context.Context) error {
 	return err
 }
 
-// GetParameterSchema implements adbc.Statement. A marker ? has the name of its column.
+// GetParameterSchema implements adbc.Statement. A marker ? has the name of its column. The metadata of the fields has
+// the CQL types.
 func (st *statement) GetParameterSchema() (*arrow.Schema, error) {
-	if st.prepared == nil {
+	switch {
+	case st.query != "" && !cqltext.IsPreparable(st.query):
+		return nil, notPreparable(st.query)
+	case st.prepared == nil:
 		return nil, failed(adbc.StatusInvalidState, "the statement is not prepared")
 	}
 	names := cqltext.BindMarkers(st.query)
 	var fields column.Schema
+	var types []string
 	for i, m := range st.prepared.BindMarkers {
 		if i < len(names) && names[i] != "" && fields.Index(m.Name) >= 0 {
 			continue // a name that occurred before
 		}
 		fields = append(fields, st.shape().field(codec.ColumnField(m.Name, m.TypeInfo)))
+		types = append(types, m.TypeInfo.String())
 	}
 	schema, err := arrowcolumn.Schema(fields)
-	return schema, wrapped("the schema of the parameters", err)
+	if err != nil {
+		return nil, wrapped("the schema of the parameters", err)
+	}
+	described := schema.Fields()
+	for i := range described {
+		described[i] = withMetadata(described[i], metadataType, types[i])
+	}
+	return arrow.NewSchema(described, nil), nil
 }
 
 // ExecuteSchema implements adbc.StatementExecuteSchema. The statement is prepared and not executed.

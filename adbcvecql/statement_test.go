@@ -203,7 +203,7 @@ func TestIngestModes(t *testing.T) {
 	_, err = run(adbc.OptionValueIngestModeCreate, `[{"id": 1}]`)
 	requireStatus(t, err, adbc.StatusAlreadyExists, "made")
 	_, err = run(adbc.OptionValueIngestModeAppend, `[{"id": null}]`)
-	requireStatus(t, err, adbc.StatusInvalidArgument, "id")
+	requireStatus(t, err, adbc.StatusIntegrity, "id")
 	st := newStatement(t, conn, "", adbc.OptionKeyIngestTargetTable, "other")
 	require.NoError(t, st.Bind(t.Context(), record(t, `[{"x": 1}]`, field("x", arrow.PrimitiveTypes.Int64))))
 	_, err = st.ExecuteUpdate(t.Context())
