@@ -16,7 +16,7 @@ _NAMES = ("libadbc_driver_vecql.so", "libadbc_driver_vecql.dylib", "adbc_driver_
 
 
 def library() -> str:
-    """Return the path of the driver's shared library: of ADBC_VECQL_LIBRARY if that is set, else that of the wheel."""
+    """Return the path of the driver's shared library: ADBC_VECQL_LIBRARY if it is set, else the file of the wheel."""
     path = os.environ.get("ADBC_VECQL_LIBRARY")
     if path:
         return path

@@ -38,7 +38,7 @@ def search(
     filter is a condition such as "price < 20 and in_stock". min_score leaves out rows with a lower score. metric is
     "cosine", "l2" or "dot"; an index has its own. exact reads the table in place of the index.
 
-    Errors are those of adbc_driver_manager: ProgrammingError for a wrong argument, and for an index that does not exist
+    Errors are classes of adbc_driver_manager: ProgrammingError for a wrong argument, and for an index that does not exist
     or does not serve yet.
     """
     matrix = np.ascontiguousarray(np.atleast_2d(np.asarray(queries)), dtype=np.float32)
