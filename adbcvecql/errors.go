@@ -39,7 +39,7 @@ func wrapped(what string, err error) error {
 	if err == nil || errors.As(err, &done) {
 		return err
 	}
-	out := adbc.Error{Code: statusOf(err), Msg: fmt.Sprintf("adbcvecql: %s: %s", what, unprefixed(err))}
+	out := adbc.Error{Code: statusOf(err), Msg: "adbcvecql: " + message(what, err)}
 	var refused *cql.ServerError
 	if errors.As(err, &refused) {
 		out.VendorCode = int32(refused.Code)
@@ -51,6 +51,32 @@ func wrapped(what string, err error) error {
 		copy(out.SqlState[:], "42S01")
 	}
 	return out
+}
+
+// rewordings are errors whose texts name parts of Go's API, with their texts here.
+var rewordings = []struct {
+	err  error
+	text string
+}{
+	{vecql.ErrUseStmt, "USE is not possible: set the option " + adbc.OptionKeyCurrentDbSchema},
+	{
+		search.ErrSchema, "the table has a column query, rank, score or distance, as the result: select other columns by " +
+			optionSearchColumns,
+	},
+}
+
+// message returns the text of an error, which begins with the operation once.
+func message(what string, err error) string {
+	for _, r := range rewordings {
+		if errors.Is(err, r.err) {
+			return what + ": " + r.text
+		}
+	}
+	text := unprefixed(err)
+	if strings.HasPrefix(text, what+" ") || strings.HasPrefix(text, what+":") {
+		return text
+	}
+	return what + ": " + text
 }
 
 // statuses are the errors with one status. Statuses of classes follow in statusOfClass.
@@ -88,6 +114,7 @@ var statuses = []struct {
 	{search.ErrK, adbc.StatusInvalidArgument},
 	{search.ErrOption, adbc.StatusInvalidArgument},
 	{search.ErrRow, adbc.StatusInvalidArgument},
+	{search.ErrSchema, adbc.StatusInvalidArgument},
 	{vector.ErrZero, adbc.StatusInvalidArgument},
 	{vector.ErrNonFinite, adbc.StatusInvalidArgument},
 }

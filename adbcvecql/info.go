@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"runtime/debug"
 	"slices"
 
 	"github.com/apache/arrow-adbc/go/adbc"
@@ -15,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/version"
 )
 
 // Metadata of the driver and the server.
@@ -45,9 +45,9 @@ type infoRow struct {
 
 // GetInfo implements adbc.Connection. Without codes it returns all that it has.
 func (c *connection) GetInfo(ctx context.Context, codes []adbc.InfoCode) (array.RecordReader, error) {
-	var version string
+	var release string
 	local := c.session.Query("SELECT release_version FROM system.local").Consistency(cql.One)
-	if err := local.Scan(ctx, &version); err != nil {
+	if err := local.Scan(ctx, &release); err != nil {
 		return nil, wrapped("read the version of the server", err)
 	}
 	system, err := c.session.KeyspaceMetadata(ctx, "system")
@@ -62,11 +62,11 @@ func (c *connection) GetInfo(ctx context.Context, codes []adbc.InfoCode) (array.
 	}
 	rows := []infoRow{
 		text(adbc.InfoVendorName, vendor(system)),
-		text(adbc.InfoVendorVersion, version),
+		text(adbc.InfoVendorVersion, release),
 		flag(adbc.InfoVendorSql, true),
 		flag(adbc.InfoVendorSubstrait, false),
 		text(adbc.InfoDriverName, "ADBC vecql driver"),
-		text(adbc.InfoDriverVersion, moduleVersion()),
+		text(adbc.InfoDriverVersion, version.Version),
 		text(adbc.InfoDriverArrowVersion, arrow.PkgVersion),
 		{adbc.InfoDriverADBCVersion, union{adbc.InfoValueInt64Type, adbc.AdbcVersion1_1_0}},
 	}
@@ -82,17 +82,4 @@ func vendor(system *cql.KeyspaceMetadata) string {
 		return "ScyllaDB"
 	}
 	return "Apache Cassandra"
-}
-
-// moduleVersion returns the version of this module, "(devel)" if the program does not know it.
-func moduleVersion() string {
-	const path = "github.com/vecql/vecql/adbcvecql"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range append(info.Deps, &info.Main) {
-			if m.Path == path && m.Version != "" {
-				return m.Version
-			}
-		}
-	}
-	return "(devel)"
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/parquetscan/arrowcolumn"
+	"github.com/vecql/vecql/search"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -66,6 +67,7 @@ func TestStatuses(t *testing.T) {
 		{&cql.UnmarshalError{Err: errors.New("x")}, adbc.StatusInvalidData, ""},
 		{&tablescan.StatementError{}, adbc.StatusInvalidArgument, ""},
 		{tablescan.ErrCheckpoint, adbc.StatusInvalidArgument, ""},
+		{search.ErrSchema, adbc.StatusInvalidArgument, ""},
 		{tablescan.ErrPartitioner, adbc.StatusNotImplemented, ""},
 		{refusal(cql.CodeCredentials, "x"), adbc.StatusUnauthenticated, ""},
 		{refusal(cql.CodeUnauthorized, "x"), adbc.StatusUnauthorized, ""},
@@ -93,10 +95,23 @@ func TestStatuses(t *testing.T) {
 			vendor = int32(r.Code)
 		}
 		require.Equal(t, vendor, got.VendorCode, "%v", c.err)
-		require.True(t, strings.HasPrefix(got.Msg, "adbcvecql: test: within: "), got.Msg)
+		require.True(t, strings.HasPrefix(got.Msg, "adbcvecql: test: "), got.Msg)
 		require.Equal(t, got, wrapped("again", got), "an error has one status")
 	}
 	require.NoError(t, wrapped("test", nil))
+}
+
+// TestMessages requires one prefix and the operation once, and no names of Go's API.
+func TestMessages(t *testing.T) {
+	for _, c := range []struct{ what, err, want string }{
+		{"execute", `vecql: execute "DROP TABLE t": server: x`, `adbcvecql: execute "DROP TABLE t": server: x`},
+		{"search", "search: no vector index", "adbcvecql: search: no vector index"},
+		{"read", "ready", "adbcvecql: read: ready"},
+	} {
+		require.EqualError(t, wrapped(c.what, errors.New(c.err)), "Unknown: "+c.want)
+	}
+	require.ErrorContains(t, wrapped("execute", vecql.ErrUseStmt), "set the option adbc.connection.db_schema")
+	require.ErrorContains(t, wrapped("search", search.ErrSchema), "select other columns by vecql.search.columns")
 }
 
 // TestCQLTypes requires a type that holds all values of each type of Arrow.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/adbcvecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/version"
 )
 
 // Arrow's suite for drivers in Go. Its statement tests use SQL without a table and rows whose key is NULL; those parts
@@ -62,7 +63,7 @@ func (q *quirks) Alloc() memory.Allocator                     { return memory.De
 
 func (q *quirks) GetMetadata(code adbc.InfoCode) any {
 	return map[adbc.InfoCode]any{
-		adbc.InfoDriverName: "ADBC vecql driver", adbc.InfoDriverVersion: "(devel)", adbc.InfoDriverArrowVersion: arrow.PkgVersion,
+		adbc.InfoDriverName: "ADBC vecql driver", adbc.InfoDriverVersion: version.Version, adbc.InfoDriverArrowVersion: arrow.PkgVersion,
 		adbc.InfoDriverADBCVersion: adbc.AdbcVersion1_1_0, adbc.InfoVendorName: "Apache Cassandra", adbc.InfoVendorVersion: "5.0.9",
 	}[code]
 }
