@@ -172,7 +172,11 @@ def _bytes(value: Any) -> bytes:
 
 def _integer(value: Any) -> int:
     """Return an integer. pyarrow would cut a number with a fraction."""
-    return int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
+    if not isinstance(value, float):
+        return operator.index(value)
+    if not value.is_integer():
+        raise TypeError(f"{value} is no integer")
+    return int(value)
 
 
 def _float(value: Any) -> Any:

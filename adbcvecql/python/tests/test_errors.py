@@ -44,6 +44,7 @@ def rows(**columns):
     (dbapi.ProgrammingError, "the rows have no column", lambda c: c.adbc_ingest("made", rows(id=1), primary_key="key")),
     (dbapi.ProgrammingError, "vecql.workers", lambda c: c.connection.cursor(adbc_stmt_kwargs={"vecql.workers": "0"})),
     (dbapi.NotSupportedError, "unknown option", lambda c: c.connection.cursor(adbc_stmt_kwargs={"vecql.worker": "1"})),
+    (dbapi.ProgrammingError, "set the option adbc.connection.db_schema", lambda c: c.execute("USE shop")),
     (dbapi.NotSupportedError, "unknown option", lambda c: dbapi.connect(os.environ["VECQL_URI"], conn_kwargs={"vecql.worker": "1"})),
     (dbapi.NotSupportedError, "unknown option", lambda c: dbapi.connect(os.environ["VECQL_URI"], {"vecql.worker": "1"})),
     (dbapi.ProgrammingError, "consistency", lambda c: dbapi.connect(os.environ["VECQL_URI"] + "?consistency=MOST")),
@@ -60,6 +61,7 @@ def test_classes_and_texts(cur, error, text, run):
     assert text in message
     assert not GO.search(message), message
     assert message.count("vecql: ") <= 1, "one prefix: " + message
+    assert not re.search(r"\b(\w+):? \1\b", message), "the operation once: " + message
     server = re.search(r"server: [^:]+: (.{8,40})", message)
     assert server is None or message.count(server[1]) == 1, "the text of the server once: " + message
 

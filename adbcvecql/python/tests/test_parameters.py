@@ -134,7 +134,7 @@ def normal(value):
     ("l", ["a"], dbapi.DataError, "parameter 'l' of type list<float>"),
     ("f", -1e39, dbapi.DataError, "-1e+39 exceeds a float"),
     ("i", 2**40, dbapi.DataError, "parameter 'i' of type int"),
-    ("i", 1.5, dbapi.ProgrammingError, "parameter 'i' of type int: 'float' object cannot be interpreted as an integer"),
+    ("i", 1.5, dbapi.ProgrammingError, "parameter 'i' of type int: 1.5 is no integer"),
     ("i", "7", dbapi.ProgrammingError, "parameter 'i' of type int"),
     ("x", "text", dbapi.ProgrammingError, "a str is no bytes"),
     ("t", 7, dbapi.ProgrammingError, "parameter 't' of type text: a int is no text"),

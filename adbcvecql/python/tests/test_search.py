@@ -71,6 +71,16 @@ def test_refused(conn, vectors):
         search(conn, "near", np.zeros((2, 2, DIM)))
 
 
+def test_column_of_the_result(conn):
+    with conn.cursor() as cur:
+        cur.execute("DROP TABLE IF EXISTS scored")
+        cur.execute("CREATE TABLE scored (id int PRIMARY KEY, score float, v vector<float, 2>)")
+        cur.execute("INSERT INTO scored (id, score, v) VALUES (?, ?, ?)", (1, 0.5, [1, 0]))
+    with pytest.raises(adbc_driver_manager.ProgrammingError, match="select other columns by vecql.search.columns"):
+        search(conn, "scored", [1, 0], exact=True, metric="dot")
+    assert search(conn, "scored", [1, 0], exact=True, metric="dot", columns=["id"])["score"].to_pylist() != [0.5]
+
+
 def test_langchain(conn):
     pytest.importorskip("langchain_core")
     from langchain_core.embeddings import Embeddings
