@@ -9,7 +9,7 @@ ROWS = 1000000
 SAMPLE = 25
 SEED = 1
 
-.PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all test-servers integration interop otel sql adbc wheel test-adbc frameworks beam beam-flink ecosystem gocql-suites demo docs-site
+.PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all test-servers integration interop otel sql adbc wheel test-adbc test-wheel frameworks beam beam-flink ecosystem gocql-suites demo docs-site
 .PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-search bench-clickbench bench-h2o bench-cores bench-adbc bench-sql
 
 all: test lint
@@ -164,18 +164,28 @@ sql:
 ADBC_LIBRARY = adbcvecql/python/adbc_driver_vecql/libadbc_driver_vecql.so
 adbc:
 	cd adbcvecql && go mod download github.com/apache/arrow-adbc/go/adbc
-	cd adbcvecql && CGO_CFLAGS="-O2 -I$$(go list -m -f '{{.Dir}}' github.com/apache/arrow-adbc/go/adbc)/drivermgr" \
-		go build -tags driverlib -buildmode=c-shared -o $(CURDIR)/$(ADBC_LIBRARY) ./c
+	cd adbcvecql && CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$$(go list -m -f '{{.Dir}}' github.com/apache/arrow-adbc/go/adbc)/drivermgr" \
+		go build -trimpath -ldflags='-s -w' -tags driverlib -buildmode=c-shared -o $(CURDIR)/$(ADBC_LIBRARY) ./c
 	rm -f $(ADBC_LIBRARY:.so=.h)
 
-# The Python package with the library, in adbcvecql/python/dist.
+# The Python package with the library, in adbcvecql/python/dist. It needs Go, a C compiler and Python with pip. The C compiler decides the oldest glibc
+# of the platform. zig compiles for any one, and for other machines:
+#   make wheel CC="python3 -m ziglang cc -target x86_64-linux-gnu.2.17"
+#   make wheel GOARCH=arm64 CC="python3 -m ziglang cc -target aarch64-linux-gnu.2.17"
 wheel: adbc
+	rm -rf adbcvecql/python/build
 	python3 -m pip wheel --no-deps --wheel-dir adbcvecql/python/dist ./adbcvecql/python
 
-# The Python tests of the library. They need pip's adbc_driver_manager, pyarrow, numpy and pytest, and for the examples polars and langchain-core.
-# VECQL_PYTHON is the interpreter.
+# The Python tests of the library. They need the packages of adbcvecql/python/tests/requirements.txt. VECQL_PYTHON is the interpreter.
 test-adbc: adbc
 	cd adbcvecql && ADBC_VECQL_LIBRARY=$(CURDIR)/$(ADBC_LIBRARY) go test -count=1 -v -run '^TestPython$$' .
+
+# The same tests on the wheel, in a new environment, which pip fills.
+test-wheel: wheel
+	python3 -m venv --clear .cache/wheel
+	.cache/wheel/bin/pip install -q auditwheel -r adbcvecql/python/tests/requirements.txt "$$(ls -t adbcvecql/python/dist/*.whl | head -n 1)"
+	cd adbcvecql && VECQL_WHEEL="$$(ls -t python/dist/*.whl | head -n 1)" VECQL_PYTHON=$(CURDIR)/.cache/wheel/bin/python \
+		go test -count=1 -v -run '^TestPython$$' .
 
 # The adapters of frameworks for language models.
 frameworks:
