@@ -31,8 +31,8 @@ var imports = map[string][]string{
 	"cql":                     nil,
 	// only the public packages
 	"examples":                        {module, module + "/cql", module + "/bulk", module + "/cdc", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan", module + "/vector"},
-	"expr":                            {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/lex", module + "/internal/textform"},
-	"groupby":                         {module + "/column", module + "/internal/bitmap"},
+	"expr":                            {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/int128", module + "/internal/lex", module + "/internal/textform"},
+	"groupby":                         {module + "/column", module + "/internal/bitmap", module + "/internal/int128"},
 	"parquetscan/arrowstream":         {"github.com/apache/arrow-go/v18"},
 	"internal/atomicfile":             nil,
 	"internal/background":             nil,
@@ -90,6 +90,7 @@ var imports = map[string][]string{
 	},
 	"internal/vectorcheck": {module + "/vector"},
 	"internal/wire":        nil,
+	"internal/int128":      {module + "/column"},
 	"internal/hooks":       {module + "/cql", module + "/internal/wire"},
 	"internal/errtext":     nil,
 	"internal/version":     nil,
