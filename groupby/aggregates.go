@@ -13,7 +13,7 @@ type Overflow uint8
 // Results of Sum beyond 64 bits.
 const (
 	OverflowFail  Overflow = iota // Finish fails with an *OverflowError
-	OverflowWrap                  // the low 64 bits, as with Go's +
+	OverflowWrap                  // the low 64 bits, as with Go's +; a Decimal64 of a Decimal64; 128 bits of a Decimal128
 	OverflowFloat                 // all sums are float64
 )
 
@@ -47,12 +47,13 @@ func nullsOf(name string) Aggregate {
 }
 
 // Sum sums a column of numbers or vectors. Signed integers sum to Int64, unsigned ones to Uint64, floats to Float64,
-// and a Decimal64 to a Decimal64 of 18 digits and the same scale. Vectors of numbers are summed element by element to
-// vectors of Float64; a vector that is NULL is skipped as a whole. The result is NULL if all values are NULL. A sum of
-// integers beyond 64 bits is an error; see [SumOverflow]. Memory: 8 bytes per group; for vectors 8*dim + 8.
+// and a Decimal64 or Decimal128 to a Decimal128 of 38 digits and the same scale. Vectors of numbers are summed element
+// by element to vectors of Float64; a vector that is NULL is skipped as a whole. The result is NULL if all values are
+// NULL. A sum of integers beyond 64 bits, or of decimals beyond 38 digits, is an error; see [SumOverflow]. Memory: 8
+// bytes per group, 16 for a Decimal128; for vectors 8*dim + 8.
 func Sum(name string) Aggregate { return sumAggregate(call("sum", []string{name}), OverflowFail) }
 
-// SumOverflow sums numbers as Sum does, with a choice of the result of sums of integers beyond 64 bits.
+// SumOverflow sums numbers as Sum does, with a choice of the result of sums that are beyond the range of Sum.
 func SumOverflow(name string, overflow Overflow) Aggregate {
 	a := sumAggregate(call("sum", []string{name}), overflow)
 	a.params = []any{overflow}
@@ -76,22 +77,24 @@ func sumAggregate(a Aggregate, overflow Overflow) Aggregate {
 
 // combineSum returns the result of a sum for the aggregate with this name.
 func combineSum(name string, acc Accumulator, overflow Overflow) (column.Field, resultFunc) {
+	if wide, ok := acc.(*sumWide); ok {
+		return combineWide(name, wide, overflow)
+	}
 	s, ok := acc.(*sumInt)
 	switch {
 	case !ok:
 		return fieldOf(typeFloat64), acc.Result
 	case overflow == OverflowFloat:
-		var out []float64
-		return fieldOf(typeFloat64), func(i, j int) (column.Column, error) {
-			out = s.floats(out, i, j)
-			one := pow10(s.typ.Scale)
-			for k := range out {
-				out[k] /= one
-			}
-			return of(out).WithValidity(s.validity(i, j)), nil
-		}
+		return fieldOf(typeFloat64), scaledFloats(s.floats, s.validity, s.typ.Scale)
 	case overflow == OverflowWrap:
 		return fieldOf(s.typ), s.Result
+	case s.typ.Kind == column.Decimal64: // whose sums have less than 38 digits
+		var out []column.Int128
+		typ := sumDecimal(s.typ.Scale)
+		return fieldOf(typ), func(i, j int) (column.Column, error) {
+			out = s.wide(out, i, j)
+			return columnOf(typ, j-i, out).WithValidity(s.validity(i, j)), nil
+		}
 	}
 	return fieldOf(s.typ), func(i, j int) (column.Column, error) {
 		if s.over.between(i, j) != nil {
@@ -117,7 +120,7 @@ func sumOf(name string) Aggregate {
 }
 
 // Mean computes the arithmetic mean of a column of numbers or vectors: AVG. Float64; NULL if all values are NULL.
-// Integers are summed exactly, and the scale of a Decimal64 is applied.
+// Integers and decimals are summed exactly, and the scale of decimals is applied.
 //
 // The mean of vectors is their centroid, element by element. Its elements have the type of the column for floats, and
 // Float64 for integers. The sum is computed in Float64 and rounded once. The centroid of a column of floats can thus be
@@ -133,6 +136,9 @@ func Mean(name string) Aggregate {
 			var valid []byte
 			switch s := accs[0].(type) {
 			case *sumInt:
+				out, valid = s.floats(out, i, j), s.validity(i, j)
+				one = pow10(s.typ.Scale)
+			case *sumWide:
 				out, valid = s.floats(out, i, j), s.validity(i, j)
 				one = pow10(s.typ.Scale)
 			case *sumFloat:
@@ -165,11 +171,14 @@ func extremeOf(fn, name string, greatest bool) Aggregate {
 	return call(fn, []string{name}).newWith(func(t column.Type) (Accumulator, error) { return newExtreme(t, greatest) })
 }
 
-// newSum returns the accumulator for the sum of a column of numbers. Results of integers have 64 bits, results of
-// Decimal64 keep its scale, and results of floats are Float64.
+// newSum returns the accumulator for the sum of a column of numbers. Results of integers and Decimal64 have 64 bits and
+// carries, results of Decimal128 128 bits and carries, and results of floats are Float64.
 func newSum(t column.Type, compensated bool) (Accumulator, error) {
+	if t.Kind == column.Decimal128 {
+		return &sumWide{typ: sumDecimal(t.Scale)}, nil
+	}
 	if !isNumber(t) {
-		return nil, refused(0, wantNumber+"; or a vector of numbers")
+		return nil, refused(0, wantNumber+", a decimal128, or a vector of numbers")
 	}
 	s := &sumInt{typ: typeInt64}
 	switch t.Kind {

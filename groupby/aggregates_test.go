@@ -6,11 +6,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/int128"
 )
 
 // Sums at the limits of their types.
@@ -82,9 +86,55 @@ func TestDecimals(t *testing.T) {
 	}}
 	b, err := c.Aggregate(t.Context(), batchOf(0, nil, cols(prices)))
 	require.NoError(t, err)
-	require.Equal(t, column.Type{Kind: column.Decimal64, Precision: 18, Scale: 2}, b.Column("sum(v0)").Type)
-	require.Equal(t, "[1049 10.49 3.4966666666666666 1050 0.02 [1050]]", fmt.Sprint(rowsOf(b)[0][:6]))
+	require.Equal(t, column.Type{Kind: column.Decimal128, Precision: 38, Scale: 2}, b.Column("sum(v0)").Type)
+	require.Equal(t, "[{1049 0} 10.49 3.4966666666666666 1050 0.02 [1050]]", fmt.Sprint(rowsOf(b)[0][:6]))
 	require.InDelta(t, 24.523756, rowsOf(b)[0][6], 1e-5)
+}
+
+// TestSumsOfDecimals has sums beyond 18 digits, beyond 64 bits, of 38 digits, and one digit more.
+func TestSumsOfDecimals(t *testing.T) {
+	nines := func(n int) string { return strings.Repeat("9", n) }
+	for _, c := range []struct {
+		typ    column.Type
+		values []string
+		want   string // "" means an OverflowError
+	}{
+		{typeDecimal64, []string{nines(18), nines(18), "-1"}, "19999999999999999.97"},
+		{typeDecimal64, slices.Repeat([]string{nines(18)}, 100), "999999999999999999.00"},
+		{typeDecimal64, slices.Repeat([]string{"-" + nines(18)}, 100), "-999999999999999999.00"},
+		{typeWide, []string{nines(37), "1"}, "1" + strings.Repeat("0", 34) + ".000"},
+		{typeWide, []string{nines(38), "-" + nines(38), "5"}, "0.005"},
+		{typeWide, append(slices.Repeat([]string{nines(38)}, 9), slices.Repeat([]string{"-" + nines(38)}, 9)...), "0.000"},
+		{typeWide, []string{nines(38)}, nines(35) + ".999"},
+		{typeWide, []string{nines(38), "1"}, ""},
+		{typeWide, slices.Repeat([]string{"-" + nines(38)}, 5), ""},
+	} {
+		wide, narrow := make([]column.Int128, len(c.values)), make([]int64, len(c.values))
+		for i, digits := range c.values {
+			v, ok := int128.Parse(digits, 0)
+			require.True(t, ok)
+			wide[i], narrow[i] = v, int64(v.Lo)
+		}
+		col := column.Of("v0", wide)
+		if c.typ == typeDecimal64 {
+			col = column.Of("v0", narrow)
+		}
+		col, err := col.WithType(c.typ)
+		require.NoError(t, err)
+		config := Config{Aggregates: []Aggregate{Sum("v0"), Mean("v0"), SumOverflow("v0", OverflowFloat).As("float")}}
+		b, err := config.Aggregate(t.Context(), batchOf(0, nil, cols(col)))
+		if c.want == "" {
+			require.ErrorAs(t, err, new(*OverflowError))
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.want, b.Columns[0].Format(0, 100))
+		exact, ok := new(big.Rat).SetString(c.want)
+		require.True(t, ok)
+		sum, _ := exact.Float64()
+		require.InDelta(t, sum, b.Columns[2].Value(0), 1e-12*math.Abs(sum))
+		require.InDelta(t, sum/float64(len(c.values)), b.Columns[1].Value(0), 1e-12*math.Abs(sum))
+	}
 }
 
 // TestSumCompensated checks that small values are not lost beside large ones.
@@ -136,7 +186,7 @@ func newNullCount(column.Type) (Accumulator, error) { return nullCount{&nulls{}}
 func TestSumsMerged(t *testing.T) {
 	for _, nulls := range []bool{false, true} {
 		checkAggregate(t, Count(), nil, false, nulls, 0)
-		for _, typ := range numberTypes {
+		for _, typ := range append(slices.Clone(numberTypes), typeWide) {
 			types := []column.Type{typ}
 			checkAggregate(t, nullsOf("v0").newWith(newNullCount), types, false, nulls, 0)
 			for _, few := range []bool{false, true} {

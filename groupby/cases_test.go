@@ -198,6 +198,14 @@ func (gc *groupCase) addAggregates(c chooser, values []*columnMaker) (exact []in
 		}
 		at := c.n(len(values))
 		v, m := fmt.Sprint("v", at), values[at]
+		if m.typ == typeWide && c.n(2) == 0 {
+			add(SumOverflow(v, OverflowWrap), true)
+			continue
+		}
+		if m.typ == typeString && c.n(3) == 0 {
+			add([]func(name, separator string) Aggregate{StringAgg, StringAggDistinct}[c.n(2)](v, ", "), true)
+			continue
+		}
 		if c.n(3) == 0 || !isNumber(m.typ) {
 			otherAt := c.n(len(values))
 			other := fmt.Sprint("v", otherAt)

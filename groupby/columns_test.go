@@ -26,6 +26,7 @@ var (
 	typeDate      = column.Type{Kind: column.Date}
 	typeTimestamp = column.Type{Kind: column.Timestamp, Unit: column.Micros, UTC: true}
 	typeDecimal64 = column.Type{Kind: column.Decimal64, Precision: 18, Scale: 2}
+	typeWide      = column.Type{Kind: column.Decimal128, Precision: 38, Scale: 3}
 	typeUUID      = column.Type{Kind: column.UUID}
 	typeString    = column.Type{Kind: column.String}
 )
@@ -38,7 +39,7 @@ var bytesTypes = []column.Type{
 	{Kind: column.Fixed, Width: 3},
 	{Kind: column.Fixed, Width: 16},
 	{Kind: column.Fixed, Width: 20},
-	{Kind: column.Decimal128, Precision: 38, Scale: 3},
+	typeWide,
 	{Kind: column.Decimal256, Precision: 76},
 	{Kind: column.Duration},
 }

@@ -5,6 +5,7 @@ package groupby
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/vecql/vecql/column"
 )
@@ -171,6 +172,22 @@ func referenceDistinct(rows []referenceRow) (any, error) {
 		distinct[v] = true
 	}
 	return int64(len(distinct)), nil
+}
+
+// referenceJoined is StringAgg or StringAggDistinct.
+func referenceJoined(separator string, distinct bool) referenceFunc {
+	return func(rows []referenceRow) (any, error) {
+		var texts []string
+		for _, r := range rows {
+			if s, ok := r.args[0].(string); ok && (!distinct || !slices.Contains(texts, s)) {
+				texts = append(texts, s)
+			}
+		}
+		if texts == nil {
+			return nil, nil
+		}
+		return strings.Join(texts, separator), nil
+	}
 }
 
 // referenceVectorSum is Sum or Mean of vectors.

@@ -362,7 +362,7 @@ func referenceOf(a *Aggregate, types []column.Type) referenceFunc {
 		if vector {
 			return referenceVectorSum(false)
 		}
-		return referenceSum(a.Name, overflow, scale)
+		return referenceSum(a.Name, overflow, types[0])
 	case "mean":
 		if vector {
 			return referenceVectorSum(true)
@@ -378,6 +378,8 @@ func referenceOf(a *Aggregate, types []column.Type) referenceFunc {
 		return referenceTop(k, a.fn == "bottom_k")
 	case "count_distinct":
 		return referenceDistinct
+	case "string_agg", "string_agg_distinct":
+		return referenceJoined(a.params[0].(string), a.fn == "string_agg_distinct")
 	case "median":
 		return referenceQuantiles([]float64{0.5}, true, scale)
 	case "median_exact":
@@ -416,7 +418,7 @@ func referenceArgs(rows []referenceRow) []any {
 }
 
 // referenceSum is Sum and SumCompensated. name is for an OverflowError.
-func referenceSum(name string, overflow Overflow, scale int) referenceFunc {
+func referenceSum(name string, overflow Overflow, typ column.Type) referenceFunc {
 	return func(rows []referenceRow) (any, error) {
 		values := referenceArgs(rows)
 		if len(values) == 0 {
@@ -428,8 +430,10 @@ func referenceSum(name string, overflow Overflow, scale int) referenceFunc {
 		sum, unsigned := referenceIntSum(values)
 		switch {
 		case overflow == OverflowFloat:
-			f, _ := scaledRat(sum, scale).Float64()
+			f, _ := scaledRat(sum, typ.Scale).Float64()
 			return f, nil
+		case typ.Kind == column.Decimal128, typ.Kind == column.Decimal64 && overflow == OverflowFail:
+			return referenceWideSum(name, overflow, sum)
 		case overflow == OverflowWrap:
 			low := new(big.Int).And(sum, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 			if unsigned {
@@ -443,6 +447,17 @@ func referenceSum(name string, overflow Overflow, scale int) referenceFunc {
 		}
 		return nil, &OverflowError{Aggregate: name}
 	}
+}
+
+// referenceWideSum returns the sum of decimals, which have 38 digits, or the low 128 bits.
+func referenceWideSum(name string, overflow Overflow, sum *big.Int) (any, error) {
+	limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(38), nil)
+	if overflow == OverflowFail && new(big.Int).Abs(sum).Cmp(limit) >= 0 {
+		return nil, &OverflowError{Aggregate: name}
+	}
+	low := new(big.Int).And(sum, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+	high := new(big.Int).Rsh(sum, 64)
+	return column.Int128{Lo: low, Hi: int64(high.And(high, new(big.Int).SetUint64(math.MaxUint64)).Uint64())}, nil
 }
 
 // scaledRat returns n times 10^-scale.
@@ -509,6 +524,10 @@ func referenceIntSum(values []any) (sum *big.Int, unsigned bool) {
 			x.SetInt64(int64(v))
 		case int64:
 			x.SetInt64(v)
+		case column.Int128:
+			x.SetInt64(v.Hi)
+			x.Lsh(&x, 64)
+			x.Add(&x, new(big.Int).SetUint64(v.Lo))
 		case uint8:
 			x.SetUint64(uint64(v))
 			unsigned = true
