@@ -9,9 +9,9 @@ import (
 
 // Arithmetic. Integers are checked for overflow, floats follow IEEE 754.
 
-// An arithLane computes + - * of integers, in loops without branches: a loop collects signs of overflow, and only if
-// there is one are the rows searched for it, because NULL rows may have any values.
-type arithLane[T int64 | uint64] struct {
+// An arithLane computes + - * of integers and decimals, in loops without branches: a loop collects signs of overflow,
+// and only if there is one are the rows searched for it, because NULL rows may have any values.
+type arithLane[T any] struct {
 	t     *term
 	b     *block
 	x, y  lane[T]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/int128"
 )
 
 // Conjuncts and bounds: what a scan can evaluate itself.
@@ -80,7 +81,8 @@ type Bound struct {
 	Op     Op
 	// Values are the literals: one, any number for OpIn, none for OpIsNull and OpNotNull. They are bool, int64, uint64,
 	// float64, string, []byte, cql.UUID, time.Time (of dates and timestamps) or time.Duration (of times), and need not be
-	// values of the column's type: an int32 may be less than 2.5. A float beside a decimal is the string of its digits.
+	// values of the column's type: an int32 may be less than 2.5. A float or a decimal beside a decimal is the string of
+	// its digits.
 	Values []any
 }
 
@@ -126,6 +128,8 @@ func (p *Program) Bound() (Bound, bool) {
 		switch {
 		case l.op != opLiteral, l.value == nil && b.Op != OpIn:
 			return Bound{}, false
+		case l.isDecimalLiteral() && !terms[0].class.isDecimal(): // of no value that Bound documents
+			return Bound{}, false
 		case l.value != nil: // a member NULL selects no row
 			b.Values = append(b.Values, l.goValue())
 		}
@@ -138,9 +142,15 @@ func (t *term) goValue() any {
 	if v, ok := t.value.(cql.Duration); ok {
 		return time.Duration(v.Nanoseconds)
 	}
-	if t.class == classDecimal {
-		if f, ok := t.e.n.value.(float64); ok {
-			return decimalLiteral(f)
+	if t.class.isDecimal() {
+		switch v := t.e.n.value.(type) {
+		case float64:
+			if t.e.n.name != "" {
+				return t.e.n.name
+			}
+			return decimalLiteral(v)
+		case amount:
+			return v.digits()
 		}
 		return t.e.n.value // a text is not rounded
 	}
@@ -154,6 +164,8 @@ func goValue(value any) any {
 		return v.at
 	case timeOfDay:
 		return time.Duration(v)
+	case amount:
+		return cql.Decimal{Unscaled: int128.Big(v.unscaled), Scale: int32(v.scale)}
 	}
 	return value
 }

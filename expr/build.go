@@ -63,6 +63,11 @@ func (b *builder) ints(t *term) lane[int64] {
 		return b.columnInts(t)
 	case opLiteral:
 		return literalLane(b, t, func(p point) int64 { return int64(p.bits) })
+	}
+	if t.class == classDecimal {
+		return b.narrows(t)
+	}
+	switch t.op {
 	case opCase, "coalesce":
 		return choice(b, t, b.ints)
 	case "length", "strlen":
@@ -150,6 +155,8 @@ func (b *builder) floats(t *term) lane[float64] {
 		return newConvert[uint64, float64](b.block, b.uints(t))
 	case classInt, classBool:
 		return newConvert[int64, float64](b.block, b.ints(t))
+	case classDecimal, classWide:
+		return b.decimalFloats(t)
 	}
 	switch t.op {
 	case opColumn:
@@ -268,6 +275,8 @@ func (b *builder) valid(t *term) func(rows []int32) ([]byte, error) {
 		return validity(b.bools(t))
 	case t.class.isInts():
 		return validity(b.ints(t))
+	case t.class == classWide:
+		return validity(b.wides(t))
 	case t.class == classUint:
 		return validity(b.uints(t))
 	case t.class == classFloat:

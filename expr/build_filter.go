@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/int128"
 )
 
 // The compiler of predicates. It moves not down to the comparisons, by De Morgan's rules, which hold in SQL's logic
@@ -90,6 +91,12 @@ func (b *builder) in(t *term, not bool) filter {
 		return &matchFilter[string]{b.texts(first), member(texts, all), want}
 	case first.class == classUint:
 		return &matchFilter[uint64]{b.uints(first), member(bitsOf(points), all), want}
+	case first.class == classWide:
+		wides := make([]column.Int128, len(points))
+		for i, p := range points {
+			wides[i] = p.wide
+		}
+		return &matchFilter[column.Int128]{b.wides(first), member(wides, all), want}
 	case first.class == classFloat:
 		keys := make([]uint64, len(points))
 		for i, p := range points {
@@ -189,6 +196,8 @@ func (b *builder) compare(op string, x, y *term) filter {
 	want := selected[op]
 	ints := func(c class) bool { return c.isInts() || c == classBool }
 	switch {
+	case x.class.isDecimal() || y.class.isDecimal():
+		return b.compareDecimals(want, x, y)
 	case ints(x.class) && ints(y.class):
 		return &orderFilter[int64]{b: b.block, x: b.ints(x), y: b.ints(y), want: want}
 	case x.class == classUint && y.class == classUint:
@@ -209,6 +218,20 @@ func (b *builder) compare(op string, x, y *term) filter {
 		return compared(b, want, b.uints(x), b.floats(y), compareUintFloat)
 	}
 	return compared(b, want, b.floats(x), b.uints(y), reversed(compareUintFloat))
+}
+
+// compareDecimals returns the filter of a comparison of a decimal and another number.
+func (b *builder) compareDecimals(want [3]int, x, y *term) filter {
+	switch {
+	case x.class == classFloat || y.class == classFloat:
+		return compared(b, want, b.floats(x), b.floats(y), compareFloats)
+	case x.class == y.class && x.class == classDecimal && x.typ.Scale == y.typ.Scale:
+		return &orderFilter[int64]{b: b.block, x: b.ints(x), y: b.ints(y), want: want}
+	}
+	scaleX, scaleY := x.typ.Scale, y.typ.Scale
+	return compared(b, want, b.wide(x, x, scaleX), b.wide(y, y, scaleY), func(v, w column.Int128) int {
+		return int128.CmpScaled(v, scaleX, w, scaleY)
+	})
 }
 
 // reversed returns the order of two values, given their order when exchanged. The operands themselves stay in their
@@ -232,6 +255,11 @@ func (b *builder) compareLiteral(op string, x, y *term) filter {
 		return &matchFilter[string]{b.texts(x), func(v string) bool { return want[cmp.Compare(v, s)+1] == 1 }, true}
 	}
 	p, _ := pointOf(y.value, x.typ)
+	if x.class == classWide {
+		want := selected[op]
+		selects := func(v column.Int128) bool { return want[p.orderOfWide(v)+1] == 1 }
+		return &matchFilter[column.Int128]{b.wides(x), selects, true}
+	}
 	if x.class == classFloat {
 		s := floatSpanOf(op, p)
 		if x.op == opColumn && x.typ.Kind == column.Float32 {
@@ -260,6 +288,18 @@ func (b *builder) compareLiteral(op string, x, y *term) filter {
 		}
 	}
 	return &spanFilter[int64]{b.block, b.ints(x), s}
+}
+
+// orderOfWide compares a Decimal128 with the literal of the point.
+func (p point) orderOfWide(v column.Int128) int {
+	switch order := int128.Cmp(v, p.wide); {
+	case p.side != 0:
+		return -p.side
+	case order == 0 && !p.exact: // the literal is greater
+		return -1
+	default:
+		return order
+	}
 }
 
 func spanned[T whole](b *builder, t *term, s span) filter {

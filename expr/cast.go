@@ -10,6 +10,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/int128"
 	"github.com/vecql/vecql/internal/textform"
 )
 
@@ -30,6 +31,15 @@ func (b *builder) castInts(t *term) lane[int64] {
 			return 0, ErrCast
 		}
 		return v, nil
+	}
+	if a.class.isDecimal() || isBig(a.typ) {
+		return newMap(t, b.block, b.integersOf(t), func(v column.Int128) (int64, error) {
+			n, ok := int128.Int64(v)
+			if !ok {
+				return 0, ErrCast
+			}
+			return within(n)
+		})
 	}
 	switch a.class {
 	case classUint:
@@ -112,6 +122,14 @@ func (b *builder) castTimestamp(t *term) lane[int64] {
 // castUints returns the lane of a cast to Uint64.
 func (b *builder) castUints(t *term) lane[uint64] {
 	a := t.args[0]
+	if a.class.isDecimal() || isBig(a.typ) {
+		return newMap(t, b.block, b.integersOf(t), func(v column.Int128) (uint64, error) {
+			if v.Hi != 0 {
+				return 0, ErrCast
+			}
+			return v.Lo, nil
+		})
+	}
 	switch a.class {
 	case classUint:
 		return b.uints(a)
@@ -143,8 +161,10 @@ func (b *builder) castUints(t *term) lane[uint64] {
 func (b *builder) castFloats(t *term) lane[float64] {
 	a := t.args[0]
 	var arg lane[float64]
-	switch a.class {
-	case classText:
+	switch {
+	case isBig(a.typ):
+		arg = b.bigFloats(t)
+	case a.class == classText:
 		arg = newMap(t, b.block, b.texts(a), func(s string) (float64, error) {
 			v, err := parseFloat(s, 8*t.typ.ValueWidth())
 			if err != nil {
@@ -152,8 +172,6 @@ func (b *builder) castFloats(t *term) lane[float64] {
 			}
 			return v, nil
 		})
-	case classDecimal:
-		arg = newDecimals(b.block, b.ints(a), a.typ.Scale)
 	default:
 		arg = b.floats(a)
 	}
@@ -235,6 +253,8 @@ func (b *builder) castBools(t *term) lane[bool] {
 		return newMap(t, b.block, b.uints(a), func(v uint64) (bool, error) { return v != 0, nil })
 	case classFloat:
 		return newMap(t, b.block, b.floats(a), func(v float64) (bool, error) { return v != 0, nil })
+	case classWide:
+		return newMap(t, b.block, b.wides(a), func(v column.Int128) (bool, error) { return int128.Sign(v) != 0, nil })
 	}
 	return newMap(t, b.block, b.ints(a), func(v int64) (bool, error) { return v != 0, nil })
 }
@@ -242,6 +262,9 @@ func (b *builder) castBools(t *term) lane[bool] {
 // castTexts returns the lane of a cast to text.
 func (b *builder) castTexts(t *term) lane[string] {
 	a := t.args[0]
+	if a.class.isDecimal() || isBig(a.typ) {
+		return b.decimalTexts(t)
+	}
 	switch a.class {
 	case classBool:
 		return newMap(t, b.block, b.bools(a), func(v bool) (string, error) { return strconv.FormatBool(v), nil })

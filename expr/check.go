@@ -230,6 +230,8 @@ func (c *checker) settleAlone(t *term) error {
 		return c.settle(t, v.typ)
 	case timeOfDay:
 		return c.settle(t, v.typ())
+	case amount:
+		return c.settle(t, v.typ())
 	case cql.Duration:
 		return fault(t.e, "an interval has no type of its own; add it to a date or a timestamp")
 	default:
@@ -249,8 +251,12 @@ func (c *checker) settle(t *term, typ column.Type) error {
 		}
 		return nil
 	}
-	if p, _ := pointOf(t.value, typ); !p.exact || p.side != 0 {
+	p, _ := pointOf(t.value, typ)
+	if !p.exact || p.side != 0 {
 		return fault(t.e, "the literal has no exact value in %v", typ)
+	}
+	if t.class.isDecimal() && !hasDigits(p, typ) {
+		return fault(t.e, "the literal has more digits than %v", typ)
 	}
 	return nil
 }
@@ -258,7 +264,11 @@ func (c *checker) settle(t *term, typ column.Type) error {
 // against gives a literal the type of the term that it is compared with. Its value may lie between two values of the
 // type.
 func (c *checker) against(t *term, typ column.Type) error {
-	value, fits := fromText(t.value, typ)
+	value := t.value
+	if a, ok := t.amountOf(); ok && classOf(typ).isDecimal() {
+		value = a
+	}
+	value, fits := fromText(value, typ)
 	switch class := classOf(typ); {
 	case t.value == nil:
 		fits = true
@@ -296,8 +306,7 @@ func (c *checker) comparable(t, a, b *term) error {
 		}
 		return nil
 	}
-	if compareAlways(a.typ, b.typ) || a.typ == b.typ ||
-		a.class == b.class && a.class == classDecimal && a.typ.Scale == b.typ.Scale {
+	if compareAlways(a.typ, b.typ) || a.typ == b.typ {
 		return nil
 	}
 	return fault(t.e, "%s, which does not compare with %s", a.describe(), b.describe())

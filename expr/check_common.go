@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/int128"
 )
 
 // Common types of several terms.
@@ -59,6 +60,7 @@ func (c *checker) literals(t *term, args []*term) error {
 			return c.unify(&term{e: t.e, op: t.op}, args)
 		}
 	}
+	decimals := slices.ContainsFunc(args, (*term).isDecimal) // beside these, numbers have the digits of their texts
 	if !compareAlways(known, known) {
 		return c.unify(&term{e: t.e, op: t.op}, args)
 	}
@@ -66,6 +68,9 @@ func (c *checker) literals(t *term, args []*term) error {
 		typ := a.ownType()
 		if typ.Kind == 0 { // null
 			typ = known
+		}
+		if form, ok := a.decimalForm(); ok && decimals {
+			typ = form
 		}
 		if a.untyped() {
 			if err := c.settle(a, typ); err != nil {
@@ -84,14 +89,21 @@ func (t *term) ownType() column.Type {
 	return t.typ
 }
 
-// commonAmong returns the common type of two terms among several. It is a float if one of the terms is: signed and
-// unsigned integers have no other common type.
+// commonAmong returns the common type of two terms among several. It is a float or a decimal if one of the terms is:
+// signed and unsigned integers have no other common type.
 func commonAmong(args []*term, a, b column.Type) (column.Type, bool) {
 	common, ok := commonType(a, b)
-	if !ok && classOf(a).isNumber() && classOf(b).isNumber() && slices.ContainsFunc(args, (*term).isFloat) {
+	switch {
+	case ok || !classOf(a).isNumber() || !classOf(b).isNumber():
+		return common, ok
+	case slices.ContainsFunc(args, (*term).isFloat):
 		return typeFloat64, true
+	case slices.ContainsFunc(args, (*term).isDecimal):
+		x, _ := decimalForm(a)
+		y, _ := decimalForm(b)
+		return commonDecimal(x, y)
 	}
-	return common, ok
+	return common, false
 }
 
 func (t *term) isFloat() bool { return classOf(t.ownType()) == classFloat }
@@ -99,7 +111,7 @@ func (t *term) isFloat() bool { return classOf(t.ownType()) == classFloat }
 // compareAlways reports whether values of two types compare, whatever the types' parameters.
 func compareAlways(a, b column.Type) bool {
 	x, y := classOf(a), classOf(b)
-	return x.isNumber() && y.isNumber() || x == classBytes && y == classBytes
+	return x.isNumeric() && y.isNumeric() || x == classBytes && y == classBytes
 }
 
 // withLiterals returns the common type of literals and of the terms with types, which is typ. Texts come last: beside
@@ -112,9 +124,13 @@ func (c *checker) withLiterals(t *term, args []*term, typ column.Type) (column.T
 				continue
 			}
 			wider := literalType(a.value)
+			if own, ok := a.decimalForm(); ok && classOf(typ).isDecimal() {
+				wider = own
+			}
 			if alone && isTime(typ) && isTime(wider) {
 				typ = commonTime(typ, wider)
-			} else if typ.Kind == 0 || classOf(typ).isNumber() && !hasLiteral(typ, a.value) {
+			} else if class := classOf(typ); typ.Kind == 0 ||
+				(class.isNumber() || class.isDecimal() && classOf(wider).isNumeric()) && !a.isValueOf(typ) {
 				common, ok := commonAmong(args, typ, wider)
 				if !ok && wider.Kind != 0 {
 					return typ, fault(t.e, "%s: %s has no common type with %v", t.op, a.e, typ)
@@ -140,28 +156,48 @@ func commonTime(a, b column.Type) column.Type {
 	return column.Type{Kind: max(a.Kind, b.Kind), Unit: max(a.Unit, b.Unit), UTC: a.UTC || b.UTC}
 }
 
-// hasLiteral reports whether a type of numbers has the value of a literal.
-func hasLiteral(t column.Type, value any) bool {
+// isValueOf reports whether a type of numbers has the value of a literal. Integers have no decimals.
+func (t *term) isValueOf(typ column.Type) bool {
+	value := t.value
 	if value == nil {
 		return true
 	}
-	p, ok := pointOf(value, t)
-	if _, isFloat := value.(float64); isFloat && classOf(t) != classFloat {
+	a, ok := t.amountOf()
+	switch class := classOf(typ); {
+	case class.isDecimal():
+		if !ok {
+			return false
+		}
+		p, _ := pointOf(a, typ)
+		return p.exact && p.side == 0 && hasDigits(p, typ)
+	case t.isDecimal() && class != classFloat:
+		return false
+	}
+	p, ok := pointOf(value, typ)
+	if _, isFloat := value.(float64); isFloat && classOf(typ) != classFloat {
 		return false
 	}
 	if !ok || !p.exact || p.side != 0 {
 		return false
 	}
-	switch w := 8 * t.ValueWidth(); {
-	case t.Kind == column.Float32:
+	switch w := 8 * typ.ValueWidth(); {
+	case typ.Kind == column.Float32:
 		return float64(float32(p.float)) == p.float || math.IsNaN(p.float)
-	case classOf(t) != classInt:
+	case classOf(typ) != classInt:
 		return true
-	case isUnsigned(t.Kind):
+	case isUnsigned(typ.Kind):
 		return int64(p.bits) >= 0 && p.bits>>w == 0
 	default:
 		return int64(p.bits)<<(64-w)>>(64-w) == int64(p.bits)
 	}
+}
+
+// hasDigits reports whether a decimal is within the digits of its type.
+func hasDigits(p point, t column.Type) bool {
+	if classOf(t) == classDecimal {
+		p.wide = int128.Of(int64(p.bits))
+	}
+	return int128.Within(p.wide, t.Precision)
 }
 
 // literalType returns the type of a literal without context, none for NULL and those that need context.
@@ -184,8 +220,12 @@ func commonType(a, b column.Type) (column.Type, bool) {
 		return b, true
 	case b.Kind == 0:
 		return a, true
-	case !ca.isNumber() || !cb.isNumber():
+	case !ca.isNumeric() || !cb.isNumeric():
 		return column.Type{}, false
+	case (ca.isDecimal() || cb.isDecimal()) && ca != classFloat && cb != classFloat:
+		x, _ := decimalForm(a)
+		y, _ := decimalForm(b)
+		return commonDecimal(x, y)
 	case ca == classFloat && cb == classFloat && a.Kind != column.Float64 && b.Kind != column.Float64:
 		return column.Type{Kind: column.Float32}, true
 	case ca == classFloat || cb == classFloat:

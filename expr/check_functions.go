@@ -43,9 +43,12 @@ func (c *checker) arithmetic(t *term) error {
 	}
 	a, b = t.args[0], t.args[1]
 	for _, x := range []*term{a, b} {
-		if !x.untyped() && !x.class.isNumber() {
+		if !x.untyped() && !x.class.isNumeric() {
 			return fault(t.e, "%s requires numbers: %s", t.op, x.describe())
 		}
+	}
+	if t.op != opDiv && areDecimals(a, b) {
+		return c.decimals(t, a, b)
 	}
 	return c.numbers(t, a, b)
 }
@@ -64,13 +67,13 @@ func shift(t *term, m moment) error {
 	return nil
 }
 
-// numbers sets the type in which two numbers are computed: Int64, Uint64 or Float64.
+// numbers sets the type in which two numbers are computed: Int64, Uint64 or Float64, which quotients of decimals have.
 func (c *checker) numbers(t, a, b *term) error {
 	var common column.Type
 	for _, x := range []*term{a, b} {
 		typ := x.typ
 		if x.untyped() {
-			if typ = literalType(x.value); x.value != nil && !classOf(typ).isNumber() {
+			if typ = literalType(x.value); x.value != nil && !classOf(typ).isNumeric() {
 				return fault(t.e, "%s requires numbers: %s", t.op, x.e)
 			}
 		}
@@ -78,6 +81,9 @@ func (c *checker) numbers(t, a, b *term) error {
 			continue // fits all
 		}
 		var ok bool
+		if classOf(typ).isDecimal() {
+			typ = typeFloat64
+		}
 		if common, ok = commonType(common, typ); !ok {
 			return fault(t.e, "int64 and uint64 have no common type: cast one of %s and %s", a.e, b.e)
 		}
@@ -310,7 +316,7 @@ func (c *checker) cast(t *term) error {
 		if a.value == nil {
 			return c.settle(a, to)
 		}
-		if err := c.settleAlone(a); err != nil {
+		if err := c.settleCast(a, to); err != nil {
 			return err
 		}
 	}
@@ -320,15 +326,31 @@ func (c *checker) cast(t *term) error {
 	return nil
 }
 
+// settleCast gives the literal of a cast its type. A number that becomes a decimal has the digits of its text.
+func (c *checker) settleCast(a *term, to column.Type) error {
+	if form, ok := a.decimalForm(); ok && classOf(to).isDecimal() {
+		return c.settle(a, form)
+	}
+	return c.settleAlone(a)
+}
+
+// isBig reports whether a type has numbers that only casts take: decimals of more than 38 digits or of any scale, and
+// integers of any size.
+func isBig(t column.Type) bool {
+	return t.Kind == column.Decimal256 || t.Kind == column.Decimal || t.Kind == column.Varint
+}
+
 // castable reports whether there is a cast between two types.
 func castable(from, to column.Type) bool {
 	a, b := classOf(from), classOf(to)
-	scalar := func(c class) bool { return c == classBool || c.isNumber() }
+	scalar := func(c class) bool { return c == classBool || c.isNumeric() }
 	switch {
 	case from == to:
 		return true
-	case scalar(a), a == classDecimal:
-		return (scalar(b) || b == classText) && (a != classDecimal || b == classFloat)
+	case isBig(from):
+		return b.isNumeric() || b == classText
+	case scalar(a):
+		return scalar(b) || b == classText
 	case a == classText:
 		return scalar(b) || b == classDate || b == classTimestamp
 	case a == classDate || a == classTimestamp:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/int128"
 )
 
 // Classes of types, and literals as values of them.
@@ -29,6 +30,7 @@ const (
 	classTime                   // int64, units since midnight
 	classTimestamp              // int64, units since 1970
 	classDecimal                // int64, unscaled: Decimal64
+	classWide                   // column.Int128, unscaled: Decimal128
 	classVector
 	classInterval // a literal
 )
@@ -54,6 +56,8 @@ func classOf(t column.Type) class {
 		return classTimestamp
 	case column.Decimal64:
 		return classDecimal
+	case column.Decimal128:
+		return classWide
 	case column.Vector:
 		return classVector
 	default:
@@ -69,6 +73,11 @@ func (c class) isInts() bool { return c == classInt || c >= classDate && c <= cl
 
 func (c class) isNumber() bool { return c >= classInt && c <= classFloat }
 
+// isNumeric reports whether values of the class are numbers: integers, floats and decimals.
+func (c class) isNumeric() bool { return c.isNumber() || c.isDecimal() }
+
+func (c class) isDecimal() bool { return c == classDecimal || c == classWide }
+
 // isTexts reports whether values of the class are computed as string.
 func (c class) isTexts() bool { return c == classText || c == classBytes }
 
@@ -79,7 +88,8 @@ func isUnsigned(k column.Kind) bool { return k >= column.Uint8 && k <= column.Ui
 type point struct {
 	bits  uint64  // an int64, or the uint64 of a Uint64
 	float float64 // of floats
-	exact bool    // the value equals the literal
+	wide  column.Int128
+	exact bool // the value equals the literal
 	side  int
 }
 
@@ -97,6 +107,9 @@ func pointOf(value any, t column.Type) (point, bool) {
 			return point{side: -1}, true
 		}
 	}
+	if a, ok := value.(amount); ok && class == classFloat {
+		return point{float: a.float(), exact: true}, true
+	}
 	r, ok := ratOf(value, t)
 	if !ok {
 		return point{}, false
@@ -110,6 +123,12 @@ func pointOf(value any, t column.Type) (point, bool) {
 	}
 	floor, rest := new(big.Int).DivMod(r.Num(), r.Denom(), new(big.Int)) // denominators are positive
 	p := point{exact: rest.Sign() == 0}
+	if class == classWide {
+		if p.wide, ok = int128.OfBig(floor); !ok {
+			p.side = floor.Sign()
+		}
+		return p, true
+	}
 	switch {
 	case class == classUint && floor.Sign() < 0, class != classUint && !floor.IsInt64() && floor.Sign() < 0:
 		p.side = -1
@@ -136,6 +155,8 @@ func ratOf(value any, t column.Type) (*big.Rat, bool) {
 		r.SetFloat64(v)
 	case *big.Rat: // of a decimal
 		r.Set(v)
+	case amount:
+		r = v.rat()
 	case moment:
 		r.SetInt64(v.at.Unix())
 		r.Add(r, big.NewRat(int64(v.at.Nanosecond()), 1e9))
@@ -156,17 +177,25 @@ func ratOf(value any, t column.Type) (*big.Rat, bool) {
 	default:
 		return nil, false
 	}
-	if class == classDecimal {
+	if class.isDecimal() {
 		r.Mul(r, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale)), nil)))
 	}
-	return r, class.isNumber() || class == classDecimal
+	return r, class.isNumber() || class.isDecimal()
 }
 
 // fromText converts a text literal to the literal of a type that has texts of its own. A float beside a decimal is
-// converted by its text: 0.05 is five hundredths, not the float next to it. Other literals stay.
+// converted by its text: 0.05 is five hundredths, not the float next to it. A decimal beside a float becomes the
+// nearest float. Other literals stay.
 func fromText(value any, t column.Type) (any, bool) {
-	if f, ok := value.(float64); ok && classOf(t) == classDecimal {
-		value = decimalLiteral(f)
+	switch v := value.(type) {
+	case float64:
+		if classOf(t).isDecimal() {
+			value = decimalLiteral(v)
+		}
+	case amount:
+		if classOf(t) == classFloat {
+			value = v.float()
+		}
 	}
 	s, ok := value.(string)
 	if !ok {
@@ -179,7 +208,7 @@ func fromText(value any, t column.Type) (any, bool) {
 	case classTime:
 		v, err := parseClock(s)
 		return v, err == nil
-	case classDecimal:
+	case classDecimal, classWide:
 		r, ok := new(big.Rat).SetString(s)
 		return r, ok && len(s) < maxDecimalText && strings.Trim(s, "+-.0123456789") == ""
 	case classBytes:

@@ -33,9 +33,11 @@
 // an infinity or NaN. Casts to a type that lacks the value are errors; floats become the nearest integer, of two the
 // even one.
 //
-// Decimal64 columns compare with numbers, texts such as '12.50' and columns of the same scale, and cast to floats. A
-// literal 0.05 beside one is five hundredths, not the nearest float. All other decimals, and Varint, Inet, Duration and
-// nested kinds, support only IS NULL.
+// Arithmetic of decimals is exact, beside decimals, integers and literals: a literal 0.05 there is five hundredths, not
+// the nearest float. Results have the digits that they need, up to 38: Decimal64 up to 18 digits, Decimal128 beyond. A
+// result with more digits is an error. Quotients of decimals are floats, and beside a float a decimal is the nearest
+// float, also in comparisons. Decimal256, Decimal and Varint, whose numbers have any size, only have casts and IS NULL;
+// Inet, Duration and nested kinds only IS NULL.
 //
 // # Texts
 //

@@ -80,6 +80,8 @@ func (b *builder) emitter(t *term) emitter {
 		return &valueEmitter[float32]{b.block, newConvert[float64, float32](b.block, b.floats(t))}
 	case column.Float64:
 		return &valueEmitter[float64]{b.block, b.floats(t)}
+	case column.Decimal128:
+		return &valueEmitter[column.Int128]{b.block, b.wides(t)}
 	case column.Vector:
 		return b.vectorEmitter(t)
 	}

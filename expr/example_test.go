@@ -4,8 +4,10 @@ package expr_test
 
 import (
 	"fmt"
+	"math/big"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/expr"
 )
 
@@ -109,4 +111,26 @@ func ExampleProgram_Refine() {
 	// [1 2 3] <nil>
 	// b < [5]
 	// [1] <nil>
+}
+
+// Decimals are exact: 0.1 beside a decimal is a tenth.
+func ExampleLit_decimal() {
+	price, err := column.Of("price", []int64{1999, 10}).WithType(column.Type{Kind: column.Decimal64, Precision: 9, Scale: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	batch := column.NewBatch(price)
+	for _, e := range []expr.Expr{expr.Col("price").Mul(0.1), expr.Col("price").Add(cql.Decimal{Unscaled: big.NewInt(5), Scale: 3})} {
+		p, err := expr.Compile(e, batch.Schema())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		c, err := p.Eval(batch)
+		fmt.Println(e, p.Type(), c.Value(0), c.Value(1), err)
+	}
+	// Output:
+	// price * 0.1 decimal64(10, 3) 1.999 0.010 <nil>
+	// price + decimal '0.005' decimal64(11, 3) 19.995 0.105 <nil>
 }

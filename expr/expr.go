@@ -20,12 +20,14 @@ type Expr struct{ n *node }
 type node struct {
 	op    string // one of the op constants, or the name of a function or operator
 	args  []Expr
-	name  string      // of a column
+	name  string      // of a column; of a literal the digits that a float lacks, which a decimal may need
 	value any         // of a literal; see Lit
 	typ   column.Type // of a cast
-	err   error       // of a literal without text
-	at    int         // the offset in the parsed text plus 1; 0 if the expression was made in Go
-	depth int         // nodes on the longest path to a leaf
+	// orders are the directions of the last args of an aggregate: what its rows are ordered by.
+	orders []Order
+	err    error // of a literal without text
+	at     int   // the offset in the parsed text plus 1; 0 if the expression was made in Go
+	depth  int   // nodes on the longest path to a leaf
 }
 
 // Operations with syntax of their own. All other operations have the names of functions.
@@ -57,6 +59,7 @@ const (
 	opCast    = "cast"
 	opTryCast = "try_cast" // NULL where a cast fails
 
+	opStringAgg     = "string_agg"
 	opCount         = "count"
 	opCountDistinct = "count distinct"
 )

@@ -215,7 +215,7 @@ func TestCompileErrors(t *testing.T) {
 		"coalesce(i, s)":             "coalesce: s is string has no common type with int32",
 		"coalesce(null, null)":       "coalesce: no operand has a type",
 		"cast(v as string)":          "v is vector<float32, 3>, which does not cast to string",
-		"price + 1":                  "+ requires numbers: price is decimal64(9, 2)",
+		"cast(price as date)":        "price is decimal64(9, 2), which does not cast to date",
 		"at > 'soon'":                "at is timestamp(ms, UTC), which does not compare with 'soon'",
 		"u + -1":                     "int64 and uint64 have no common type",
 	} {

@@ -24,6 +24,7 @@ var total = []string{
 // that is not needed is evaluated.
 func (p *Program) NeverFails() bool { return p.root.neverFails() }
 
+// neverFails reports whether the term certainly causes no error in a row.
 func (t *term) neverFails() bool {
 	switch t.op {
 	case opAdd, opSub, opNeg:
@@ -37,7 +38,8 @@ func (t *term) neverFails() bool {
 			return false
 		}
 	default:
-		if !slices.Contains(total, t.op) {
+		rescaled := func(a *term) bool { return a.class != classBool && a.typ != t.typ }
+		if !slices.Contains(total, t.op) || t.class.isDecimal() && slices.ContainsFunc(t.args, rescaled) {
 			return false
 		}
 	}

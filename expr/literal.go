@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/int128"
 )
 
 // Literals: Go values in their normal forms, and their text.
@@ -19,6 +20,7 @@ import (
 // Lit returns a literal: nil for NULL, or a value of one of these types or of a type derived from them:
 //
 //	bool, integers, floats       numbers adapt to their context
+//	cql.Decimal                  of up to 38 digits and a scale from 0
 //	string                       a text, or a date, time, timestamp, decimal or UUID where the context requires one
 //	[]byte                       of Binary and Fixed columns
 //	[16]byte                     a UUID
@@ -34,15 +36,17 @@ func Lit(v any) Expr {
 }
 
 // normalize returns the normal form of the value of a literal: nil, bool, int64, uint64 beyond int64, float64, string,
-// []byte, cql.UUID, moment, timeOfDay, cql.Duration, []float64. It copies slices.
+// []byte, cql.UUID, moment, timeOfDay, amount, cql.Duration, []float64. It copies slices.
 func normalize(v any) (any, error) {
 	switch x := v.(type) {
-	case nil, moment, timeOfDay:
+	case nil, moment, timeOfDay, amount:
 		return x, nil
 	case time.Time:
 		return timestampAt(x, true)
 	case time.Duration:
 		return cql.Duration{Nanoseconds: int64(x)}, nil
+	case cql.Decimal:
+		return amountOfDecimal(x)
 	case cql.Duration:
 		if back, err := cql.ParseDuration(x.String()); err != nil || back != x {
 			return nil, fmt.Errorf("interval literal %v with parts of different signs", x)
@@ -112,6 +116,8 @@ func literalText(value any) string {
 		return v.text()
 	case timeOfDay:
 		return v.text()
+	case amount:
+		return "decimal " + quote(v.digits())
 	case cql.Duration:
 		return "interval " + quote(v.String())
 	case []float64:
@@ -154,6 +160,11 @@ func typedLiteral(name, text string) (value any, known bool, err error) {
 		value, err = cql.ParseUUID(text)
 	case "float64":
 		value, err = parseFloat(text, 64)
+	case "decimal", "numeric":
+		a, ok := parseAmount(text)
+		if value = a; !ok {
+			return nil, true, fmt.Errorf("%q is not a decimal of at most %d digits", text, int128.MaxDigits)
+		}
 	default:
 		return nil, false, nil
 	}

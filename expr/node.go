@@ -13,8 +13,13 @@ type Node struct {
 	Column    string // the name of a column
 	Value     any    // of a literal: nil, bool, int64, uint64, float64, string or another type of [Lit]
 	Aggregate bool   // Op is an aggregate, such as "sum"
-	Offset    int    // in the parsed text; -1 if the operation was made in Go
+	// Orders are the directions of the last operands of an aggregate, one each: the rows are ordered by these operands.
+	Orders []Order
+	Offset int // in the parsed text; -1 if the operation was made in Go
 }
+
+// An Order is the direction of an operand that rows are ordered by.
+type Order struct{ Descending, NullsFirst bool }
 
 // Node returns the outermost operation. The node of the zero Expr has no Op.
 func (e Expr) Node() Node {
@@ -22,7 +27,12 @@ func (e Expr) Node() Node {
 		return Node{Offset: -1}
 	}
 	n := e.n
-	node := Node{Op: n.op, Args: n.args, Column: n.name, Aggregate: isAggregate(n.op), Offset: n.at - 1}
+	node := Node{
+		Op: n.op, Args: n.args, Aggregate: isAggregate(n.op), Orders: n.orders, Offset: n.at - 1,
+	}
+	if n.op == opColumn {
+		node.Column = n.name
+	}
 	node.Value = goValue(n.value)
 	return node
 }
@@ -42,7 +52,7 @@ func (e Expr) Replace(f func(part Expr) (Expr, bool)) Expr {
 		args[i] = a.Replace(f)
 	}
 	made := call(e.n.op, args...)
-	made.n.typ, made.n.at = e.n.typ, e.n.at
+	made.n.typ, made.n.at, made.n.orders = e.n.typ, e.n.at, e.n.orders
 	return made
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/int128"
 	"github.com/vecql/vecql/internal/soak"
 )
 
@@ -64,6 +65,18 @@ func boundaries(t column.Type) column.Column {
 		return column.Of("", values)
 	case column.Decimal64:
 		return typed(column.Of("", []int64{0, 1, -1, 99, 100, 101, 25500, 25550, -12800, 999_999_999_999_999_999, -999_999_999_999_999_999}), t)
+	case column.Decimal128:
+		var values []column.Int128
+		for _, n := range []int{0, 2, 18, 19, 37, 38} {
+			for _, near := range []int64{-1, 0, 5} {
+				v, _ := int128.Add(int128.Pow10(n), int128.Of(near))
+				minus, _ := int128.Sub(column.Int128{}, v)
+				if int128.Within(v, t.Precision) {
+					values = append(values, v, minus)
+				}
+			}
+		}
+		return typed(column.Of("", values), t)
 	}
 	return column.Of("", ints)
 }
@@ -91,14 +104,31 @@ var numberTypes = []column.Type{
 	{Kind: column.Float32},
 	{Kind: column.Float64},
 	{Kind: column.Decimal64, Precision: 18, Scale: 2},
+	{Kind: column.Decimal64, Precision: 18, Scale: 18},
+	{Kind: column.Decimal128, Precision: 38, Scale: 4},
+	{Kind: column.Decimal128, Precision: 38, Scale: 38},
+}
+
+// exactNumber returns the value of a row: an exact number, or a float that is none.
+func exactNumber(c *column.Column, row int) any {
+	v := referenceColumn(c, row)
+	if r, ok := exactOf(v, c.Type); ok {
+		return r
+	}
+	return v
+}
+
+// besideFloats reports whether one type is a decimal and the other one a float: they are compared as floats.
+func besideFloats(a, b column.Type) bool {
+	return classOf(a).isDecimal() && classOf(b) == classFloat || classOf(b).isDecimal() && classOf(a) == classFloat
 }
 
 // exactOrder compares two values of the reference: exact numbers, and floats that are none. NaN is the greatest.
 func exactOrder(a, b any) int {
 	rank := func(v any) (int, *big.Rat) {
 		switch v := v.(type) {
-		case *big.Int:
-			return 0, new(big.Rat).SetInt(v)
+		case *big.Rat:
+			return 0, v
 		case float64:
 			switch {
 			case math.IsNaN(v):
@@ -143,11 +173,11 @@ func TestPairsOfNumbersCompareExactly(t *testing.T) {
 	soak.NoRace(t)
 	for _, ta := range numberTypes {
 		for _, tb := range numberTypes {
-			if (ta.Kind == column.Decimal64) != (tb.Kind == column.Decimal64) {
-				continue // decimals compare with decimals of one scale
+			if besideFloats(ta, tb) {
+				continue
 			}
 			b := pairsOf(boundaries(ta), boundaries(tb))
-			at := func(name string, row int) any { return referenceColumn(b.Column(name), row) }
+			at := func(name string, row int) any { return exactNumber(b.Column(name), row) }
 			order := func(row int) int { return exactOrder(at("a", row), at("b", row)) }
 			for text, want := range map[string]func(row int) bool{
 				"a = b": func(r int) bool { return order(r) == 0 }, "a <> b": func(r int) bool { return order(r) != 0 },
@@ -173,13 +203,13 @@ func TestNumbersCompareWithLiteralsExactly(t *testing.T) {
 		x.Name = "a"
 		b := column.NewBatch(x)
 		for _, tb := range numberTypes {
-			if ta.Kind == column.Decimal64 || tb.Kind == column.Decimal64 || tb.Kind == column.Float16 {
+			if besideFloats(ta, tb) || tb.Kind == column.Float16 {
 				continue // 0.1 beside a decimal is a tenth
 			}
 			literals := boundaries(tb)
 			for i := range literals.Len {
-				value, exact := literals.Value(i), referenceColumn(&literals, i)
-				order := func(row int) int { return exactOrder(referenceColumn(&x, row), exact) }
+				value, exact := literals.Value(i), exactNumber(&literals, i)
+				order := func(row int) int { return exactOrder(exactNumber(&x, row), exact) }
 				l := Lit(value).String()
 				for text, want := range map[string]func(row int) bool{
 					"a = " + l: func(r int) bool { return order(r) == 0 }, "a <> " + l: func(r int) bool { return order(r) != 0 },
@@ -225,8 +255,14 @@ func TestArithmeticAtBoundaries(t *testing.T) {
 		{column.Uint8, column.Uint64},
 		{column.Float64, column.Int64},
 		{column.Uint64, column.Float32},
+		{column.Decimal64, column.Decimal64},
+		{column.Decimal64, column.Int64},
+		{column.Int8, column.Decimal64},
+		{column.Decimal128, column.Decimal64},
+		{column.Uint64, column.Decimal128},
+		{column.Decimal128, column.Float64},
 	} {
-		x, y := boundaries(column.Type{Kind: types[0]}), boundaries(column.Type{Kind: types[1]})
+		x, y := boundaries(typeOfNumbers(types[0])), boundaries(typeOfNumbers(types[1]))
 		pairs := pairsOf(x, y)
 		for _, text := range []string{"a + b", "a - b", "a * b", "a / b", "a % b"} {
 			p := compiled(t, text, pairs)
@@ -239,23 +275,43 @@ func TestArithmeticAtBoundaries(t *testing.T) {
 	}
 }
 
+// typeOfNumbers returns the type of a kind, with digits if they are decimals.
+func typeOfNumbers(k column.Kind) column.Type {
+	switch k {
+	case column.Decimal64:
+		return decimalType(18, 2)
+	case column.Decimal128:
+		return decimalType(38, 4)
+	}
+	return column.Type{Kind: k}
+}
+
 // TestCastsAtBoundaries compares casts of boundary values between all types with the reference.
 func TestCastsAtBoundaries(t *testing.T) {
 	for _, from := range numberTypes {
 		c := boundaries(from)
 		c.Name = "a"
 		b := column.NewBatch(c)
-		for _, to := range castKinds {
-			e := Col("a").Cast(column.Type{Kind: to})
+		for _, to := range slices.Concat(castTypes(), []column.Type{decimalType(3, 0), decimalType(9, 2), decimalType(18, 18), decimalType(38, 20)}) {
+			e := Col("a").Cast(to)
 			p, err := Compile(e, b.Schema())
 			if err != nil {
-				continue // decimals
+				require.Contains(t, []column.Kind{column.Date, column.Timestamp}, to.Kind, e.String())
+				continue
 			}
 			for row := range b.Rows {
 				requireReference(t, p, e.String(), b.Slice(row, row+1))
 			}
 		}
 	}
+}
+
+// castTypes are types of all kinds of casts.
+func castTypes() (types []column.Type) {
+	for _, k := range castKinds {
+		types = append(types, typeOfNumbers(k))
+	}
+	return types
 }
 
 // TestDecimalsAreRoundedOnce casts decimals of up to 18 digits to float64, beside exact quotients.

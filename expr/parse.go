@@ -207,8 +207,20 @@ func (p *parser) comparison() Expr {
 		}
 	}
 	switch {
+	case p.sign("=="):
+		return p.make(at, opEq, e, p.sum())
+	case p.wordBefore("isnull", anything):
+		return p.make(at, opIsNull, e)
+	case p.wordBefore("notnull", anything):
+		return p.invert(true, p.make(at, opIsNull, e))
 	case p.sign("!="):
 		return p.make(at, opNe, e, p.sum())
+	case p.sign("^@"):
+		return p.make(at, "starts_with", e, p.sum())
+	case p.sign("~*"):
+		return p.make(at, opRegexp, e, p.rewritten(inAnyCase))
+	case p.sign("!~*"):
+		return p.invert(true, p.make(at, opRegexp, e, p.rewritten(inAnyCase)))
 	case p.sign("~"):
 		return p.make(at, opRegexp, e, p.sum())
 	case p.sign("!~"):
@@ -227,9 +239,15 @@ func (p *parser) comparison() Expr {
 		p.expect(lex.Sign, ")", ", or )")
 		e = p.make(at, opIn, args...)
 	case p.keyword(opBetween):
+		symmetric := p.wordBefore("symmetric", p.isOperand)
 		lo := p.sum()
 		p.expect(lex.Keyword, "and", "and")
-		e = p.make(at, opBetween, e, lo, p.sum())
+		hi := p.sum()
+		between := p.make(at, opBetween, e, lo, hi)
+		if symmetric {
+			between = p.make(at, opOr, between, p.make(at, opBetween, e, hi, lo))
+		}
+		e = between
 	case p.keyword(opLike):
 		e = p.make(at, opLike, e, p.pattern())
 	case p.keyword(opILike):
@@ -245,6 +263,14 @@ func (p *parser) comparison() Expr {
 		p.fail("in, between, like, ilike or regexp")
 	}
 	return p.invert(inverted, e)
+}
+
+// anything is what may follow a word.
+func anything() bool { return true }
+
+// isOperand reports whether the token begins an operand.
+func (p *parser) isOperand() bool {
+	return p.Token != lex.End && p.Token != lex.Keyword && (p.Token != lex.Sign || p.is(lex.Sign, "("))
 }
 
 func (p *parser) invert(inverted bool, e Expr) Expr {
@@ -273,19 +299,29 @@ func (p *parser) sum() Expr {
 
 func (p *parser) product() Expr {
 	at := p.Start
-	e := p.unary()
+	e := p.power()
 	for {
 		switch {
 		case p.sign(opMul):
-			e = p.make(at, opMul, e, p.unary())
-		case p.sign(opDiv):
-			e = p.make(at, opDiv, e, p.unary())
+			e = p.make(at, opMul, e, p.power())
+		case p.sign(opDiv), p.sign("//"):
+			e = p.make(at, opDiv, e, p.power())
 		case p.sign(opMod):
-			e = p.make(at, opMod, e, p.unary())
+			e = p.make(at, opMod, e, p.power())
 		default:
 			return e
 		}
 	}
+}
+
+// power parses operands with powers between them, from left to right.
+func (p *parser) power() Expr {
+	at := p.Start
+	e := p.unary()
+	for p.sign("**") || p.sign("^") {
+		e = p.make(at, "pow", e, p.unary())
+	}
+	return e
 }
 
 func (p *parser) unary() Expr {
@@ -307,15 +343,28 @@ func (p *parser) unary() Expr {
 
 // number parses the token as a number with a sign.
 func (p *parser) number(at int, sign string) Expr {
-	value, ok := parseNumber(sign + p.Word)
+	text := sign + p.Word
+	value, ok := parseNumber(text)
 	if !ok {
 		p.fail("a number within the range of its type")
 	}
 	p.next()
-	return p.literal(at, value)
+	e := p.literal(at, value)
+	if f, ok := value.(float64); ok && hasMoreDigits(text, f) {
+		e.n.name = text
+	}
+	return e
 }
 
-// parseNumber returns an int64, a uint64, or a float64 if the text has a point or an exponent.
+// hasMoreDigits reports whether a number is another decimal than the float that it is as a literal.
+func hasMoreDigits(text string, f float64) bool {
+	a, ok := parseAmount(text)
+	b, also := (&term{value: f}).amountOf()
+	return ok && also && a.rat().Cmp(b.rat()) != 0
+}
+
+// parseNumber returns an int64, a uint64, an amount for a larger integer, or a float64 if the text has a point or an
+// exponent.
 func parseNumber(s string) (any, bool) {
 	if strings.ContainsAny(s, ".eE") {
 		f, err := strconv.ParseFloat(s, 64)
@@ -324,6 +373,9 @@ func parseNumber(s string) (any, bool) {
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return i, true
 	}
-	u, err := strconv.ParseUint(s, 10, 64)
-	return u, err == nil
+	if u, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return u, true
+	}
+	a, ok := parseAmount(s)
+	return a, ok
 }

@@ -23,6 +23,7 @@ var synonyms = map[string]string{
 	"date_part": "extract", "datepart": "extract", "datetrunc": "date_trunc",
 	"mean": "avg", "var_samp": "variance", "var_pop": "variance_pop", "stddev_samp": "stddev", "arbitrary": "any_value",
 	"argmin": "arg_min", "argmax": "arg_max", "min_by": "arg_min", "max_by": "arg_max",
+	"group_concat": opStringAgg, "listagg": opStringAgg, "quantile_cont": "quantile_exact",
 }
 
 // A form is a function that stands for other operations.
@@ -42,8 +43,14 @@ var forms = map[string]form{
 	"count_if": {arity{1, 1}, func(p *parser, at int, args []Expr) Expr {
 		return p.make(at, opCount, p.make(at, opCase, args[0], p.literal(at, 1), Lit(nil)))
 	}},
+	"bool_and": allOf("min"), "bool_or": allOf("max"), "every": allOf("min"),
 	"concat_ws": {arity{2, math.MaxInt}, joined},
 
+	"sign": {arity{1, 1}, func(p *parser, at int, args []Expr) Expr {
+		zero, is := p.literal(at, 0), func(op string) Expr { return p.make(at, op, args[0], p.literal(at, 0)) }
+		return p.make(at, opCase, is(opGt), p.literal(at, 1), is(opLt), p.literal(at, -1), is(opEq), zero, Lit(nil))
+	}},
+	"regexp_replace": {arity{3, 4}, replaced},
 	"regexp_matches": matches(func(s string) string { return s }), "regexp_full_match": matches(anchored),
 
 	"year": partOf("year"), "quarter": partOf("quarter"), "month": partOf("month"), "week": partOf("week"),
@@ -56,6 +63,13 @@ var forms = map[string]form{
 	"date_diff": {arity{3, 3}, difference}, "datediff": {arity{3, 3}, difference},
 	"date_add": {arity{2, 2}, func(p *parser, at int, args []Expr) Expr { return p.make(at, opAdd, args...) }},
 	"now":      present(now), "current_timestamp": present(now), "today": present(today), "current_date": present(today),
+}
+
+// allOf is the form of bool_and and bool_or: the least or the greatest of booleans.
+func allOf(aggregate string) form {
+	return form{arity{1, 1}, func(p *parser, at int, args []Expr) Expr {
+		return p.make(at, aggregate, p.make(at, opAnd, args[0], p.literal(at, true)))
+	}}
 }
 
 // joined is the form of concat_ws: the arguments that are not NULL, with the first one between them.
@@ -85,7 +99,6 @@ func (p *parser) casts(at int, e Expr) Expr {
 // test parses what follows is.
 func (p *parser) test(at int, e Expr) Expr {
 	inverted := p.keyword(opNot)
-	anything := func() bool { return true }
 	switch {
 	case p.keyword("null"), p.wordBefore("unknown", anything):
 		return p.invert(inverted, p.make(at, opIsNull, e))

@@ -29,6 +29,29 @@ func (p *parser) changed(at int, e Expr, f func(string) string) Expr {
 // anchored returns the regular expression that matches whole texts only.
 func anchored(pattern string) string { return "^(?:" + pattern + ")$" }
 
+// inAnyCase returns the regular expression that matches letters in any case.
+func inAnyCase(pattern string) string { return "(?i)" + pattern }
+
+// replaced is the form of regexp_replace with options: g for all matches, without which there is none, and those of
+// matches.
+func replaced(p *parser, at int, args []Expr) Expr {
+	if len(args) < 4 {
+		return p.make(at, "regexp_replace", args...)
+	}
+	options, ok := args[3].n.value.(string)
+	if !ok || strings.Trim(options, "cgis") != "" || !strings.Contains(options, "g") {
+		p.failAt(at, "options of c, i and s, and g: all matches are replaced", args[3].String())
+	}
+	flags := strings.NewReplacer("c", "", "g", "").Replace(options)
+	pattern := p.changed(at, args[1], func(s string) string {
+		if flags == "" {
+			return s
+		}
+		return "(?" + flags + ")" + s
+	})
+	return p.make(at, "regexp_replace", args[0], pattern, args[2])
+}
+
 // globbed returns the regular expression of a pattern of glob: * are any characters, ? is one, [a-c] and [!a-c] are one
 // of a set, and a backslash stands before a character for itself.
 func globbed(pattern string) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/int128"
 	"github.com/vecql/vecql/internal/lex"
 )
 
@@ -158,6 +159,11 @@ func (p *parser) function(at int, word, name string) Expr {
 	if p.err == nil && (len(args) < arity.min || len(args) > arity.max) {
 		p.failAt(at, fmt.Sprintf("%s with %v", name, arity), arguments(len(args)))
 	}
+	var by []Expr
+	var orders []Order
+	if isAggregate(name) {
+		by, orders = p.ordering()
+	}
 	p.expect(lex.Sign, ")", ", or )")
 	switch {
 	case isForm && p.err == nil:
@@ -165,7 +171,43 @@ func (p *parser) function(at int, word, name string) Expr {
 	case isAggregate(name) && p.wordBefore("filter", func() bool { return p.is(lex.Sign, "(") }):
 		args = p.filtered(at, args)
 	}
-	return p.make(at, name, args...)
+	switch {
+	case strings.HasPrefix(name, opStringAgg) && len(args) == 1:
+		args = append(args, p.literal(at, ","))
+	case name == "any_value" && len(by) > 0:
+		name = "first"
+	}
+	if !slices.Contains(ordered, name) { // the order has no effect
+		by, orders = nil, nil
+	}
+	e := p.make(at, name, append(args, by...)...)
+	e.n.orders = orders
+	return e
+}
+
+// ordering parses what an aggregate is ordered by, behind its arguments.
+func (p *parser) ordering() (by []Expr, orders []Order) {
+	word := func(want string) bool { return p.Token == lex.Word && strings.EqualFold(p.Word, want) }
+	if !p.wordBefore("order", func() bool { return word("by") }) {
+		return nil, nil
+	}
+	for more := true; more; more = p.is(lex.Sign, ",") {
+		p.next() // by, or the comma
+		by = append(by, p.or())
+		o := Order{Descending: word("desc")}
+		if o.Descending || word("asc") {
+			p.next()
+		}
+		if word("nulls") {
+			p.next()
+			if o.NullsFirst = word("first"); !o.NullsFirst && !word("last") {
+				p.fail("first or last")
+			}
+			p.next()
+		}
+		orders = append(orders, o)
+	}
+	return by, orders
 }
 
 // filtered parses the condition of filter (where condition), and returns arguments that are NULL in other rows. An
@@ -310,6 +352,10 @@ func (p *parser) castArguments(at int, op string) Expr {
 // castType parses the type of a cast: a kind or a name of SQL, for a timestamp perhaps with its unit and utc.
 func (p *parser) castType() column.Type {
 	name := strings.ToLower(p.Word)
+	if slices.Contains(decimalNames, name) && p.Token == lex.Word {
+		p.next()
+		return p.decimalType(name == column.Decimal128.String())
+	}
 	typ, ok := castNames[name]
 	for _, k := range castKinds {
 		if !ok && k.String() == name {
@@ -317,13 +363,41 @@ func (p *parser) castType() column.Type {
 		}
 	}
 	if !ok || p.Token != lex.Word {
-		p.fail(fmt.Sprintf("a type: %v, or a name of SQL such as bigint", castKinds))
+		p.fail(fmt.Sprintf("a type: %v, decimal(18, 2), or a name of SQL such as bigint", castKinds[:len(castKinds)-2]))
 	}
 	p.next()
 	if name == column.Timestamp.String() && p.sign("(") {
 		return p.timestampType()
 	}
 	return typ
+}
+
+// decimalType parses the digits of a decimal in brackets, and the digits behind the point; without brackets they are 18
+// and 3, as in DuckDB. A type of the name decimal128 is wide for all digits.
+func (p *parser) decimalType(wide bool) column.Type {
+	typ := decimalType(narrowDigits, 3)
+	if p.sign("(") {
+		typ = decimalType(p.digits(1, int128.MaxDigits), 0)
+		if p.sign(",") {
+			typ.Scale = p.digits(0, typ.Precision)
+		}
+		p.expect(lex.Sign, ")", "a comma or )")
+	}
+	if wide {
+		typ.Kind = column.Decimal128
+	}
+	return typ
+}
+
+// digits parses a number of digits.
+func (p *parser) digits(least, most int) int {
+	n, err := strconv.Atoi(p.Word)
+	if p.Token != lex.Number || err != nil || n < least || n > most {
+		p.fail(fmt.Sprintf("a number of digits from %d to %d", least, most))
+		return least
+	}
+	p.next()
+	return n
 }
 
 // timestampType parses the unit of a timestamp and perhaps utc, after the bracket.

@@ -53,7 +53,11 @@ func (e Expr) print(b *strings.Builder, level int) {
 	case opColumn:
 		b.WriteString(lex.Identifier(n.name))
 	case opLiteral:
-		b.WriteString(literalText(n.value))
+		if n.name != "" {
+			b.WriteString(n.name)
+		} else {
+			b.WriteString(literalText(n.value))
+		}
 	case opAnd, opOr:
 		n.list(b, " "+n.op+" ", n.args, own+1)
 	case opNot:
@@ -133,13 +137,11 @@ func (n *node) printCall(b *strings.Builder, own int) {
 		return
 	case isDistinct:
 		b.WriteString(of + "(distinct ")
-		n.list(b, "", n.args, levelOr)
-		b.WriteByte(')')
+		n.printArguments(b)
 		return
 	case binaryLevels[n.op] == 0:
 		b.WriteString(n.op + "(")
-		n.list(b, ", ", n.args, levelOr)
-		b.WriteByte(')')
+		n.printArguments(b)
 		return
 	}
 	left := own
@@ -149,6 +151,23 @@ func (n *node) printCall(b *strings.Builder, own int) {
 	n.args[0].print(b, left)
 	b.WriteString(" " + n.op + " ")
 	n.args[1].print(b, own+1)
+}
+
+// printArguments writes the arguments of a function, what an aggregate is ordered by, and the parenthesis.
+func (n *node) printArguments(b *strings.Builder) {
+	plain := len(n.args) - len(n.orders)
+	n.list(b, ", ", n.args[:plain], levelOr)
+	for i, o := range n.orders {
+		b.WriteString([]string{", ", " order by "}[bit(i == 0)])
+		n.args[plain+i].print(b, levelOr)
+		if o.Descending {
+			b.WriteString(" desc")
+		}
+		if o.NullsFirst {
+			b.WriteString(" nulls first")
+		}
+	}
+	b.WriteByte(')')
 }
 
 func (n *node) printCase(b *strings.Builder) {
@@ -167,5 +186,8 @@ func (n *node) printCase(b *strings.Builder) {
 
 // typeText returns the text of the type of a cast.
 func typeText(t column.Type) string {
+	if classOf(t).isDecimal() && t == decimalType(t.Precision, t.Scale) {
+		return fmt.Sprintf("decimal(%d, %d)", t.Precision, t.Scale)
+	}
 	return strings.ToLower(t.String())
 }

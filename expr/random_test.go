@@ -4,6 +4,7 @@ package expr
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/internal/int128"
 )
 
 // Random expressions and batches for the comparison with the reference.
@@ -45,6 +47,7 @@ var smallTypes = map[string]column.Type{
 	"u64": {Kind: column.Uint64}, "f32": {Kind: column.Float32}, "f64": {Kind: column.Float64}, "flag": {Kind: column.Bool},
 	"day": {Kind: column.Date}, "at": {Kind: column.Timestamp, Unit: column.Millis, UTC: true},
 	"local": {Kind: column.Timestamp, Unit: column.Nanos}, "d": {Kind: column.Decimal64, Precision: 9, Scale: 2},
+	"e": {Kind: column.Decimal64, Precision: 3, Scale: 3}, "wide": {Kind: column.Decimal128, Precision: 30, Scale: 5},
 	"v": column.VectorOf(column.Float32, 3), "w": column.VectorOf(column.Float64, 3), "x": column.VectorOf(column.Int32, 3),
 }
 
@@ -122,6 +125,17 @@ func smallInts(r *rand.Rand, name string, t column.Type, n int) column.Column {
 		}
 	}
 	switch t.Kind {
+	case column.Decimal64:
+		for i := range v {
+			v[i] *= []int64{1, 10, 99}[r.IntN(3)] // of at most 3 digits
+		}
+	case column.Decimal128:
+		wides := make([]column.Int128, n)
+		for i := range v {
+			power := int128.Pow10(r.IntN(28))
+			wides[i], _ = int128.Mul(int128.Of(v[i]), power)
+		}
+		return column.Of(name, wides)
 	case column.Bool:
 		bools := make([]bool, n)
 		for i := range v {
@@ -194,7 +208,10 @@ func (g *generator) pattern() string {
 func (g *generator) compare(depth int) Expr {
 	var x func() Expr
 	literal := func() Expr { return Lit(g.literal()) }
-	switch g.IntN(6) {
+	switch g.IntN(7) {
+	case 6:
+		x = func() Expr { return pick(g, g.decimal(depth), g.decimal(depth), g.number(0)) }
+		literal = func() Expr { return pick(g, Lit(g.literalDecimal()), Lit(g.literal()), Lit("1.5")) }
 	case 0, 1:
 		x = func() Expr { return g.number(depth) }
 	case 2:
@@ -287,6 +304,9 @@ func (g *generator) number(depth int) Expr {
 		return pick(g, Call("strpos", g.text(depth-1), g.text(0)), Call("ascii", g.text(depth-1)), days.Sub(Col("day")), tried,
 			days.Sub(Lit("2026-02-28")))
 	case 0, 1, 2:
+		if g.IntN(6) == 0 {
+			return pick(g, g.decimal(depth-1).Div(x()), x().Mul(g.decimal(depth-1)), Call("sqrt", g.decimal(depth-1)))
+		}
 		return pick(g, Expr.Add, Expr.Sub, Expr.Mul, Expr.Div, Expr.Mod)(g.number(depth-1), x())
 	case 3:
 		return g.number(depth - 1).Neg()
@@ -297,7 +317,7 @@ func (g *generator) number(depth int) Expr {
 		return g.time(depth-1, t).Extract(pick(g, slices.Concat(units, parts)...), pick(g, "", "", "Europe/Berlin", "Asia/Kolkata"))
 	case 6:
 		kind := pick(g, castKinds[1:11]...)
-		return pick(g, g.number(depth-1), g.text(0), g.predicate(depth-1), Col("d")).Cast(column.Type{Kind: kind})
+		return pick(g, g.number(depth-1), g.text(0), g.predicate(depth-1), g.decimal(depth-1), g.big()).Cast(column.Type{Kind: kind})
 	case 7:
 		return Coalesce(g.number(depth-1), x())
 	case 8:
@@ -306,6 +326,47 @@ func (g *generator) number(depth int) Expr {
 		return pick(g, v().Dot(v()), v().Cosine(v()), v().L2(v()), v().Norm(), Col("v").Element(2), Col("x").Element(1))
 	}
 	return g.column(classInt, classUint, classFloat)
+}
+
+// decimal returns an expression of a decimal.
+func (g *generator) decimal(depth int) Expr {
+	if depth <= 0 {
+		return pick(g, Col("d"), Col("e"), Col("wide"), g.column(classDecimal, classWide), Lit(g.literalDecimal()))
+	}
+	x := func() Expr { return g.decimal(depth - 1) }
+	other := func() Expr {
+		return pick(g, x(), Col("i8"), Col("u64"), Col("u16"), Lit(pick[any](g, 0, 1, -2, 0.25, 2.5, -0.001)), Lit(nil))
+	}
+	switch g.IntN(7) {
+	case 0, 1, 2:
+		return pick(g, Expr.Add, Expr.Sub, Expr.Mul, Expr.Mod)(x(), other())
+	case 3:
+		return pick(g, x().Neg(), Call(pick(g, "abs", "ceil", "floor", "trunc", "round"), x()),
+			Call("round", x(), pick(g, 0, 1, 2, -1, -3, 40, -100)))
+	case 4:
+		return pick(g, Coalesce(x(), other()), Call(pick(g, "greatest", "least"), x(), other(), x()),
+			Case(When(g.predicate(0), x()), Else(other())))
+	case 5:
+		e := call(pick(g, opCast, opTryCast), pick(g, g.number(depth-1), g.text(0), x(), g.predicate(0), g.big()))
+		e.n.typ = pick(g, decimalType(3, 0), decimalType(9, 4), decimalType(18, 0), decimalType(18, 18), decimalType(38, 10))
+		return e
+	}
+	return x()
+}
+
+// big returns a column that only casts take.
+func (g *generator) big() Expr {
+	for _, f := range g.fields[g.IntN(len(g.fields)):] {
+		if isBig(f.Type) {
+			return Col(f.Name)
+		}
+	}
+	return Col("wide")
+}
+
+func (g *generator) literalDecimal() cql.Decimal {
+	return pick(g, cql.Decimal{}, cql.Decimal{Unscaled: big.NewInt(150), Scale: 2}, cql.Decimal{Unscaled: big.NewInt(-5), Scale: 1},
+		cql.Decimal{Unscaled: big.NewInt(-5), Scale: 20}, cql.Decimal{Unscaled: int128.Big(int128.Pow10(37))})
 }
 
 // text returns an expression of a text.
@@ -339,7 +400,7 @@ func (g *generator) text(depth int) Expr {
 	case 5:
 		return Case(When(g.predicate(depth-1), s()), Else(s()))
 	case 6:
-		return pick(g, g.number(depth-1), g.predicate(depth-1), g.time(depth-1, smallTypes["at"]), Col("day"), g.column(classText)).Cast(typeString)
+		return pick(g, g.number(depth-1), g.predicate(depth-1), g.time(depth-1, smallTypes["at"]), Col("day"), g.column(classText), g.decimal(depth-1), g.big()).Cast(typeString)
 	case 7:
 		return s().RegexpReplace("(a+)(.)", "$2-$1")
 	}
@@ -387,7 +448,9 @@ func (g *generator) time(depth int, t column.Type) Expr {
 
 // any returns an expression of any type.
 func (g *generator) any(depth int) Expr {
-	switch g.IntN(8) {
+	switch g.IntN(9) {
+	case 8:
+		return g.decimal(depth)
 	case 0, 1:
 		return g.number(depth)
 	case 2, 3:

@@ -17,7 +17,7 @@ import (
 
 // The reference: it evaluates terms row by row, on Go values. nil is NULL; integers, dates, times, timestamps and
 // decimals are *big.Int of the unit of their type; literals between two such values are *big.Rat; floats are float64,
-// texts and bytes string, vectors []float64.
+// texts and bytes string, vectors []float64, and decimals that only casts take cql.Decimal.
 
 // reference returns the value of a term in a row.
 func reference(t *term, b *column.Batch, row int) (any, error) {
@@ -83,7 +83,7 @@ func reference(t *term, b *column.Batch, row int) (any, error) {
 // referenceAs returns the value of a term as a value of another type of numbers.
 func referenceAs(to column.Type, t *term, b *column.Batch, row int) (any, error) {
 	v, err := reference(t, b, row)
-	return referenceNumber(v, to), err
+	return referenceValue(v, t.typ, to), err
 }
 
 func referenceNumber(v any, to column.Type) any {
@@ -108,6 +108,8 @@ func referenceColumn(c *column.Column, row int) any {
 	case classTime, classTimestamp, classDecimal:
 		v, _ := column.Slice[int64](c)
 		return big.NewInt(v[row])
+	case classWide:
+		return c.Value(row).(cql.Decimal).Unscaled
 	}
 	switch v := c.Value(row).(type) {
 	case int8:
@@ -309,6 +311,9 @@ func rational(v any) (*big.Rat, int) {
 
 // referenceCall returns the value of an operation on values that are not NULL.
 func referenceCall(t *term, args []any) (any, error) {
+	if opposites[t.op] != "" {
+		args = comparedNumbers(t, args)
+	}
 	switch t.op {
 	case opEq:
 		return referenceCompare(args[0], args[1]) == 0, nil
@@ -352,7 +357,10 @@ func referenceCall(t *term, args []any) (any, error) {
 		case t.args[1].class == classInterval:
 			return referenceInterval(t, args[0].(*big.Int), args[1].(cql.Duration))
 		case t.class == classFloat:
-			return referenceFloats(t.op, referenceNumber(args[0], t.typ).(float64), referenceNumber(args[1], t.typ).(float64)), nil
+			x, y := referenceValue(args[0], t.args[0].typ, t.typ), referenceValue(args[1], t.args[1].typ, t.typ)
+			return referenceFloats(t.op, x.(float64), y.(float64)), nil
+		case t.class.isDecimal():
+			return referenceDecimals(t, args)
 		}
 		return referenceInts(t, args[0].(*big.Int), args[1].(*big.Int))
 	}
@@ -377,13 +385,16 @@ func referenceFloats(op string, a, b float64) float64 {
 
 // referenceMath has the functions of numbers.
 func referenceMath(t *term, args []any) (any, error) {
+	if t.class.isDecimal() {
+		return referenceRounding(t, args)
+	}
 	if v, ok := args[0].(*big.Int); ok && t.class != classFloat {
 		if t.op == "abs" {
 			return within(new(big.Int).Abs(v), t.typ, ErrOverflow)
 		}
 		return v, nil
 	}
-	v := referenceNumber(args[0], typeFloat64).(float64)
+	v := referenceValue(args[0], t.args[0].typ, typeFloat64).(float64)
 	switch t.op {
 	case "abs":
 		return math.Abs(v), nil
@@ -401,7 +412,7 @@ func referenceMath(t *term, args []any) (any, error) {
 	case "exp":
 		return math.Exp(v), nil
 	case "pow":
-		return math.Pow(v, referenceNumber(args[1], typeFloat64).(float64)), nil
+		return math.Pow(v, referenceValue(args[1], t.args[1].typ, typeFloat64).(float64)), nil
 	}
 	switch t.op {
 	case "ln":

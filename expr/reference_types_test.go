@@ -188,6 +188,9 @@ func referenceCast(t *term, v any) (any, error) {
 	if truth, ok := v.(bool); ok && to.Kind != column.String {
 		v = big.NewInt(int64(bit(truth)))
 	}
+	if classOf(to).isDecimal() || classOf(from).isDecimal() || isBig(from) {
+		return referenceCastDecimal(from, to, v)
+	}
 	switch classOf(to) {
 	case classBool:
 		return referenceCastBool(v)

@@ -51,7 +51,7 @@ func (c *checker) signature(t *term, s signature) error {
 				return err
 			}
 		}
-		if a.typ != want && (want != typeInt64 || a.class != classInt) && (want != typeFloat64 || !a.class.isNumber()) {
+		if a.typ != want && (want != typeInt64 || a.class != classInt) && (want != typeFloat64 || !a.class.isNumeric()) {
 			return fault(t.e, "%s requires %s: %s", t.op, name, a.describe())
 		}
 	}
@@ -76,6 +76,8 @@ func (c *checker) rounding(t *term) error {
 		}
 	}
 	switch {
+	case a.class.isDecimal():
+		return c.decimalRounding(t)
 	case !a.class.isNumber():
 		return fault(t.e, "%s requires a number: %s", t.op, a.describe())
 	case len(t.args) == 2:
@@ -148,6 +150,9 @@ func (b *builder) scalarFloats(t *term) lane[float64] {
 
 // rounded rounds to a number of digits behind the point, or before it if the number is negative: half away from zero.
 func rounded(v float64, digits int64) float64 {
+	if digits >= 0 && v == math.Trunc(v) { // also beyond the digits of floats
+		return v
+	}
 	unit := math.Pow(10, math.Abs(float64(max(-400, min(digits, 400)))))
 	if digits < 0 {
 		if r := math.Round(v/unit) * unit; r == r {

@@ -57,7 +57,7 @@ var aggregates = map[string]arity{
 	opCount: {0, 1}, opCountDistinct: {1, 1}, "approx_count_distinct": {1, 1}, "sum": {1, 1}, "avg": {1, 1},
 	"min": {1, 1}, "max": {1, 1}, "stddev": {1, 1}, "stddev_pop": {1, 1}, "variance": {1, 1}, "variance_pop": {1, 1},
 	"median": {1, 1}, "median_exact": {1, 1}, "quantile": {2, 2}, "quantile_exact": {2, 2}, "corr": {2, 2},
-	"any_value": {1, 1}, "first": {1, 1}, "last": {1, 1}, "arg_min": {2, 2}, "arg_max": {2, 2},
+	"any_value": {1, 1}, "first": {1, 1}, "last": {1, 1}, "arg_min": {2, 2}, "arg_max": {2, 2}, opStringAgg: {1, 2},
 }
 
 // distincts are the aggregates of distinct values, by the aggregate. Some have the same result with all values.
@@ -71,8 +71,12 @@ var distincts = func() map[string]string {
 		names[name] = name + " distinct"
 		aggregates[name+" distinct"] = arity{1, 1}
 	}
+	names[opStringAgg], aggregates[opStringAgg+" distinct"] = opStringAgg+" distinct", aggregates[opStringAgg]
 	return names
 }()
+
+// ordered are the aggregates whose results depend on the order of rows.
+var ordered = []string{"first", "last", "arg_min", "arg_max", opStringAgg, opStringAgg + " distinct"}
 
 // isAggregate reports whether an operation is an aggregate.
 func isAggregate(op string) bool {
@@ -92,7 +96,8 @@ func functionNames() []string {
 // castKinds are the kinds that a cast can convert to.
 var castKinds = []column.Kind{
 	column.Bool, column.Int8, column.Int16, column.Int32, column.Int64, column.Uint8, column.Uint16, column.Uint32,
-	column.Uint64, column.Float32, column.Float64, column.String, column.Date, column.Timestamp,
+	column.Uint64, column.Float32, column.Float64, column.String, column.Date, column.Timestamp, column.Decimal64,
+	column.Decimal128,
 }
 
 // castNames are further names of the types of a cast: SQL's names, with the meaning that DuckDB gives them. DuckDB's
@@ -108,6 +113,9 @@ var castNames = map[string]column.Type{
 	"timestamp_ns": {Kind: column.Timestamp, Unit: column.Nanos},
 	"timestamptz":  {Kind: column.Timestamp, Unit: column.Micros, UTC: true},
 }
+
+// decimalNames are the names of types of decimals.
+var decimalNames = []string{"decimal", "numeric", "dec", "decimal64", "decimal128"}
 
 // sqlNames are the names that typeof has for types, as in DuckDB.
 var sqlNames = map[column.Kind]string{

@@ -23,7 +23,8 @@ const (
 // clauses are the words of statements that end an expression, or begin what is refused.
 var clauses = map[string]bool{
 	"select": true, "distinct": true, "from": true, "where": true, "group": true, "having": true, "order": true,
-	"limit": true, "offset": true, "union": true, "intersect": true, "except": true, "join": true, "over": true,
+	"limit": true, "offset": true, "fetch": true,
+	"union": true, "intersect": true, "except": true, "join": true, "over": true,
 }
 
 // IsClause reports whether a word, in any case, belongs to statements. Such a name needs quotes.
@@ -46,7 +47,7 @@ var keywords = map[string]bool{
 
 // signs are the signs, the longer ones first.
 var signs = []string{
-	"<>", "<=", ">=", "!=", "!~", "||", "::", "~", "=",
+	"!~*", "<>", "<=", ">=", "!=", "!~", "~*", "^@", "||", "::", "==", "//", "**", "^", "~", "=",
 	"<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ";", "[", "]", "?",
 }
 
