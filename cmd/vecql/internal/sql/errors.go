@@ -18,8 +18,8 @@ import (
 // ErrUnsupported means that a statement has a part of SQL that this package refuses.
 var ErrUnsupported = errors.New("not supported")
 
-// errOverflow means that a sum of integers is too large.
-var errOverflow = errors.New("the sum of a group does not fit into int64; sum(cast(x as float64)) does not overflow")
+// errOverflow means that a sum of integers or decimals is too large.
+var errOverflow = errors.New("the sum of a group does not fit into its type; sum(cast(x as float64)) does not overflow")
 
 // errAll means that * stands where an expression is needed.
 var errAll = errors.New("found *, want an expression")
@@ -115,14 +115,12 @@ var refusals = func() map[string]string {
 	for what, list := range map[string]string{
 		"joins":            "join inner left right full cross natural lateral outer semi anti asof on using",
 		"subqueries":       "select exists any all some",
-		"set operations":   "union intersect except minus",
+		"set operations":   "minus",
 		"window functions": "over window partition qualify row_number rank dense_rank percent_rank ntile lag lead first_value last_value",
 		"grouping sets":    "rollup cube grouping sets",
 		"samples":          "sample tablesample",
 		"PIVOT":            "pivot unpivot",
-		"FETCH and TOP":    "fetch top",
-		"WITH":             "with recursive",
-		"VALUES":           "values",
+		"TOP":              "top",
 		"SELECT ... INTO":  "into",
 		"locks":            "for",
 		"ESCAPE":           "escape",

@@ -37,6 +37,8 @@ type grouping struct {
 	aggregates []groupby.Aggregate
 	known      map[string]expr.Expr // the columns of the aggregates, by their texts
 	distinct   *distinctValues      // nil unless an aggregate but count is of distinct values
+	order      []aggregateOrder     // of the rows, for aggregates that depend on it
+	hasOrdered bool                 // there is such an aggregate
 }
 
 // group adds the groups and HAVING. It returns the orders, and changes the outputs, to expressions on the groups.
@@ -54,6 +56,7 @@ func (x *planner) group(orders []expr.Expr) []expr.Expr {
 	if having != (expr.Expr{}) {
 		having = g.onGroups(having)
 	}
+	g.sortRows()
 	p := g.distinct.grouped(x.plan.Pipe, g.names[:by])
 	switch {
 	case by > 0:
@@ -143,6 +146,7 @@ func (g *grouping) aggregate(e expr.Expr, text string) expr.Expr {
 			return expr.Col(text)
 		}
 	}
+	g.orderBy(e, n)
 	name := fresh(g.wanted(text), g.names)
 	made, value := g.make(e, n), expr.Col(name)
 	if g.distinct != nil {
@@ -158,7 +162,7 @@ func (g *grouping) aggregate(e expr.Expr, text string) expr.Expr {
 func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 	argument := func(i int) string {
 		arg := n.Args[i]
-		if g.isFloat16(arg) && (inFloat64[n.Op] || i == 1) { // argument 1 is the order of arg_min
+		if g.asFloat(n.Op, i, arg) {
 			arg = arg.Cast(column.Type{Kind: column.Float64})
 		}
 		name := g.column(arg, arg.String())
@@ -185,6 +189,8 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 		return groupby.ArgMax(argument(1), argument(0))
 	case "corr":
 		return groupby.Corr(argument(0), argument(1))
+	case "string_agg", "string_agg distinct":
+		return g.joined(n)
 	}
 	if of := makers[n.Op]; of != nil {
 		return of(argument(0))
@@ -196,11 +202,20 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 	return groupby.Count()
 }
 
-// isFloat16 reports whether an expression is a column of float16.
-func (g *grouping) isFloat16(e expr.Expr) bool {
-	name, ok := e.Column()
-	i := g.schema.Index(name)
-	return ok && i >= 0 && g.schema[i].Type.Kind == column.Float16
+// asFloat reports whether an aggregate takes its argument i as a float64: a float16; and a decimal of more than 18
+// digits, but for sums, means, and what has no arithmetic.
+func (g *grouping) asFloat(op string, i int, arg expr.Expr) bool {
+	p, err := expr.Compile(arg, g.schema)
+	if err != nil {
+		return false
+	}
+	switch p.Type().Kind {
+	case column.Float16:
+		return inFloat64[op] || i == 1 // argument 1 is the order of arg_min
+	case column.Decimal128:
+		return inFloat64[op] && op != "sum" && op != "avg"
+	}
+	return false
 }
 
 // number returns the value of a literal.

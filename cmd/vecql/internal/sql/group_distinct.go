@@ -20,7 +20,7 @@ const distinctSuffix = " distinct"
 
 // isDistinct reports whether an operation is an aggregate of distinct values that groupby does not have.
 func isDistinct(n expr.Node) bool {
-	return n.Aggregate && strings.HasSuffix(n.Op, distinctSuffix) && makers[n.Op] == nil
+	return n.Aggregate && strings.HasSuffix(n.Op, distinctSuffix) && makers[n.Op] == nil && !isJoined(n)
 }
 
 // distinctValues are the values that aggregates take once each.

@@ -15,7 +15,7 @@ import (
 // Names of columns as statements write them: with the name of the source before them, and in another case.
 
 // None reports whether the statement has no FROM: its source is one row without columns.
-func (s Source) None() bool { return len(s.Files) == 0 && s.Table == "" }
+func (s Source) None() bool { return len(s.Files) == 0 && s.Table == "" && s.Query == nil }
 
 // names returns the names of the source before the name of a column: its alias, or the names that it has itself.
 func (s Source) names() []string {

@@ -33,7 +33,9 @@ func Parse(text string) (*Statement, error) {
 // checks of those that they call.
 type parser struct {
 	lex.Lexer
-	err error
+	err    error
+	nested int                   // statements within each other
+	named  map[string]*Statement // of WITH, by the name in lower case
 }
 
 func newParser(text string) *parser {
@@ -108,13 +110,25 @@ func (p *parser) end(want string) {
 	}
 }
 
-// statement parses a SELECT, up to its end or a semicolon.
+// statement parses a query, perhaps with DESCRIBE, up to its end or a semicolon.
 func (p *parser) statement() *Statement {
-	s := &Statement{Text: p.Text, Limit: -1}
-	if s.Describe = p.word("describe") || p.word("desc"); s.Describe && !p.before("select") {
-		s.Items, s.From = []Item{{All: true}}, p.source()
+	describe := p.word("describe") || p.word("desc")
+	if describe && !p.before("select", "with", "values") && !p.isSign("(") {
+		s := p.around(p.source())
+		s.Describe = true
 		return s
 	}
+	s := p.query()
+	s.Describe = describe
+	if p.Token != lex.End && !p.isSign(";") {
+		p.fail("an operator, a comma, where, group by, having, order by, limit, offset or the end")
+	}
+	return s
+}
+
+// selection parses a SELECT without ORDER BY and what follows.
+func (p *parser) selection() *Statement {
+	s := &Statement{Text: p.Text, Limit: -1}
 	p.verb()
 	if s.Distinct = p.word("distinct"); s.Distinct && strings.EqualFold(p.Word, "on") && p.called() {
 		p.refuse("DISTINCT ON")
@@ -123,7 +137,7 @@ func (p *parser) statement() *Statement {
 	switch {
 	case p.word("from"):
 		s.From = p.source()
-	case p.Token != lex.End && !p.isSign(";") && !p.before("where", "group", "having", "order", "limit", "offset"):
+	case !p.ends() && !p.before("where", "group", "having", "order", "limit", "offset", "fetch"):
 		p.fail("as, a comma or from")
 	}
 	if err := s.checkNames(); err != nil {
@@ -134,20 +148,47 @@ func (p *parser) statement() *Statement {
 	}
 	if p.word("group") {
 		p.by()
-		s.GroupBy = list(p, p.expr)
+		s.GroupBy = p.keys(s)
 	}
 	if p.word("having") {
 		s.Having = p.expr()
 	}
-	if p.word("order") {
-		p.by()
-		s.OrderBy = list(p, p.order)
+	return s.counted()
+}
+
+// ends reports whether the token ends a SELECT.
+func (p *parser) ends() bool {
+	return p.Token == lex.End || p.isSign(";") || p.isSign(")") || p.before("union", "intersect", "except")
+}
+
+// keys parses the expressions of GROUP BY. ALL are the columns of the result without aggregates.
+func (p *parser) keys(s *Statement) []expr.Expr {
+	if !p.all("having", "order", "limit", "offset", "fetch") {
+		return list(p, p.expr)
 	}
-	p.window(s)
-	if p.Token != lex.End && !p.isSign(";") {
-		p.fail("an operator, a comma, where, group by, having, order by, limit, offset or the end")
+	var keys []expr.Expr
+	for i, item := range s.Items {
+		switch {
+		case item.All:
+			p.stop(at(p.Text, item.offset, errAllKeys))
+		case !hasAggregate(item.Expr):
+			keys = append(keys, expr.Lit(i+1))
+		}
 	}
-	return s
+	return keys
+}
+
+// all consumes ALL if it stands alone: before the end of a SELECT or one of the words.
+func (p *parser) all(words ...string) bool {
+	if !p.before("all") {
+		return false
+	}
+	before := p.Lexer
+	if p.next(); p.ends() || p.before(words...) {
+		return true
+	}
+	p.Lexer = before
+	return false
 }
 
 // verb parses the first word.
@@ -202,14 +243,14 @@ func (p *parser) item() Item {
 	if p.sign("*") {
 		return Item{All: true, offset: offset}
 	}
-	if of := p.all(); of != "" {
+	if of := p.allOf(); of != "" {
 		return Item{All: true, of: of, offset: offset}
 	}
 	return Item{Expr: p.expr(), Name: p.alias()}
 }
 
-// all parses t.* and returns t, "" if the token begins something else.
-func (p *parser) all() (of string) {
+// allOf parses t.* and returns t, "" if the token begins something else.
+func (p *parser) allOf() (of string) {
 	rest := p.Text[p.Pos:]
 	switch {
 	case p.Token == lex.Word && strings.HasSuffix(p.Word, ".") && strings.HasPrefix(rest, "*"):
@@ -245,7 +286,14 @@ func (p *parser) name(want string) string {
 }
 
 func (p *parser) order() Order {
-	o := Order{Expr: p.expr()}
+	e := p.expr()
+	o := p.direction()
+	o.Expr = e
+	return o
+}
+
+// direction parses what follows an expression of ORDER BY.
+func (p *parser) direction() (o Order) {
 	if !p.word("asc") {
 		o.Descending = p.word("desc")
 	}
@@ -255,32 +303,6 @@ func (p *parser) order() Order {
 		}
 	}
 	return o
-}
-
-// window parses limit and offset, in any order.
-func (p *parser) window(s *Statement) {
-	for limited, skipped := false, false; ; {
-		switch {
-		case !limited && p.word("limit"):
-			limited, s.Limit = true, p.count()
-		case !skipped && p.word("offset"):
-			skipped, s.Offset = true, p.count()
-		default:
-			return
-		}
-	}
-}
-
-func (p *parser) count() int64 {
-	n, err := strconv.ParseInt(p.Word, 10, 64)
-	if p.Token == lex.Word && p.err == nil { // all begins no subquery here
-		p.stop(at(p.Text, p.Start, fmt.Errorf("found %q, want a number of rows", p.Word)))
-	}
-	if p.Token != lex.Number || err != nil {
-		p.fail("a number of rows")
-	}
-	p.next()
-	return n
 }
 
 // source parses what follows FROM.
@@ -301,14 +323,18 @@ func (p *parser) source() Source {
 		}
 		s = p.table()
 	case lex.Sign:
-		if p.Word == "(" {
-			p.refuse("subqueries")
+		if p.sign("(") {
+			s.Query = p.query()
+			p.close()
+			break
 		}
 		fallthrough
 	default:
-		p.fail("read('file.parquet'), a text or a table")
+		p.fail("read('file.parquet'), a text, a table or a statement in parentheses")
 	}
-	s.Alias = p.alias()
+	if alias := p.alias(); alias != "" {
+		s.Alias, s.Columns = alias, p.columns(s.Columns)
+	}
 	if p.isSign(",") {
 		p.refuse("joins")
 	}
@@ -375,6 +401,9 @@ func (p *parser) table() Source {
 	}
 	switch len(parts) {
 	case 1:
+		if query, ok := p.named[strings.ToLower(parts[0])]; ok {
+			return Source{Query: query, Alias: parts[0]}
+		}
 		return Source{Table: parts[0]}
 	case 2:
 		return Source{Keyspace: parts[0], Table: parts[1]}

@@ -3,6 +3,7 @@
 package sql
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,10 +26,19 @@ type Plan struct {
 	places     map[string]int // keys, columns of DISTINCT, the columns that aggregates read
 	aggregates map[string]int
 	orders     map[string]int
+	inner      []*Plan // of the statements within
 }
 
 // Locate returns an error of the pipe with its place in the statement, as an [*Error].
 func (p *Plan) Locate(err error) error {
+	if place := p.find(err); place != nil {
+		return place
+	}
+	return located(p.text, err)
+}
+
+// find returns an error about a column with the place of the part that made or read the column, nil if there is none.
+func (p *Plan) find(err error) error {
 	var batch *groupby.BatchError
 	if errors.As(err, &batch) {
 		if offset, ok := p.places[batch.Column]; ok {
@@ -49,7 +59,12 @@ func (p *Plan) Locate(err error) error {
 			}
 		}
 	}
-	return located(p.text, err)
+	for _, inner := range p.inner {
+		if place := inner.find(err); place != nil {
+			return place
+		}
+	}
+	return nil
 }
 
 // place records the offset of an expression for errors about a column, unless the column has one.
@@ -59,8 +74,15 @@ func (p *Plan) place(name string, e expr.Expr) {
 	}
 }
 
-// Plan returns the statement on a source of rows with these columns.
+// Plan returns the statement on one source, of rows with these columns, in the place of all that it names.
 func (s *Statement) Plan(source pipe.Pipe, schema column.Schema) (*Plan, error) {
+	return s.PlanOn(context.Background(), func(context.Context, Source) (pipe.Pipe, column.Schema, error) {
+		return source, schema, nil
+	})
+}
+
+// plan returns a SELECT on its source.
+func (s *Statement) plan(source pipe.Pipe, schema column.Schema) (*Plan, error) {
 	s = s.resolved(schema)
 	x := &planner{s: s, schema: schema, plan: &Plan{Pipe: source, text: s.Text}}
 	x.plan.places, x.plan.aggregates, x.plan.orders = map[string]int{}, map[string]int{}, map[string]int{}

@@ -311,7 +311,7 @@ func TestPlanErrors(t *testing.T) {
 		"select 1 / (user - user) from t":                                       "7: in visits.parquet, row group 0, rows from 0: 1 / (user - user): division of an integer by zero",
 		"select * from t where 1 % (user - user) = 0":                           "22: in visits.parquet, row group 0, rows from 0: 1 % (user - user): division of an integer by zero",
 		"select max(user) + 9223372036854775807 from t":                         `7: "max(user)" + 9223372036854775807: the result is out of range`,
-		"select sum(user * 600000000000000000) as s, user from t group by user": "7: the sum of a group does not fit into int64; sum(cast(x as float64))",
+		"select sum(user * 600000000000000000) as s, user from t group by user": "7: the sum of a group does not fit into its type; sum(cast(x as float64))",
 	} {
 		_, _, err := run(t.Context(), d, text)
 		var e *Error

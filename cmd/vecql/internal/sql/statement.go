@@ -12,10 +12,13 @@ import (
 
 // Statements, and their text.
 
-// A Statement is a SELECT.
+// A Statement is a SELECT, a set operation, or VALUES. Set operations and VALUES have Describe, OrderBy, Limit and
+// Offset, and no other fields.
 type Statement struct {
-	Text     string // that it was parsed from, which offsets of expressions refer to
-	Describe bool   // the columns of the result, not its rows
+	Set      *Set          // nil unless it is a set operation
+	Values   [][]expr.Expr // the rows of VALUES; nil unless it is one
+	Text     string        // that it was parsed from, which offsets of expressions refer to
+	Describe bool          // the columns of the result, not its rows
 	Distinct bool
 	Items    []Item
 	From     Source
@@ -25,6 +28,33 @@ type Statement struct {
 	OrderBy  []Order
 	Limit    int64 // -1 means none
 	Offset   int64
+
+	valuesAt int // the offset of the first row of VALUES
+	selects  int // within it, and itself
+}
+
+// mostSelects is the maximum number of SELECTs in a statement, each name of WITH counted where it is read.
+const mostSelects = 500
+
+// counted returns the statement with the number of its SELECTs, from the numbers of the statements within.
+func (s *Statement) counted() *Statement {
+	switch {
+	case s.Set != nil:
+		s.selects = s.Set.Left.selects + s.Set.Right.selects
+	case s.From.Query != nil:
+		s.selects = 1 + s.From.Query.selects
+	default:
+		s.selects = 1
+	}
+	return s
+}
+
+// A Set is a set operation of two statements with the same number of columns.
+type Set struct {
+	Op          string // UNION, INTERSECT or EXCEPT
+	All         bool   // rows are not distinct
+	Left, Right *Statement
+	offset      int
 }
 
 // An Item is a column of the result, or all columns of the source.
@@ -37,11 +67,13 @@ type Item struct {
 	offset int    // of *
 }
 
-// A Source is a list of Parquet files or a table, or, without either, one row.
+// A Source is a list of files, a table, or a statement, or, without any, one row.
 type Source struct {
-	Files           []string // paths and patterns
-	Keyspace, Table string   // "" means none
-	Alias           string   // "" means none
+	Files           []string   // paths and patterns
+	Keyspace, Table string     // "" means none
+	Query           *Statement // nil means none
+	Alias           string     // "" means none
+	Columns         []string   // names of the columns, the first ones, behind the alias
 }
 
 // An Order is an expression to order by.
@@ -57,25 +89,19 @@ func (s *Statement) String() string {
 	if s.Describe {
 		b.WriteString("DESCRIBE ")
 	}
-	b.WriteString("SELECT ")
-	if s.Distinct {
-		b.WriteString("DISTINCT ")
-	}
-	b.WriteString(joined(s.Items))
-	if !s.From.None() {
-		fmt.Fprintf(&b, "\nFROM %v", s.From)
-	}
-	if s.From.Alias != "" {
-		b.WriteString(" AS " + lex.Identifier(s.From.Alias))
-	}
-	if s.Where != (expr.Expr{}) {
-		fmt.Fprintf(&b, "\nWHERE %v", s.Where)
-	}
-	if len(s.GroupBy) > 0 {
-		fmt.Fprintf(&b, "\nGROUP BY %s", joined(s.GroupBy))
-	}
-	if s.Having != (expr.Expr{}) {
-		fmt.Fprintf(&b, "\nHAVING %v", s.Having)
+	switch {
+	case s.Set != nil:
+		s.Set.write(&b)
+	case s.Values != nil:
+		b.WriteString("VALUES ")
+		for i, row := range s.Values {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString("(" + joined(row) + ")")
+		}
+	default:
+		s.writeSelect(&b)
 	}
 	if len(s.OrderBy) > 0 {
 		fmt.Fprintf(&b, "\nORDER BY %s", joined(s.OrderBy))
@@ -87,6 +113,56 @@ func (s *Statement) String() string {
 		fmt.Fprintf(&b, "\nOFFSET %d", s.Offset)
 	}
 	return b.String()
+}
+
+// writeSelect writes a SELECT without ORDER BY and what follows.
+func (s *Statement) writeSelect(b *strings.Builder) {
+	b.WriteString("SELECT ")
+	if s.Distinct {
+		b.WriteString("DISTINCT ")
+	}
+	b.WriteString(joined(s.Items))
+	if !s.From.None() {
+		fmt.Fprintf(b, "\nFROM %v", s.From)
+	}
+	if s.From.Alias != "" {
+		b.WriteString(" AS " + lex.Identifier(s.From.Alias))
+	}
+	if len(s.From.Columns) > 0 {
+		b.WriteString("(" + identifiers(s.From.Columns) + ")")
+	}
+	if s.Where != (expr.Expr{}) {
+		fmt.Fprintf(b, "\nWHERE %v", s.Where)
+	}
+	if len(s.GroupBy) > 0 {
+		fmt.Fprintf(b, "\nGROUP BY %s", joined(s.GroupBy))
+	}
+	if s.Having != (expr.Expr{}) {
+		fmt.Fprintf(b, "\nHAVING %v", s.Having)
+	}
+}
+
+// write writes the operation, with operands in parentheses that are no plain SELECT.
+func (s *Set) write(b *strings.Builder) {
+	operand := func(o *Statement) string {
+		if o.Set == nil && o.OrderBy == nil && o.Limit < 0 && o.Offset == 0 {
+			return o.String()
+		}
+		return "(" + o.String() + ")"
+	}
+	all := ""
+	if s.All {
+		all = " ALL"
+	}
+	fmt.Fprintf(b, "%s\n%s%s\n%s", operand(s.Left), s.Op, all, operand(s.Right))
+}
+
+func identifiers(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = lex.Identifier(name)
+	}
+	return strings.Join(quoted, ", ")
 }
 
 func joined[T fmt.Stringer](list []T) string {
@@ -112,6 +188,9 @@ func (i Item) String() string {
 
 // String returns the text of the source.
 func (s Source) String() string {
+	if s.Query != nil {
+		return "(" + s.Query.String() + ")"
+	}
 	if s.Table == "" {
 		quoted := make([]string, len(s.Files))
 		for i, file := range s.Files {

@@ -95,13 +95,7 @@ func (m *mcpServer) querySQL(ctx context.Context, in sqlInput) (out rowsOutput, 
 	if err != nil {
 		return out, placed(err)
 	}
-	if s.From.Table != "" {
-		return out, fmt.Errorf("%s is a table: sql reads files, as in FROM '%s'", s.From.Name(), fileName(s.From))
-	}
-	if s.From.Files, err = m.folder.paths(s.From.Files); err != nil {
-		return out, err
-	}
-	plan, end, err := m.plan(ctx, &m.sql, s, &pipe.Stats{})
+	plan, end, err := m.sql.plan(ctx, m.openInFolder, s, &pipe.Stats{})
 	if err != nil {
 		return out, err
 	}
@@ -113,6 +107,17 @@ func (m *mcpServer) querySQL(ctx context.Context, in sqlInput) (out rowsOutput, 
 		_ = end() // the first error is the cause
 	}
 	return rows.end(ctx, err)
+}
+
+// openInFolder opens the files of a source if they are in the folder. It is called for each source within a statement.
+func (m *mcpServer) openInFolder(ctx context.Context, from sql.Source) (p pipe.Pipe, end func() error, err error) {
+	if from.Table != "" {
+		return p, nil, fmt.Errorf("%s is a table: sql reads files, as in FROM '%s'", from.Name(), fileName(from))
+	}
+	if from.Files, err = m.folder.paths(from.Files); err != nil {
+		return p, nil, err
+	}
+	return m.openSource(ctx, &m.sql, from)
 }
 
 // paths returns the paths of the files that names stand for.

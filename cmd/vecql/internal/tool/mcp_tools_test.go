@@ -4,6 +4,7 @@ package tool
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,7 +143,8 @@ func TestMCPFiles(t *testing.T) {
 		"SELECT name FROM 'same.csv' WHERE id = 1":                          `[{"name":"chair"}]}`,
 		"SELECT 1 + 1 AS two":                                               `[{"two":2}]}`,
 		"SELECT name FROM 'items.csv' ORDER BY id":                          `[{"name":"chair"},{"name":"table"}],"cut":"there are more rows: a result has at most 2 rows"}`,
-		"DESCRIBE 'items.csv'":                                              `[{"column":"id","type":"int64?"},{"column":"name","type":"string?"}]}`,
+		"DESCRIBE 'items.csv'":                                              `[{"column_name":"id","column_type":"int64","null":"YES"},{"column_name":"name","column_type":"string","null":"YES"}]}`,
+		"SELECT n FROM (SELECT sum(n) AS n FROM 'sales') t":                 `[{"n":18}]}`,
 	} {
 		require.Equal(t, want, query(statement), statement)
 	}
@@ -150,21 +152,27 @@ func TestMCPFiles(t *testing.T) {
 		"out.csv", "up.csv", "away/secret.csv", "away", "away/more", "../" + filepath.Base(outside) + "/secret.csv", "..", "sales/../../x", "",
 		filepath.Join(outside, "secret.csv"), filepath.Join(dir, "items.csv"), "/dev/stdin", "-", "/etc/passwd", "o*.csv", "*/secret.csv", `..\x`,
 	} {
-		text := c.requireRefused("sql", arguments{"statement": "SELECT * FROM '" + path + "'"})
-		require.Contains(t, text, "below the folder of --files", path)
-		require.NotContains(t, strings.Replace(text, path, "", 1), outside)
+		for _, statement := range []string{
+			"SELECT * FROM '%s'", "SELECT name FROM 'items.csv' UNION ALL SELECT name FROM '%s'", "SELECT * FROM (SELECT * FROM '%s') t",
+			"WITH t AS (SELECT * FROM '%s') SELECT * FROM t", "DESCRIBE '%s'",
+		} {
+			text := c.requireRefused("sql", arguments{"statement": fmt.Sprintf(statement, path)})
+			require.Contains(t, text, "below the folder of --files", path)
+			require.NotContains(t, strings.Replace(text, path, "", 1), outside)
+		}
 	}
 	for statement, want := range map[string]string{
-		"SELECT * FROM 'none.csv'":                      `"none.csv": no such file below the folder of --files`,
-		"SELECT * FROM 'broken.csv'":                    `"broken.csv": no such file below the folder of --files`,
-		"SELECT * FROM shop.items":                      "shop.items is a table: sql reads files, as in FROM 'items.parquet'",
-		"SELECT id FROM items.csv":                      "items.csv is a table: sql reads files, as in FROM 'items.csv'",
-		"SELECT nosuch FROM 'items.csv'":                "line 1, column 8: nosuch: no such column: \"nosuch\"; the columns are: id, name\nSELECT nosuch FROM 'items.csv'\n       ^",
-		"COPY (SELECT 1) TO 'x.csv'":                    "line 1, column 1: ",
-		"CREATE TABLE x AS SELECT 1":                    "line 1, column 1: ",
-		"SELECT 1; SELECT 2":                            "line 1, column ",
-		"SELECT * INTO 'x.csv' FROM 'items.csv'":        "line 1, column ",
-		"SELECT * FROM 'items.csv' join 'items.csv' on": "joins: not supported",
+		"SELECT * FROM 'none.csv'":                             `"none.csv": no such file below the folder of --files`,
+		"SELECT * FROM 'broken.csv'":                           `"broken.csv": no such file below the folder of --files`,
+		"SELECT * FROM shop.items":                             "shop.items is a table: sql reads files, as in FROM 'items.parquet'",
+		"WITH t AS (SELECT * FROM shop.items) SELECT * FROM t": "shop.items is a table: sql reads files, as in FROM 'items.parquet'",
+		"SELECT id FROM items.csv":                             "items.csv is a table: sql reads files, as in FROM 'items.csv'",
+		"SELECT nosuch FROM 'items.csv'":                       "line 1, column 8: nosuch: no such column: \"nosuch\"; the columns are: id, name\nSELECT nosuch FROM 'items.csv'\n       ^",
+		"COPY (SELECT 1) TO 'x.csv'":                           "line 1, column 1: ",
+		"CREATE TABLE x AS SELECT 1":                           "line 1, column 1: ",
+		"SELECT 1; SELECT 2":                                   "line 1, column ",
+		"SELECT * INTO 'x.csv' FROM 'items.csv'":               "line 1, column ",
+		"SELECT * FROM 'items.csv' join 'items.csv' on":        "joins: not supported",
 	} {
 		require.Contains(t, c.requireRefused("sql", arguments{"statement": statement}), want)
 	}

@@ -55,22 +55,26 @@ func newSQLCommand(e *env) *cobra.Command {
 		Long: `Sql runs a SELECT statement here, not on a server: on files (Parquet, CSV, JSON
 lines or Arrow; a pattern, a folder, or '-' for standard input) or on a whole
 table, whose rows it reads by token ranges. "-" in place of the statement reads it
-from standard input. It has one source and this shape:
+from standard input. It has this shape:
 
-  [DESCRIBE] SELECT [DISTINCT] * | expression [[AS] name], ...
-  [FROM read('*.parquet', ...) | 'file.csv' | [keyspace.]table [[AS] name]]
-  [WHERE condition] [GROUP BY expression, ...] [HAVING condition]
+  [DESCRIBE] [WITH name AS (statement), ...]
+  SELECT [DISTINCT] * | expression [[AS] name], ...
+  [FROM read('*.parquet', ...) | 'file.csv' | [keyspace.]table | (statement)
+  [[AS] name]]
+  [WHERE condition] [GROUP BY expression, ... | ALL] [HAVING condition]
+  [UNION [ALL] | INTERSECT | EXCEPT ...]
   [ORDER BY expression [ASC|DESC] [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]
 
 Columns of CSV and JSON have the narrowest type of the first records. Aggregates
 are count(*), count(x), count(distinct x), approx_count_distinct, sum,
 avg, min, max, stddev, stddev_pop, variance, variance_pop, corr(x, y), median,
 quantile(x, 0.9), median_exact, quantile_exact(x, 0.9), any_value, first, last,
-arg_min(x, by) and arg_max(x, by), perhaps with FILTER (WHERE condition).
-GROUP BY and ORDER BY accept names and positions of columns of the result. NULL
-comes last. The quotient of integers is an integer. Joins, subqueries and the like
-are refused. A name may differ from the column in case, and have the name of the
-source before it.`,
+arg_min(x, by), arg_max(x, by) and string_agg(x, ', ' ORDER BY y), perhaps with
+FILTER (WHERE condition). GROUP BY and ORDER BY accept names and positions of
+columns of the result. NULL comes last. Decimals are exact; the quotient of
+integers is an integer. Joins, subqueries in expressions and the like are refused.
+A name may differ from the column in case, and have the name of the source before
+it.`,
 		Example: `  vecql sql "SELECT count(*), avg(price) FROM 'items.parquet'"
   vecql sql "SELECT name, sum(price) AS total FROM 'items*.parquet' GROUP BY name"
   vecql sql "SELECT name, count(*) FROM shop.items GROUP BY name" --output csv
@@ -114,7 +118,10 @@ func (e *env) runStatement(ctx context.Context, o *sqlOptions, s *sql.Statement)
 		return err
 	}
 	stats := &pipe.Stats{}
-	plan, end, err := e.plan(ctx, o, s, stats)
+	open := func(ctx context.Context, from sql.Source) (pipe.Pipe, func() error, error) {
+		return e.openSource(ctx, o, from)
+	}
+	plan, end, err := o.plan(ctx, open, s, stats)
 	if err != nil {
 		return err
 	}
@@ -133,22 +140,34 @@ func (e *env) runStatement(ctx context.Context, o *sqlOptions, s *sql.Statement)
 	return err
 }
 
-// plan opens the source of a statement and plans the statement. The caller calls end after the last row.
-func (e *env) plan(ctx context.Context, o *sqlOptions, s *sql.Statement, stats *pipe.Stats,
+// A sourceOpener opens the files or the table of a source. The caller calls end after the last row.
+type sourceOpener func(ctx context.Context, from sql.Source) (p pipe.Pipe, end func() error, err error)
+
+// plan opens the sources of a statement and plans the statement. The caller calls end after the last row.
+func (o *sqlOptions) plan(ctx context.Context, open sourceOpener, s *sql.Statement, stats *pipe.Stats,
 ) (plan *sql.Plan, end func() error, err error) {
-	source, end, err := e.openSource(ctx, o, s.From)
-	if err != nil {
-		return nil, nil, err
+	var ends []func() error // of the sources
+	end = func() (err error) {
+		for _, end := range ends {
+			err = cmp.Or(err, end())
+		}
+		return err
 	}
-	source = source.Configure(pipe.Config{Workers: o.workers, MemoryLimit: o.memory, SpillDir: o.spill, Stats: stats})
-	schema, err := source.Schema(ctx)
-	if err == nil {
-		plan, err = s.Plan(source, schema)
-	}
+	plan, err = s.PlanOn(ctx, func(ctx context.Context, from sql.Source) (pipe.Pipe, column.Schema, error) {
+		source, end, err := open(ctx, from)
+		if err != nil {
+			return source, nil, err
+		}
+		ends = append(ends, end)
+		schema, err := source.Schema(ctx)
+		return source, schema, err
+	})
 	if err != nil {
 		_ = end() // the first error is the cause
 		return nil, nil, placed(err)
 	}
+	config := pipe.Config{Workers: o.workers, MemoryLimit: o.memory, SpillDir: o.spill, Stats: stats}
+	plan.Pipe = plan.Pipe.Configure(config)
 	return plan, end, nil
 }
 

@@ -73,8 +73,11 @@ func (e *env) openFiles(ctx context.Context, o *sqlOptions, names []string) (p p
 			names[i] = rowfile.Stdin
 		}
 	}
-	if e.inUsed && slices.Contains(names, rowfile.Stdin) {
-		return p, nil, usagef("standard input is the statement, and cannot be a file")
+	if slices.Contains(names, rowfile.Stdin) {
+		if e.inUsed {
+			return p, nil, usagef("standard input is the statement or a file already, and cannot be one more file")
+		}
+		e.inUsed = true
 	}
 	options, err := e.readOptions(&o.files)
 	if err != nil {

@@ -43,6 +43,9 @@ func TestSQLReadsAllFormats(t *testing.T) {
 		{"describe 'items.csv'", "column_name,column_type,null\nid,int64,YES\nname,string,YES\nprice,float64,YES\nadded,date,YES\ncode,string,YES\n"},
 		{"describe select count(*) n from 'items.csv'", "column_name,column_type,null\nn,int64,YES\n"},
 		{"describe select v, who from 'items.jsonl'", "column_name,column_type,null\nv,\"vector<float64, 2>\",YES\nwho,struct[name string],YES\n"},
+		{"select id, name from 'items.csv' where id = 1 union all select id, name from 'items.tsv'", "id,name\n1,chair\n9,stool\n"},
+		{"with x as (select id from 'items.tsv') select id * 2 as d from x", "d\n18\n"},
+		{"select sum(cast(price as decimal(9, 2))) as s, string_agg(id, '+' order by id desc) i from 'items.csv' where id < 3", "s,i\n165.50,2+1\n"},
 		{"select * from 'items.csv' limit 1", "id,name,price,added,code\n1,chair,45.5,2026-07-01,007\n"},
 	} {
 		require.Equal(t, c.want, x.requireRun("sql", c.statement, "-o", "csv"), c.statement)
@@ -89,6 +92,7 @@ func TestSQLReadsAllFormats(t *testing.T) {
 		{"--type is \"id\", want NAME=TYPE", []string{"sql", "select 1 from 'items.csv'", "--type", "id"}},
 		{"there is no column \"no\"", []string{"sql", "select 1 from 'items.csv'", "--type", "no=int"}},
 		{"standard input is the statement", []string{"sql", "-"}},
+		{"cannot be one more file", []string{"sql", "select 1 from '-' union select 2 from '-'", "--format", "csv"}},
 		{"no such file", []string{"sql", "select 1 from 'none.csv'"}},
 	} {
 		x.in = "select a from '-'"
