@@ -32,8 +32,8 @@ func anchored(pattern string) string { return "^(?:" + pattern + ")$" }
 // inAnyCase returns the regular expression that matches letters in any case.
 func inAnyCase(pattern string) string { return "(?i)" + pattern }
 
-// replaced is the form of regexp_replace with options: g for all matches, without which there is none, and those of
-// matches.
+// replaced is the form of regexp_replace with options: g, which means all matches and must be there, and the options of
+// the form matches.
 func replaced(p *parser, at int, args []Expr) Expr {
 	if len(args) < 4 {
 		return p.make(at, "regexp_replace", args...)
