@@ -3,12 +3,17 @@
 package rowfile
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
@@ -183,6 +188,36 @@ func TestInferOfAStream(t *testing.T) {
 	require.EqualValues(t, 50_000, next)
 	for _, err := range in.Batches(t.Context()) {
 		require.ErrorContains(t, err, "is a stream, and was read")
+	}
+}
+
+// TestColumnsOfOneName reads columns that share a name under numbers, each with its own values.
+func TestColumnsOfOneName(t *testing.T) {
+	var stream bytes.Buffer
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: arrow.PrimitiveTypes.Int32},
+		{Name: "a", Type: arrow.BinaryTypes.String},
+		{Name: "a_1", Type: arrow.PrimitiveTypes.Int32},
+		{Name: "a", Type: arrow.PrimitiveTypes.Int64},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	b.Field(0).(*array.Int32Builder).Append(1)
+	b.Field(1).(*array.StringBuilder).Append("x")
+	b.Field(2).(*array.Int32Builder).Append(3)
+	b.Field(3).(*array.Int64Builder).Append(4)
+	w := ipc.NewWriter(&stream, ipc.WithSchema(schema))
+	require.NoError(t, w.Write(b.NewRecordBatch()))
+	require.NoError(t, w.Close())
+	path := filepath.Join(t.TempDir(), "x.arrows")
+	require.NoError(t, os.WriteFile(path, stream.Bytes(), 0o600))
+	o, err := Infer(t.Context(), Options{}, 10, path)
+	require.NoError(t, err)
+	for _, fields := range []column.Schema{nil, o.Fields} {
+		got := readAll(t, Options{Fields: fields}, path)
+		require.Equal(t, []string{"a", "a_2", "a_1", "a_3"}, got.Schema().Names())
+		require.Equal(t, []any{int32(1), "x", int32(3), int64(4)}, []any{
+			got.Columns[0].Value(0), got.Columns[1].Value(0), got.Columns[2].Value(0), got.Columns[3].Value(0),
+		})
 	}
 }
 

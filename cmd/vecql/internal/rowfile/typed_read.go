@@ -84,6 +84,7 @@ func (in *Input) spool(ctx context.Context, file inputFile, r io.Reader, f func(
 }
 
 // openArrow opens a stream of Arrow IPC. A file is a stream between a magic number and an index, which is not needed.
+// Columns that share a name have numbers in the schema.
 func openArrow(r *bufio.Reader) (*ipc.Reader, column.Schema, error) {
 	if head, _ := r.Peek(len(magicArrow)); string(head) == string(magicArrow) {
 		_, _ = r.Discard(len(magicArrow) + 2) // the padding, too
@@ -99,7 +100,23 @@ func openArrow(r *bufio.Reader) (*ipc.Reader, column.Schema, error) {
 	if err != nil {
 		records.Release()
 	}
+	numberNames(schema)
 	return records, schema, err
+}
+
+// numberNames gives numbers to the names of columns that share one, as parquetscan.Options.NumberNames does.
+func numberNames(schema column.Schema) {
+	taken, seen := map[string]bool{}, map[string]bool{}
+	for _, f := range schema {
+		taken[f.Name] = true
+	}
+	for i := range schema {
+		name := schema[i].Name
+		for n := 1; seen[name] && taken[schema[i].Name]; n++ {
+			schema[i].Name = fmt.Sprintf("%s_%d", name, n)
+		}
+		seen[name], taken[schema[i].Name] = true, true
+	}
 }
 
 // readArrow reads a stream or a file of Arrow IPC.
@@ -119,6 +136,9 @@ func (in *Input) readArrow(file inputFile, r *bufio.Reader, f func(*column.Batch
 	for b, err := range arrowcolumn.Batches(records) {
 		if err != nil {
 			return fail(err)
+		}
+		for i := range b.Columns {
+			b.Columns[i].Name = schema[i].Name
 		}
 		b.Source = column.Source{File: file.path, FirstRow: row}
 		row += int64(b.Rows)
