@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -106,13 +107,9 @@ func TestCheckpointsOfOtherWork(t *testing.T) {
 	require.Equal(t, "2 rows are equal.\n", x.requireRun(verify...))
 }
 
-// TestErrorsAreToldOnce requires the cause of a failed write once, also where closing the output fails, too.
-func TestErrorsAreToldOnce(t *testing.T) {
-	x := newTester(t, shop, backup)
-	path := file(t, "x.csv", "id\n1\n")
-	full := must1(os.OpenFile("/dev/full", os.O_WRONLY, 0))
-	defer full.Close()
-	for _, args := range [][]string{
+// writers are command lines that write to standard output, in each format. path is a file with rows.
+func writers(path string) [][]string {
+	return [][]string{
 		{"query", "SELECT * FROM shop.items"},
 		{"query", "-o", "csv", "SELECT * FROM shop.items"},
 		{"query", "-o", "parquet", "SELECT * FROM shop.items"},
@@ -121,16 +118,67 @@ func TestErrorsAreToldOnce(t *testing.T) {
 		{"unload", "shop.items", "-", "--format", "arrow"},
 		{"unload", "shop.items", "-", "--format", "parquet"},
 		{"unload", "shop.items", "-", "--format", "csv"},
+		{"load", "shop.items", path, "--allow-missing", "--summary", "json"},
+		{"sql", "SELECT * FROM '" + path + "'"},
+		{"sql", "SELECT * FROM shop.items", "-o", "arrow"},
+		{"sql", "DESCRIBE '" + path + "'", "-o", "parquet"},
+		{"agg", path, "-o", "csv"},
+		{"describe", path},
+		{"describe", "shop.items"},
+		{"count", "shop.items"},
+		{"search", "shop.items", "--vector", "[0, 0, 1]", "--exact", "--metric", "dot"},
+		{"doctor"},
+		{"version"},
+		{"help", "load"},
+		{"load", "--help"},
+	}
+}
+
+// runTo runs the tool with another standard output. It returns the exit code and standard error.
+func (x *tester) runTo(out io.Writer, args ...string) (code int, stderr string) {
+	var text strings.Builder
+	e := newEnv(strings.NewReader(""), out, &text)
+	e.getenv = func(name string) string { return x.env[name] }
+	code = run(x.ctx, e, args)
+	return code, text.String()
+}
+
+// TestErrorsAreToldOnce requires the cause of a failed write once, also where closing the output fails, too.
+func TestErrorsAreToldOnce(t *testing.T) {
+	x := newTester(t, shop, backup)
+	full := must1(os.OpenFile("/dev/full", os.O_WRONLY, 0))
+	defer full.Close()
+	for _, args := range append(writers(file(t, "x.csv", "id\n1\n")), [][]string{
 		{"unload", "shop.items", "/dev/full", "--format", "parquet"},
 		{"unload", "shop.items", "/dev/full", "--format", "arrow"},
-		{"load", "shop.items", path, "--allow-missing", "--summary", "json"},
-	} {
-		var text strings.Builder
-		e := newEnv(strings.NewReader(""), full, &text)
-		e.getenv = func(name string) string { return x.env[name] }
-		require.Equal(t, exitFailed, run(t.Context(), e, args), args)
-		require.Equal(t, 1, strings.Count(text.String(), "no space left on device"), text.String())
+	}...) {
+		code, text := x.runTo(full, args...)
+		require.Equal(t, exitFailed, code, args)
+		require.Equal(t, 1, strings.Count(text, "no space left on device"), text)
 	}
+}
+
+// TestClosedPipe requires silence where nothing reads the output, as of programs that SIGPIPE ends. A load is done
+// before its summary.
+func TestClosedPipe(t *testing.T) {
+	x := newTester(t, shop)
+	for _, args := range writers(file(t, "x.csv", "id\n7\n")) {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		code, text := x.runTo(w, args...)
+		require.NoError(t, w.Close())
+		require.Equal(t, exitPipe, code, "%q: %s", args, text)
+		require.Empty(t, text, "%q", args)
+	}
+	require.Equal(t, "id\n7\n", x.requireRun("query", "-o", "csv", "SELECT id FROM shop.items WHERE id = 7"))
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	defer w.Close()
+	code, text := x.runTo(w, "query", "SELECT none FROM shop.items")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, text, "none", "another failure is printed")
 }
 
 func TestVerifyResumed(t *testing.T) {
