@@ -265,7 +265,7 @@ func (c *checker) settle(t *term, typ column.Type) error {
 // type.
 func (c *checker) against(t *term, typ column.Type) error {
 	value := t.value
-	if a, ok := t.amountOf(); ok && classOf(typ).isDecimal() {
+	if a, ok := t.amountOf(); ok && classOf(typ).isDecimal() { // 0.05 is five hundredths, not the float next to it
 		value = a
 	}
 	value, fits := fromText(value, typ)

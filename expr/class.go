@@ -183,19 +183,11 @@ func ratOf(value any, t column.Type) (*big.Rat, bool) {
 	return r, class.isNumber() || class.isDecimal()
 }
 
-// fromText converts a text literal to the literal of a type that has texts of its own. A float beside a decimal is
-// converted by its text: 0.05 is five hundredths, not the float next to it. A decimal beside a float becomes the
-// nearest float. Other literals stay.
+// fromText converts a text literal to the literal of a type that has texts of its own. A decimal beside a float becomes
+// the nearest float. Other literals stay.
 func fromText(value any, t column.Type) (any, bool) {
-	switch v := value.(type) {
-	case float64:
-		if classOf(t).isDecimal() {
-			value = decimalLiteral(v)
-		}
-	case amount:
-		if classOf(t) == classFloat {
-			value = v.float()
-		}
+	if a, ok := value.(amount); ok && classOf(t) == classFloat {
+		return a.float(), true
 	}
 	s, ok := value.(string)
 	if !ok {

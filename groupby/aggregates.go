@@ -178,7 +178,7 @@ func newSum(t column.Type, compensated bool) (Accumulator, error) {
 		return &sumWide{typ: sumDecimal(t.Scale)}, nil
 	}
 	if !isNumber(t) {
-		return nil, refused(0, wantNumber+", a decimal128, or a vector of numbers")
+		return nil, refused(0, wantNumber+"; or a decimal128, or a vector of numbers")
 	}
 	s := &sumInt{typ: typeInt64}
 	switch t.Kind {
