@@ -239,7 +239,7 @@ func (p *parser) comparison() Expr {
 		p.expect(lex.Sign, ")", ", or )")
 		e = p.make(at, opIn, args...)
 	case p.keyword(opBetween):
-		symmetric := p.wordBefore("symmetric", p.isOperand)
+		symmetric := p.wordBefore("symmetric", p.Operand)
 		lo := p.sum()
 		p.expect(lex.Keyword, "and", "and")
 		hi := p.sum()
@@ -267,11 +267,6 @@ func (p *parser) comparison() Expr {
 
 // anything is what may follow a word.
 func anything() bool { return true }
-
-// isOperand reports whether the token begins an operand.
-func (p *parser) isOperand() bool {
-	return p.Token != lex.End && p.Token != lex.Keyword && (p.Token != lex.Sign || p.is(lex.Sign, "("))
-}
 
 func (p *parser) invert(inverted bool, e Expr) Expr {
 	if !inverted || e.n == nil {

@@ -151,6 +151,8 @@ func (p *parser) function(at int, word, name string) Expr {
 			p.fail("an argument: " + name + " takes no distinct")
 		}
 		name, args = distinct, p.arguments()
+	case isAggregate(name) && p.wordBefore("all", p.Operand):
+		args = p.arguments()
 	case name == "extract" && p.Token == lex.Word:
 		args = p.extractArguments()
 	case !p.is(lex.Sign, ")"):

@@ -3,7 +3,10 @@
 // Package lex splits the text of expressions, and of statements that contain them, into tokens.
 package lex
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Kind is a kind of token.
 type Kind uint8
@@ -98,6 +101,21 @@ func (l *Lexer) Scan() (want string) {
 	}
 	l.Pos++
 	return "an operator, a name or a literal"
+}
+
+// Operand reports whether the token begins an operand for certain: a name, a literal or a parenthesis, and no operator.
+func (l *Lexer) Operand() bool {
+	switch l.Token {
+	case Word:
+		return !IsClause(l.Word)
+	case Keyword:
+		return slices.Contains([]string{"case", "cast", "null", "true", "false"}, l.Word)
+	case Sign:
+		return l.Word == "("
+	case End:
+		return false
+	}
+	return true
 }
 
 // skip moves over spaces and comments: from -- to the end of the line, from /* to */.

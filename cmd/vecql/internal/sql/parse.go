@@ -133,6 +133,9 @@ func (p *parser) selection() *Statement {
 	if s.Distinct = p.word("distinct"); s.Distinct && strings.EqualFold(p.Word, "on") && p.called() {
 		p.refuse("DISTINCT ON")
 	}
+	if before := p.Lexer; !s.Distinct && p.word("all") && !p.Operand() { // a column of that name
+		p.Lexer = before
+	}
 	s.Items = list(p, p.item)
 	switch {
 	case p.word("from"):

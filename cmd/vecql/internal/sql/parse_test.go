@@ -35,6 +35,9 @@ var accepted = map[string]string{
 		"extract('minute', at) AS m, case when a = 0 and b = 0 then s else '' end AS s2\nFROM hits\nWHERE d >= date '1998-12-01' - interval '90d'",
 	"select quantile(x, 0.9), arg_max(a, b), any_value(a), stddev(a), median(a), corr(a, b), approx_count_distinct(a), median_exact(a) from t limit 0": "SELECT " +
 		"quantile(x, 0.9), arg_max(a, b), any_value(a), stddev(a), median(a), corr(a, b), approx_count_distinct(a), median_exact(a)\nFROM t\nLIMIT 0",
+	"select all a, count(all b) from t":                  "SELECT a, count(b)\nFROM t",
+	"select all, sum(all) from t":                        "SELECT all, sum(all)\nFROM t",
+	"select all + 1 from t":                              "SELECT all + 1\nFROM t",
 	"select a b, c \"d e\", t.*, \"T\".* from t limit 1": "SELECT a AS b, c AS \"d e\", t.*, T.*\nFROM t\nLIMIT 1",
 	"select * from read('a') as x where x.a = 1":         "SELECT *\nFROM read('a') AS x\nWHERE x.a = 1",
 	"select x.* from shop.items \"x\" order by 1":        "SELECT x.*\nFROM shop.items AS x\nORDER BY 1",
