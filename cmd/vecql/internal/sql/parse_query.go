@@ -123,6 +123,9 @@ func (p *parser) sets(operand func() *Statement, words ...string) *Statement {
 		if set.All && set.Op != "UNION" {
 			p.stop(at(p.Text, set.offset, fmt.Errorf("%s ALL: %w", set.Op, ErrUnsupported)))
 		}
+		if p.before("by") {
+			p.refuse(set.Op + " BY NAME")
+		}
 		set.Right = operand()
 		s = (&Statement{Text: p.Text, Limit: -1, Set: set}).counted()
 	}
