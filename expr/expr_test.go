@@ -94,7 +94,9 @@ func TestValues(t *testing.T) {
 		"cast('.5' as float64)": 0.5, "cast('+1.5' as float64)": 1.5, "cast('-.5' as float64)": -.5, "cast('inf' as float64)": math.Inf(1),
 		"cast('-Infinity' as float64)": math.Inf(-1), "cast('+12' as int64)": int64(12), "cast('1.00000005960464478' as float32)": float32(1.0000001),
 		"cast('-0044-03-15' as date)": day(-44, 3, 15), "cast('+10000-01-01' as date)": day(10000, 1, 1), "cast(cast('-0044-03-15' as date) as string)": "-0044-03-15",
-		"cast(cast('+10000-01-01' as date) as string)": "+10000-01-01", "cast('-0044-03-15T12:00:00Z' as timestamp(ms))": day(-44, 3, 15).Add(12 * time.Hour),
+		"strftime(cast('-0046-10-01' as date), '%y|%-y|%Y|%G|%F')": "46|46|-46|-46|-46-10-01", "strftime(date '0005-02-03', '%y|%-y|%Y|%F')": "05|5|0005|0005-02-03",
+		"strftime(cast('+12007-10-01' as date), '%y|%-y|%Y')": "07|7|12007",
+		"cast(cast('+10000-01-01' as date) as string)":        "+10000-01-01", "cast('-0044-03-15T12:00:00Z' as timestamp(ms))": day(-44, 3, 15).Add(12 * time.Hour),
 		// texts
 		"s like 'H%100\\%'": true, "s like 'h%'": false, "s ilike 'hÄSS%'": false, "s ilike 'hÄß%'": true, "s like '__ß%'": true, "s like '_ß%'": false,
 		"s like '__ßlich 100_'": true, "s regexp '[0-9]+%$'": true, "length(s)": int64(12), "upper(s)": "HÄßLICH 100%",

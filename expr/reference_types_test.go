@@ -314,17 +314,27 @@ func referenceFormat(at time.Time, format string) string {
 		}
 		return n
 	}
+	year := func(n int) string { // as DuckDB has it
+		if n < 0 {
+			return fmt.Sprint(n)
+		}
+		return fmt.Sprintf("%04d", n)
+	}
+	last := at.Year() % 100
+	if last < 0 {
+		last = -last
+	}
 	of := map[string]string{
 		"%": "%", "a": at.Weekday().String()[:3], "A": at.Weekday().String(), "b": at.Month().String()[:3], "B": at.Month().String(),
 		"d": fmt.Sprintf("%02d", at.Day()), "-d": fmt.Sprint(at.Day()), "m": fmt.Sprintf("%02d", int(at.Month())),
-		"-m": fmt.Sprint(int(at.Month())), "Y": fmt.Sprintf("%04d", at.Year()), "y": fmt.Sprintf("%02d", at.Year()%100),
+		"-m": fmt.Sprint(int(at.Month())), "Y": year(at.Year()), "y": fmt.Sprintf("%02d", last),
 		"H": fmt.Sprintf("%02d", at.Hour()), "-H": fmt.Sprint(at.Hour()), "I": fmt.Sprintf("%02d", hour), "-I": fmt.Sprint(hour),
 		"p": []string{"AM", "PM"}[at.Hour()/12], "M": fmt.Sprintf("%02d", at.Minute()), "-M": fmt.Sprint(at.Minute()),
 		"S": fmt.Sprintf("%02d", at.Second()), "-S": fmt.Sprint(at.Second()), "f": fmt.Sprintf("%06d", at.Nanosecond()/1000),
 		"g": fmt.Sprintf("%03d", at.Nanosecond()/1e6), "n": fmt.Sprintf("%09d", at.Nanosecond()), "j": fmt.Sprintf("%03d", at.YearDay()),
 		"-j": fmt.Sprint(at.YearDay()), "w": fmt.Sprint(weekday), "u": fmt.Sprint((weekday+6)%7 + 1), "V": fmt.Sprintf("%02d", week),
-		"G": fmt.Sprintf("%04d", isoYear), "U": fmt.Sprintf("%02d", yearWeek(0)), "W": fmt.Sprintf("%02d", yearWeek(1)),
-		"-y": fmt.Sprint(at.Year() % 100), "F": at.Format(time.DateOnly), "T": at.Format(time.TimeOnly), "z": "+00", "Z": "UTC",
+		"G": year(isoYear), "U": fmt.Sprintf("%02d", yearWeek(0)), "W": fmt.Sprintf("%02d", yearWeek(1)),
+		"-y": fmt.Sprint(last), "F": year(at.Year()) + at.Format("-01-02"), "T": at.Format(time.TimeOnly), "z": "+00", "Z": "UTC",
 	}
 	parts := strings.Split(format, "%")
 	text := parts[0]

@@ -186,17 +186,17 @@ type timeAppender func(dst []byte, t time.Time) []byte
 
 // layouts are the specifiers of strftime that package time has.
 var layouts = map[string]string{
-	"a": "Mon", "A": "Monday", "b": "Jan", "B": "January", "d": "02", "-d": "2", "m": "01", "-m": "1", "y": "06",
-	"H": "15", "I": "03", "-I": "3", "p": "PM", "M": "04", "-M": "4", "S": "05", "-S": "5", "j": "002", "F": "2006-01-02",
-	"T": "15:04:05", "z": "-07", "Z": "UTC",
+	"a": "Mon", "A": "Monday", "b": "Jan", "B": "January", "d": "02", "-d": "2", "m": "01", "-m": "1",
+	"H": "15", "I": "03", "-I": "3", "p": "PM", "M": "04", "-M": "4", "S": "05", "-S": "5", "j": "002", "T": "15:04:05",
+	"z": "-07", "Z": "UTC",
 }
 
-// numbersOf are the specifiers of strftime with a number, and its digits.
+// numbersOf are the specifiers of strftime with a number, and its least digits, which negative years lack.
 var numbersOf = map[string]struct {
 	digits int
 	of     func(t time.Time) int
 }{
-	"Y": {4, time.Time.Year}, "-y": {1, func(t time.Time) int { return t.Year() % 100 }},
+	"Y": {4, time.Time.Year}, "y": {2, yearOfCentury}, "-y": {1, yearOfCentury},
 	"-H": {1, time.Time.Hour}, "-j": {1, time.Time.YearDay}, "w": {1, func(t time.Time) int { return int(t.Weekday()) }},
 	"u": {1, func(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }},
 	"f": {6, func(t time.Time) int { return t.Nanosecond() / 1e3 }},
@@ -206,6 +206,9 @@ var numbersOf = map[string]struct {
 	"U": {2, func(t time.Time) int { return (t.YearDay() + 6 - int(t.Weekday())) / 7 }},
 	"W": {2, func(t time.Time) int { return (t.YearDay() + 6 - (int(t.Weekday())+6)%7) / 7 }},
 }
+
+// yearOfCentury returns the last two digits of the year.
+func yearOfCentury(t time.Time) int { return max(t.Year(), -t.Year()) % 100 }
 
 // timeFormat returns the parts of a format of strftime.
 func timeFormat(format string) ([]timeAppender, error) {
@@ -223,6 +226,10 @@ func timeFormat(format string) ([]timeAppender, error) {
 			name += firstChar(format)
 			format = strings.TrimPrefix(format, name[1:])
 		}
+		if name == "F" {
+			format = "%Y-%m-%d" + format
+			continue
+		}
 		layout, isLayout := layouts[name]
 		number, isNumber := numbersOf[name]
 		switch {
@@ -233,7 +240,7 @@ func timeFormat(format string) ([]timeAppender, error) {
 		case isNumber:
 			parts = append(parts, func(dst []byte, t time.Time) []byte {
 				text := strconv.Itoa(number.of(t))
-				for i := len(text); i < number.digits; i++ {
+				for i := len(text); i < number.digits && text[0] != '-'; i++ {
 					dst = append(dst, '0')
 				}
 				return append(dst, text...)
