@@ -34,6 +34,17 @@ func (e *env) connect(ctx context.Context) (*vecql.Session, error) {
 	return e.open(ctx, cfg)
 }
 
+// connectAll is connect with the nodes of all data centers. It returns the configuration, too.
+func (e *env) connectAll(ctx context.Context) (*vecql.Session, *vecql.ClusterConfig, error) {
+	cfg, err := e.readConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg.HostSelectionPolicy = nil
+	session, err := e.open(ctx, cfg)
+	return session, cfg, err
+}
+
 // readConfig is clusterConfig for commands that read.
 func (e *env) readConfig() (*vecql.ClusterConfig, error) {
 	cfg, err := e.clusterConfig()

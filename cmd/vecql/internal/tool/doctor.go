@@ -53,12 +53,7 @@ func (e *env) doctor(ctx context.Context, probes int) error {
 	case e.output != "table" && e.output != "json":
 		return usagef("--output is %q, want table or json", e.output)
 	}
-	cfg, err := e.readConfig()
-	if err != nil {
-		return err
-	}
-	cfg.HostSelectionPolicy = nil // nodes of all data centers
-	session, err := e.open(ctx, cfg)
+	session, cfg, err := e.connectAll(ctx)
 	if err != nil {
 		return err
 	}

@@ -57,12 +57,7 @@ func (e *env) top(ctx context.Context, once bool) error {
 	if !once && !e.isTerminal {
 		return usagef("standard output is no terminal: use --once")
 	}
-	cfg, err := e.readConfig()
-	if err != nil {
-		return err
-	}
-	cfg.HostSelectionPolicy = nil // nodes of all data centers
-	session, err := e.open(ctx, cfg)
+	session, _, err := e.connectAll(ctx)
 	if err != nil {
 		return err
 	}
