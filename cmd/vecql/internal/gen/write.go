@@ -69,7 +69,7 @@ func writeFile(path, text string) error {
 	return f.Commit()
 }
 
-// A Difference is a file that differs from the one that would be written.
+// A Difference describes a file whose text is not the generated text.
 type Difference struct {
 	Path string
 	Text string // the lines that differ: "-" before a line of the file, "+" before a line to be written
