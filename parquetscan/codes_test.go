@@ -125,6 +125,28 @@ func TestFilterCodesSparesColumn(t *testing.T) {
 	}
 }
 
+// TestFilterCodesEndsWithPages requires that batches end with the pages of a filtered column, even if its pages are
+// little larger than a batch: no batch needs its values. pyarrow writes pages of 20,000 rows.
+func TestFilterCodesEndsWithPages(t *testing.T) {
+	b := codedRows(rand.New(rand.NewPCG(1, 2)), 100_000)
+	d := openBytes(t, writeBatches(t, b.Schema(), WriterOptions{PageBytes: 160_000}, b))
+	for _, name := range []string{"a", "text", "some"} {
+		s, err := d.Scan(Options{Columns: []string{}, Filter: In(name, anyOf(b.Column(name))...)})
+		require.NoError(t, err)
+		r, err := s.Reader(s.SplitByCount(1)[0])
+		require.NoError(t, err)
+		var got column.Batch
+		batches := 0
+		for err = r.ReadInto(t.Context(), &got); err == nil; err = r.ReadInto(t.Context(), &got) {
+			require.False(t, r.current.got[0], "%s: batch %d", name, batches)
+			batches++
+		}
+		require.ErrorIs(t, err, io.EOF)
+		require.Greater(t, batches, 100_000/defaultBatchRows+2, "%s: no page ended within a batch", name)
+		require.Less(t, batches, 100_000/defaultBatchRows*3/2, name)
+	}
+}
+
 // anyOf returns some values of a column.
 func anyOf(c *column.Column) (values []any) {
 	for i := range 20 {

@@ -28,7 +28,7 @@ type Settings struct {
 	Limit   int     // bytes of a column of a batch
 	Text    bool    // strings are read as text even if they are coded
 	Late    bool    // the column is read after some rows of a batch have been selected
-	Paged   bool    // batches end with pages of plain texts
+	Paged   bool    // batches end with pages of codes and of plain texts
 	Vector  bool    // a list that is read as one matrix
 	Inner   bool    // nested lists that are read as vectors
 	Must    bool    // ragged rows are errors, never read as lists

@@ -14,12 +14,15 @@ import (
 // A flat reads columns of values of a fixed width.
 type flat struct{ *Cursor }
 
-// Ready implements Task: a batch may have any rows.
+// Ready implements Task.
 func (c flat) Ready(row int64, n int) (int, error) {
 	if c.Late {
 		return n, nil
 	}
-	return n, c.Skip(row)
+	if err := c.Skip(row); err != nil || !c.Paged {
+		return n, err
+	}
+	return c.chunks[0].within(n), nil
 }
 
 // Read implements Task.

@@ -31,7 +31,11 @@ func (c texts) Read(dst *column.Column, r Rows) error {
 			return c.chunks[0].readTexts(out, r.Sel, r.N, r.Selected)
 		}
 	}
-	return c.readRows(c, out, r, 8)
+	few := 8
+	if k := c.chunks[0]; k.values.Coded && !k.text {
+		few = 256
+	}
+	return c.readRows(c, out, r, few)
 }
 
 // Finish implements Task.

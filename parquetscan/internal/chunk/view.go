@@ -158,14 +158,21 @@ func (c *chunk) hasTexts(n int) bool {
 	return !c.values.Coded && c.leaf.Type.Kind.IsText() && c.leaf.Physical == format.ByteArray && c.hasValues(n)
 }
 
-// within returns how many of the next n rows to read into a batch so that a filter finds plain texts in one page: all,
-// if pages have few rows.
+// within returns how many of the next n rows to read into a batch so that a filter finds codes or plain texts in one
+// page: all, if pages have few rows.
 func (c *chunk) within(n int) int {
-	if c.left == 0 || c.left >= n || !c.hasTexts(c.left) {
+	if c.left == 0 || c.left >= n {
 		return n
 	}
-	if next, err := c.pages.Peek(); c.left >= n/4 || err == nil && next.Rows(c.leaf) >= int64(n/4) {
-		return c.left
+	switch {
+	case c.hasCodes(c.left):
+		if c.left >= n/4 {
+			return c.left
+		}
+	case c.hasTexts(c.left):
+		if next, err := c.pages.Peek(); c.left >= n/4 || err == nil && next.Rows(c.leaf) >= int64(n/4) {
+			return c.left
+		}
 	}
 	return n
 }
