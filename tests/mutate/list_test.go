@@ -22,19 +22,19 @@ func TestList(t *testing.T) {
 	all, err := parseList("mutations.txt", root)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(all), 100)
-	names, sources := map[string]bool{}, map[string]string{}
+	names, words := map[string]bool{}, map[string]map[string]bool{}
 	for _, m := range all {
 		if _, _, err := m.apply(); err != nil {
 			t.Error(err)
 		}
 		require.False(t, names[m.String()], "two mutations have the name %v", m)
 		names[m.String()] = true
-		if sources[m.dir] == "" {
-			sources[m.dir] = sourcesOf(t, filepath.Join(root, m.dir))
+		if words[m.dir] == nil {
+			words[m.dir] = wordsOf(t, filepath.Join(root, m.dir))
 		}
 		for _, e := range m.edits {
 			for _, name := range identifier.FindAllString(reference.ReplaceAllString(e.text, ""), -1) {
-				if !known(sources[m.dir], e.text, name) {
+				if !known(words[m.dir], e.text, name) {
 					t.Errorf("%v: the package has no name %s", m, name)
 				}
 			}
@@ -51,24 +51,26 @@ func TestList(t *testing.T) {
 
 var identifier = regexp.MustCompile(`\b[A-Za-z_]\w*`)
 
-// known reports whether a name of the text of an edit is in the sources of the package, of the language, declared by
-// the text, or an exported field or method.
-func known(sources, text, name string) bool {
+// known reports whether a name of the text of an edit is a word of the sources of the package, of the language,
+// declared by the text, or an exported field or method.
+func known(words map[string]bool, text, name string) bool {
 	return token.IsKeyword(name) || ast.IsExported(name) && strings.Contains(text, "."+name) || types.Universe.Lookup(name) != nil ||
-		strings.Contains(text, name+" := ") || regexp.MustCompile(`\b`+name+`\b`).MatchString(sources)
+		strings.Contains(text, name+" := ") || words[name]
 }
 
-// sourcesOf returns the texts of the Go files of a folder, without tests.
-func sourcesOf(t *testing.T, dir string) string {
+// wordsOf returns the words in the Go files of a folder, without tests.
+func wordsOf(t *testing.T, dir string) map[string]bool {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	require.NoError(t, err)
-	var all strings.Builder
+	words := map[string]bool{}
 	for _, file := range files {
 		if !strings.HasSuffix(file, "_test.go") {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			all.Write(text)
+			for _, word := range identifier.FindAll(text, -1) {
+				words[string(word)] = true
+			}
 		}
 	}
-	return all.String()
+	return words
 }

@@ -93,7 +93,14 @@ type justification struct {
 
 // matches reports whether an entry is about a site.
 func (j *justification) matches(s *site) bool {
-	return j.key == s.functionKey() || j.key == s.functionKey()+": "+s.operator || j.key == s.key()
+	keys := s.entryKeys()
+	return slices.Contains(keys[:], j.key)
+}
+
+// entryKeys returns the keys of the entries about a site: of its function, of an operator in the function, of the site.
+func (s *site) entryKeys() [3]string {
+	function := s.functionKey()
+	return [...]string{function, function + ": " + s.operator, s.key()}
 }
 
 // readJustified reads the list. A file that does not exist is an empty list. Each entry is a key and, on the next line,
@@ -123,10 +130,11 @@ func readJustified(path string) (list []*justification, err error) {
 
 // leftOut reports whether the list has the whole function of a site. It notes the entries that match.
 func leftOut(list []*justification, s *site) (found bool) {
+	keys := s.entryKeys() // once: there are tens of thousands of sites, and hundreds of entries
 	for _, j := range list {
-		if j.matches(s) {
+		if slices.Contains(keys[:], j.key) {
 			j.exists = true
-			found = found || j.key == s.functionKey()
+			found = found || j.key == keys[0]
 		}
 	}
 	return found

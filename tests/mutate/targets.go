@@ -135,10 +135,10 @@ type loader struct {
 	imports types.Importer
 }
 
-// newLoader lists packages of the module in root, given by their folders.
-func newLoader(root string, dirs []string) (*loader, error) {
+// newLoader lists packages of the module in root, given by their folders, in a build with a tag.
+func newLoader(root, tag string, dirs []string) (*loader, error) {
 	l := &loader{root: root, files: token.NewFileSet(), exports: map[string]string{}, sources: map[string][]string{}}
-	args := []string{"list", "-export", "-deps", "-tags=poison", "-json=ImportPath,Dir,Export,GoFiles"}
+	args := []string{"list", "-export", "-deps", "-tags=" + tag, "-json=ImportPath,Dir,Export,GoFiles"}
 	for _, dir := range dirs {
 		args = append(args, "./"+dir)
 	}

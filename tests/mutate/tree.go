@@ -86,7 +86,7 @@ func newPlan(chosen []target, f *treeFlags) (*plan, error) {
 	for _, t := range chosen {
 		dirs = append(dirs, t.dir)
 	}
-	if p.loader, err = newLoader(".", dirs); err != nil {
+	if p.loader, err = newLoader(".", "poison", dirs); err != nil {
 		return nil, err
 	}
 	all := map[string][]*site{} // by folder
