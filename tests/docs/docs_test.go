@@ -66,9 +66,9 @@ func TestGoBlocks(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, programs)
-	export := exportData(t, blocks)
+	imports := importerOf(t, fset, blocks)
 	for _, b := range blocks {
-		for _, err := range check(fset, b, export) {
+		for _, err := range check(fset, b, imports) {
 			t.Error(err)
 		}
 	}
@@ -95,16 +95,22 @@ func exportData(t *testing.T, blocks []*block) map[string]string {
 	return export
 }
 
-// check type-checks a block. Unused variables and imports are errors in complete files alone.
-func check(fset *token.FileSet, b *block, export map[string]string) (errs []error) {
-	open := func(path string) (io.ReadCloser, error) {
+// importerOf returns an importer of the packages that the blocks need. It reads each package once.
+func importerOf(t *testing.T, fset *token.FileSet, blocks []*block) types.Importer {
+	t.Helper()
+	export := exportData(t, blocks)
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		if export[path] == "" {
 			return nil, errors.New("no such package")
 		}
 		return os.Open(export[path])
-	}
+	})
+}
+
+// check type-checks a block. Unused variables and imports are errors in complete files alone.
+func check(fset *token.FileSet, b *block, imports types.Importer) (errs []error) {
 	config := types.Config{
-		Importer: importer.ForCompiler(fset, "gc", open),
+		Importer: imports,
 		Error: func(err error) {
 			var typeError types.Error
 			if errors.As(err, &typeError) && typeError.Soft && !b.complete {
@@ -192,7 +198,7 @@ func goCommand(t *testing.T, arguments ...string) string {
 
 // TestBlockErrors holds the compilation of blocks to finding what is wrong with them, at the right line.
 func TestBlockErrors(t *testing.T) {
-	for text, want := range map[string]string{
+	wants := map[string]string{
 		"```go\nsession.Quary(\"\")\n```\n":                                             "x.md:2:9: session.Quary undefined",
 		"<!-- given: id int -->\n\n```go\nvar text string = id\n```\n":                  "x.md:4:19: cannot use id",
 		"```go\nid := 1\nreturn err\n```\n":                                             "",
@@ -209,21 +215,28 @@ func TestBlockErrors(t *testing.T) {
 		"```sh\ngo get\n```\n\n```go\nerr = errors.New(id)\n```\n":                      "x.md:6:18: undefined: id",
 		"```go\nx := cql.RandomUUID\n_, err = x()\nfmt.Println(x, time.Second)\n```\n":  "",
 		"```go\ntype T struct{ ID cql.UUID }\n\nfunc f(t T) cql.UUID { return t }\n```": "x.md:4:31: cannot use t",
-	} {
-		fset := token.NewFileSet()
+	}
+	fset := token.NewFileSet()
+	failures := map[string]error{}
+	parsed := map[string]*block{}
+	for text := range wants {
 		blocks, err := blocksOf("x.md", text)
-		var errs []error
 		if err == nil {
 			err = blocks[0].parse(fset)
 		}
-		if err == nil {
-			errs = check(fset, blocks[0], exportData(t, blocks))
-			err = errors.Join(errs...)
+		if failures[text] = err; err == nil {
+			parsed[text] = blocks[0]
 		}
+	}
+	imports := importerOf(t, fset, slices.Collect(maps.Values(parsed))) // one go command, which takes longer than a check
+	for text, b := range parsed {
+		failures[text] = errors.Join(check(fset, b, imports)...)
+	}
+	for text, want := range wants {
 		if want == "" {
-			require.NoError(t, err, text)
+			require.NoError(t, failures[text], text)
 		} else {
-			require.ErrorContains(t, err, want, text)
+			require.ErrorContains(t, failures[text], want, text)
 		}
 	}
 }

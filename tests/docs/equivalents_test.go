@@ -37,8 +37,8 @@ func TestEquivalents(t *testing.T) {
 		}
 	}
 	require.Greater(t, len(blocks), 25)
-	export := exportData(t, blocks)
+	imports := importerOf(t, fset, blocks)
 	for _, b := range blocks {
-		require.Empty(t, check(fset, b, export), b.text)
+		require.Empty(t, check(fset, b, imports), b.text)
 	}
 }
