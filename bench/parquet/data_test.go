@@ -18,8 +18,8 @@ import (
 
 // The same seed makes the same files, another seed makes other files.
 func TestDataDeterministic(t *testing.T) {
-	files := func(seed uint64) map[string][]byte {
-		dir, o := t.TempDir(), small
+	files := func(dir string, seed uint64) map[string][]byte {
+		o := small
 		o.Seed = seed
 		write(t, dir, o)
 		names, err := filepath.Glob(filepath.Join(dir, "*", "*.parquet"))
@@ -41,7 +41,7 @@ func TestDataDeterministic(t *testing.T) {
 		}
 		return files
 	}
-	first, again, other := files(1), files(1), files(2)
+	first, again, other := files(folder, small.Seed), files(t.TempDir(), small.Seed), files(t.TempDir(), small.Seed+1)
 	if len(first) != 1+10+100+3+10+1 || len(first) != len(again) {
 		t.Fatalf("%d and %d files", len(first), len(again))
 	}
@@ -57,8 +57,7 @@ func TestDataDeterministic(t *testing.T) {
 
 // All layouts have the same row groups, and the rows of the manifest.
 func TestDataLayouts(t *testing.T) {
-	dir := t.TempDir()
-	set := write(t, dir, small)
+	dir, set := folder, openSmall(t)
 	for _, table := range set.Tables {
 		names, err := filepath.Glob(filepath.Join(dir, table.Name, "*"))
 		if err != nil || len(names) != table.Files {
@@ -154,7 +153,7 @@ func TestDataSkips(t *testing.T) {
 
 // The data has the documented shape.
 func TestDataShape(t *testing.T) {
-	set := write(t, t.TempDir(), small)
+	set := openSmall(t)
 	got := map[string]int{}
 	for _, c := range set.Cases {
 		if c.Answer != nil {
@@ -180,7 +179,7 @@ func TestDataShape(t *testing.T) {
 
 // Every engine returns the answers of the manifest.
 func TestAnswers(t *testing.T) {
-	set := write(t, t.TempDir(), small)
+	set := openSmall(t)
 	for _, e := range run.Engines() {
 		for _, c := range set.Cases {
 			for threads := 1; threads <= 3; threads++ {
@@ -201,7 +200,7 @@ func TestAnswers(t *testing.T) {
 
 // Check detects wrong answers.
 func TestCheck(t *testing.T) {
-	set := write(t, t.TempDir(), small)
+	set := openSmall(t)
 	peer := run.Engines()[1]
 	for _, c := range set.Cases {
 		ask := func() (*run.Answer, *groups.Answer) {

@@ -28,17 +28,40 @@ var (
 // small is the data used when VECQL_PARQUET_DATA is not set.
 var small = data.Options{Seed: 1, Rows: 20_000, Codec: "snappy", Vectors: 600, Dim: 24}
 
+// folder is a folder of all tests.
+var folder string
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "parquet"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	if err := os.RemoveAll(folder); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(status)
+}
+
+// open returns the data of VECQL_PARQUET_DATA, or small.
 func open(tb testing.TB) *data.Set {
 	tb.Helper()
 	dir := os.Getenv("VECQL_PARQUET_DATA")
 	if dir == "" {
-		return write(tb, tb.TempDir(), small)
+		return openSmall(tb)
 	}
 	set, err := data.Open(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return set
+}
+
+// openSmall returns small, which is written once. Tests only read its files.
+func openSmall(tb testing.TB) *data.Set {
+	tb.Helper()
+	return write(tb, folder, small)
 }
 
 func write(tb testing.TB, dir string, o data.Options) *data.Set {
