@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -25,7 +26,7 @@ import (
 //	start        held by the user that starts a supervisor
 //	supervisor   held by the supervisor
 //	server.json  the server, or the error of its start
-//	commands/    a file for each go command that runs users
+//	commands/    a file for each process that runs users: go commands, and what runs those
 //	log          output of the supervisor
 //
 // The kernel releases the locks of a process however it ends.
@@ -59,10 +60,13 @@ var use struct {
 	lock   *os.File
 }
 
+// runVariable is the variable with the id of a process that runs several go commands, such as .ci/run.
+const runVariable = "VECQL_TEST_RUN"
+
 // Shared returns the server that the test processes of this user share, and starts it if no process uses it. It runs
 // until this process and every other user has ended, and the go commands that run them: so that one `go test ./...`
-// starts it once. TestMain of the calling package must call [Supervise] first. Lines on standard error report what a
-// start waits for.
+// starts it once. It also runs until the process has ended whose id the variable VECQL_TEST_RUN of a user has. TestMain
+// of the calling package must call [Supervise] first. Lines on standard error report what a start waits for.
 func Shared(ctx context.Context) (*Server, error) {
 	if !supported {
 		return nil, ErrUnsupported
@@ -80,7 +84,7 @@ func Shared(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.noteCommand(); err != nil {
+	if err := s.noteCommands(); err != nil {
 		lock.Close()
 		return nil, err
 	}
@@ -205,14 +209,18 @@ func (s *share) join(ctx context.Context, launch launcher) (*Server, *os.File, e
 	return server, lock, nil
 }
 
-// noteCommand records the go command that runs this process as a user: the server runs from one package to the next.
-func (s *share) noteCommand() error {
-	command := goCommand()
-	if command == 0 {
-		return nil
-	}
-	if err := os.WriteFile(filepath.Join(s.file("commands"), incarnation(command)), nil, 0o644); err != nil {
-		return fmt.Errorf("cassandra: shared server: %w", err)
+// noteCommands records the go command that runs this process as a user, and the process of runVariable: the server runs
+// from one package, and from one command, to the next.
+func (s *share) noteCommands() error {
+	run, _ := strconv.Atoi(os.Getenv(runVariable)) // 0 without the variable
+	for _, pid := range []int{goCommand(), run} {
+		command := incarnation(pid)
+		if command == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(s.file("commands"), command), nil, 0o644); err != nil {
+			return fmt.Errorf("cassandra: shared server: %w", err)
+		}
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	case role == "user", role == "holder":
 		server, lock, err := s.join(context.Background(), s.startSupervisor)
 		if role == "user" && err == nil {
-			err = s.noteCommand()
+			err = s.noteCommands()
 		}
 		exit(report(server, err, lock))
 	default: // a go command, which runs a user or a holder to its end
@@ -103,6 +103,7 @@ func fakeShare(t *testing.T) *share {
 	if runtime.GOOS != "linux" {
 		t.Skip(ErrUnsupported)
 	}
+	t.Setenv(runVariable, "")
 	s := &share{dir: t.TempDir(), log: func(...any) {}}
 	t.Cleanup(func() { s.requireStopped(t) })
 	return s
@@ -206,6 +207,25 @@ func TestSharedOutlivesUsersOfAGoCommand(t *testing.T) {
 	require.Equal(t, server, next.server(t))
 	next.end()
 	command.end()
+	s.requireStopped(t)
+}
+
+// TestSharedOutlivesGoCommandsOfARun checks that the server runs until the process of runVariable has ended.
+func TestSharedOutlivesGoCommandsOfARun(t *testing.T) {
+	s := fakeShare(t)
+	run := fakeShare(t).start(t, "holder")
+	t.Setenv(runVariable, strconv.Itoa(run.cmd.Process.Pid))
+	command := s.start(t, "go user")
+	server := command.server(t)
+	command.end()
+	require.Never(t, func() bool {
+		runs, err := s.supervised()
+		return err != nil || !runs
+	}, 5*useCheck, useCheck/10, "the server stopped before the run ended")
+	next := s.start(t, "user")
+	require.Equal(t, server, next.server(t))
+	next.end()
+	run.end()
 	s.requireStopped(t)
 }
 
