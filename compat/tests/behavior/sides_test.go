@@ -4,6 +4,7 @@ package behavior
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +24,19 @@ import (
 // TestMain runs the tests, or the server that packages share.
 func TestMain(m *testing.M) {
 	cassandra.Supervise()
-	os.Exit(m.Run())
+	os.Exit(runTests(m))
+}
+
+// folder is a temporary folder of the tests.
+var folder string
+
+func runTests(m *testing.M) int {
+	var err error
+	if folder, err = os.MkdirTemp("", "behavior"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	return m.Run()
 }
 
 // The two sides of a scenario: the API itself, in this process, and the compat module, in a process of its own.
@@ -122,32 +136,51 @@ func changes(theirs, ours string) string {
 // onCompat runs this test in a process with the compat module, and returns its outcomes.
 func onCompat(t *testing.T) (outcomes map[string]string) {
 	t.Helper()
-	dir := t.TempDir()
-	modfile := filepath.Join(dir, "go.mod")
-	copyFile := func(to string, from ...string) {
-		var all []byte
-		for _, f := range from {
-			text, err := os.ReadFile(f)
-			require.NoError(t, err)
-			all = append(all, text...)
-		}
-		require.NoError(t, os.WriteFile(to, all, 0o600))
-	}
-	copyFile(modfile, filepath.Join("..", requirements+".mod"))
-	copyFile(filepath.Join(dir, "go.sum"), filepath.Join("..", requirements+".sum"), filepath.Join(compatFolder, "go.sum"))
-	absolute, err := filepath.Abs(compatFolder)
+	program, err := compatProgram()
 	require.NoError(t, err)
-	out := filepath.Join(dir, "outcomes")
-	run := func(args ...string) {
-		cmd := exec.CommandContext(t.Context(), "go", args...)
-		cmd.Env = append(os.Environ(), outcomesVariable+"="+out, "GOFLAGS=-mod=mod -buildvcs=false")
-		text, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", text)
-	}
-	run("mod", "edit", "-replace="+apiPath+"="+absolute, modfile)
-	run("test", "-count=1", "-vet=off", "-modfile="+modfile, "-tags="+tag, "-run=^"+t.Name()+"$", ".")
+	out := filepath.Join(t.TempDir(), "outcomes")
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), outcomesVariable+"="+out)
+	printed, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", printed)
 	text, err := os.ReadFile(out)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &outcomes))
 	return outcomes
+}
+
+// compatProgram returns the path of these tests with the compat module in place of the API. The first call compiles it.
+var compatProgram = sync.OnceValues(func() (string, error) {
+	modfile, program := filepath.Join(folder, "go.mod"), filepath.Join(folder, "behavior.test")
+	absolute, err := filepath.Abs(compatFolder)
+	err = errors.Join(err, concatenate(modfile, filepath.Join("..", requirements+".mod")),
+		concatenate(filepath.Join(folder, "go.sum"), filepath.Join("..", requirements+".sum"), filepath.Join(compatFolder, "go.sum")))
+	for _, args := range [][]string{
+		{"mod", "edit", "-replace=" + apiPath + "=" + absolute, modfile},
+		{"test", "-c", "-vet=off", "-modfile=" + modfile, "-tags=" + tag, "-o=" + program, "."},
+	} {
+		if err != nil {
+			break
+		}
+		cmd := exec.Command("go", args...)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -buildvcs=false")
+		var printed []byte
+		if printed, err = cmd.CombinedOutput(); err != nil {
+			err = fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, printed)
+		}
+	}
+	return program, err
+})
+
+// concatenate writes the contents of files to another file.
+func concatenate(to string, from ...string) error {
+	var all []byte
+	for _, f := range from {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return err
+		}
+		all = append(all, text...)
+	}
+	return os.WriteFile(to, all, 0o600)
 }
