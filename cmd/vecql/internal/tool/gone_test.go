@@ -16,6 +16,7 @@ import (
 
 // TestClusterGone kills the cluster during the work of verbs, and requires the cause and how to continue.
 func TestClusterGone(t *testing.T) {
+	t.Parallel() // verify reads again for 20 s
 	var rows strings.Builder
 	rows.WriteString("id,name\n")
 	for id := range 5000 {

@@ -283,6 +283,7 @@ func TestMCPTime(t *testing.T) {
 // TestMCPClusterLost requires that calls fail while there is no cluster, and succeed again after it has come back,
 // before the first connection too.
 func TestMCPClusterLost(t *testing.T) {
+	t.Parallel() // a search waits for its whole time
 	x := newTesterOf(t, cqltest.Config{Nodes: 2}, strings.ReplaceAll(shop, "'datacenter1': 1", "'datacenter1': 2"))
 	lose := func() {
 		for _, n := range x.Nodes() {
