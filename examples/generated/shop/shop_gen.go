@@ -151,7 +151,8 @@ type ProductTable struct {
 
 	SearchEmbedding *search.Query[Product] // the rows nearest to a vector, by the index products_embedding
 
-	session *vecql.Session
+	insertIfNotExists *vecql.Statement[Product]
+	session           *vecql.Session
 }
 
 // OpenProductTable prepares the statements of examples.products.
@@ -170,6 +171,10 @@ func OpenProductTable(ctx context.Context, session *vecql.Session) (*ProductTabl
 	if t.Delete, err = vecql.Prepare[Product](ctx, query); err != nil {
 		return nil, err
 	}
+	query = session.Query(vecql.InsertInto[Product]("examples.products") + " IF NOT EXISTS")
+	if t.insertIfNotExists, err = vecql.Prepare[Product](ctx, query); err != nil {
+		return nil, err
+	}
 	if t.SearchEmbedding, err = search.Open[Product](ctx, session, "examples.products(embedding)"); err != nil {
 		return nil, err
 	}
@@ -182,4 +187,17 @@ const selectProduct = "SELECT sku, embedding, name, price FROM examples.products
 func (t *ProductTable) Get(ctx context.Context, sku string) (Product, error) {
 	query := t.session.Query(selectProduct+" WHERE sku = ?", sku)
 	return vecql.OneRow[Product](ctx, query)
+}
+
+// InsertIfNotExists writes a row by a lightweight transaction and reports whether it did. If there is a row of the
+// primary key, it writes nothing and returns that row.
+func (t *ProductTable) InsertIfNotExists(ctx context.Context, row *Product) (Product, bool, error) {
+	var existing Product
+	applied, err := t.insertIfNotExists.Query(row).MapScanCAS(ctx, map[string]any{
+		"sku":       &existing.SKU,
+		"embedding": &existing.Embedding,
+		"name":      &existing.Name,
+		"price":     &existing.Price,
+	})
+	return existing, applied, err
 }

@@ -62,6 +62,13 @@ func requireRow[T any](t *testing.T, want, got T, err error) {
 	}
 }
 
+func requireApplied(t *testing.T, want, got bool, err error) {
+	t.Helper()
+	if err != nil || want != got {
+		t.Fatalf("applied: got %v, %v, want %v", got, err, want)
+	}
+}
+
 func requireNotFound(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, vecql.ErrNotFound) {
@@ -105,14 +112,14 @@ func testProductView(t *testing.T, session *vecql.Session) {
 	ctx := t.Context()
 	table, err := OpenProductViewTable(ctx, session)
 	requireNoError(t, err)
-	requireNoError(t, table.Increment.Exec(ctx, &ProductViewIncrement{
-		SKU:   "sku",
-		Views: 7,
-	}))
 	want := ProductView{
 		SKU:   "sku",
 		Views: pointerTo[int64](7),
 	}
+	requireNoError(t, table.Increment.Exec(ctx, &ProductViewIncrement{
+		SKU:   "sku",
+		Views: 7,
+	}))
 	got, err := table.Get(ctx, want.SKU)
 	requireRow(t, want, got, err)
 	requireNoError(t, table.Delete.Exec(ctx, &want))
@@ -130,6 +137,11 @@ func testProduct(t *testing.T, session *vecql.Session) {
 		Name:      "name",
 		Price:     pointerTo[float64](2.5),
 	}
+	_, applied, err := table.InsertIfNotExists(ctx, &want)
+	requireApplied(t, true, applied, err)
+	existing, applied, err := table.InsertIfNotExists(ctx, &want)
+	requireApplied(t, false, applied, err)
+	requireRow(t, want, existing, nil)
 	requireNoError(t, table.Insert.Exec(ctx, &want))
 	got, err := table.Get(ctx, want.SKU)
 	requireRow(t, want, got, err)

@@ -26,7 +26,7 @@ var ErrSchema = errors.New("no schema")
 
 // ReadFiles returns the schema that files of CQL create, in their order, and notes about what is left out of it. An
 // empty keyspace means the only one that has tables; tables without a keyspace are in keyspace. Statements that do not
-// change tables, types and indexes have no effect. Files need no statement that creates the keyspace.
+// change tables, types, indexes and views have no effect. Files need no statement that creates the keyspace.
 func ReadFiles(ctx context.Context, keyspace string, files []string) (*cql.KeyspaceMetadata, []string, error) {
 	cluster, err := cqltest.Start(cqltest.Config{Nodes: 1, Network: cqltest.InMemory})
 	if err != nil {
@@ -53,7 +53,14 @@ func ReadFiles(ctx context.Context, keyspace string, files []string) (*cql.Keysp
 	}
 	defer session.Close()
 	ks, err := r.choose(ctx, session, keyspace)
-	return ks, r.notes, err
+	if err != nil {
+		return nil, r.notes, err
+	}
+	ks = ks.Clone()
+	if err := r.addViews(ks); err != nil {
+		return nil, r.notes, err
+	}
+	return ks, r.notes, nil
 }
 
 // A reader executes files.
@@ -61,6 +68,8 @@ type reader struct {
 	cluster   *cqltest.Cluster
 	keyspaces map[string]bool // that exist
 	current   string          // of USE
+	at        string          // file and line of the statement
+	views     []*viewText
 	notes     []string
 }
 
@@ -118,8 +127,9 @@ func (r *reader) readFile(name string) error {
 	at := 0
 	for _, s := range statements {
 		at += strings.Index(text[at:], s)
+		r.at = fmt.Sprintf("%s:%d", name, 1+strings.Count(text[:at], "\n"))
 		if err := r.execute(s); err != nil {
-			return fmt.Errorf("%s:%d: %w", name, 1+strings.Count(text[:at], "\n"), err)
+			return fmt.Errorf("%s: %w", r.at, err)
 		}
 		at += len(s)
 	}
@@ -148,7 +158,9 @@ func (r *reader) execute(text string) error {
 			return r.run(s.text)
 		}
 	case "CREATE MATERIALIZED":
-		r.note("the materialized view %s is left out: it can be read from a cluster", s.qualified(s.name()))
+		return r.createView(s)
+	case "DROP MATERIALIZED":
+		return r.dropView(s)
 	default:
 		first := strings.ToUpper(s.at(0))
 		if !slices.Contains(ignored, first) && !slices.Contains([]string{"CREATE", "ALTER", "DROP"}, first) {

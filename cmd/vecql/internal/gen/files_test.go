@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cql"
 )
 
 // writeSchema writes a file of CQL and returns its path.
@@ -39,9 +41,12 @@ func TestReadFiles(t *testing.T) {
 		{"dropped", "shop", "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int PRIMARY KEY); DROP TABLE b; DROP TABLE IF EXISTS gone.x", []string{"a"}, nil},
 		{"byte order mark", "shop", "\ufeffCREATE TABLE a (id int PRIMARY KEY)", []string{"a"}, nil},
 		{
-			"view", "shop", "CREATE TABLE a (id int PRIMARY KEY, b int); CREATE MATERIALIZED VIEW IF NOT EXISTS shop.v AS SELECT * FROM a",
+			"view", "shop", "CREATE TABLE a (id int PRIMARY KEY, b int); CREATE MATERIALIZED VIEW shop.v AS SELECT * FROM a WHERE b IS NOT NULL " +
+				"AND id IS NOT NULL PRIMARY KEY (b, id) WITH comment = ''; CREATE MATERIALIZED VIEW IF NOT EXISTS v AS SELECT x FROM y PRIMARY KEY (z);" +
+				"CREATE MATERIALIZED VIEW w AS SELECT id FROM a PRIMARY KEY (id); ALTER MATERIALIZED VIEW w WITH comment = ''; DROP MATERIALIZED VIEW w;" +
+				"DROP MATERIALIZED VIEW IF EXISTS w; CREATE MATERIALIZED VIEW other.v AS SELECT * FROM a PRIMARY KEY (id); ALTER TABLE a ADD c int",
 			[]string{"a"},
-			[]string{"the materialized view shop.v is left out: it can be read from a cluster"},
+			nil,
 		},
 		{
 			"indexes", "shop", "CREATE TABLE a (id int PRIMARY KEY, b int, v vector<float, 3>, w vector<float, 3>);" +
@@ -58,12 +63,20 @@ func TestReadFiles(t *testing.T) {
 			require.Equal(t, "shop", ks.Name)
 			require.Equal(t, m.tables, slices.Sorted(maps.Keys(ks.Tables)))
 			require.Equal(t, m.notes, notes)
+			if m.name == "view" {
+				require.Len(t, ks.MaterializedViews, 1)
+				view := ks.MaterializedViews["v"]
+				require.Equal(t, []string{"b", "id", "c"}, view.OrderedColumns)
+				require.Equal(t, []*cql.ColumnMetadata{view.Columns["b"]}, view.PartitionKey)
+				require.Equal(t, []*cql.ColumnMetadata{view.Columns["id"]}, view.ClusteringColumns)
+				require.Equal(t, cql.ColumnRegular, ks.Tables["a"].Columns["b"].Kind)
+			}
 			if m.name == "masks" {
 				require.Equal(t, []string{"id", "b", "c", "d", "e", "f"}, ks.Tables["a"].OrderedColumns)
 			}
 			if m.name == "indexes" {
 				require.Len(t, ks.Indexes, 2)
-				require.Equal(t, "v", indexedColumn(ks.Indexes["a_v"]))
+				require.Equal(t, "v", targetOf(ks.Indexes["a_v"]).column)
 			}
 		})
 	}
@@ -77,6 +90,11 @@ func TestReadFilesFails(t *testing.T) {
 		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE TABLE b (id sometype PRIMARY KEY);", ":2: no schema: Unknown type shop.sometype"},
 		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE TABLE a (id int PRIMARY KEY);", ":2: no schema: Cannot add already existing table \"a\" to keyspace \"shop\""},
 		{"shop", "SOURCE 'x.cql'\nCREATE TABLE a (id int PRIMARY KEY);", ":1: no schema: \"SOURCE 'x.cql' CREATE TABLE a (id int PR\" is no statement of CQL"},
+		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE MATERIALIZED VIEW v AS SELECT * FROM b PRIMARY KEY (id);", ":2: no schema: the materialized view v: the table b does not exist"},
+		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE MATERIALIZED VIEW v AS SELECT x FROM a PRIMARY KEY (id);", ":2: no schema: the materialized view v: the table a has no column x"},
+		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE MATERIALIZED VIEW v AS SELECT * FROM a;", ":2: no schema: the materialized view v has no SELECT ... FROM ... PRIMARY KEY (...)"},
+		{"shop", "CREATE MATERIALIZED VIEW v AS SELECT * FROM a PRIMARY KEY (id);\nCREATE MATERIALIZED VIEW v AS SELECT * FROM a PRIMARY KEY (id);", ":2: no schema: Cannot add already existing materialized view \"v\" to keyspace \"shop\""},
+		{"shop", "\nDROP MATERIALIZED VIEW v;", ":2: no schema: Materialized view \"v\" doesn't exist in keyspace \"shop\""},
 		{"", "CREATE KEYSPACE shop WITH replication = {};", "no schema: the files create no table"},
 		{"shop", "CREATE TABLE other.a (id int PRIMARY KEY);", "no schema: the files create no table of keyspace shop"},
 		{"", "CREATE TABLE a.a (id int PRIMARY KEY); CREATE TABLE b.a (id int PRIMARY KEY)", "no schema: the files have the keyspaces a, b: name one"},
@@ -97,7 +115,7 @@ func TestReadFilesFails(t *testing.T) {
 func FuzzStatement(f *testing.F) {
 	for _, text := range []string{
 		"CREATE CUSTOM INDEX i ON a ((b), c) USING 'vector_index' WITH OPTIONS = {}", "CREATE INDEX i ON a ( USING 'x'", "USE", "DROP TABLE .", "",
-		"CREATE TABLE a (id int MASKED WITH a.b(", "ALTER TABLE a ALTER b MASKED WITH c", "CREATE TABLE a.b (c map<d, e>) WITH f = {'g': 1}", ")>]",
+		"CREATE MATERIALIZED VIEW v AS SELECT a, b FROM c PRIMARY KEY ((a), b)", "CREATE TABLE a (id int MASKED WITH a.b(", "ALTER TABLE a ALTER b MASKED WITH c", "CREATE TABLE a.b (c map<d, e>) WITH f = {'g': 1}", ")>]",
 	} {
 		f.Add(text)
 	}
@@ -106,6 +124,7 @@ func FuzzStatement(f *testing.F) {
 		s.words()
 		s.qualified(s.name())
 		s.vectorTarget()
+		_, _ = parseView(s, "")
 		require.True(t, strings.HasPrefix(text, s.before("WITH")))
 		if plain := s.unmasked(); !strings.Contains(strings.ToUpper(text), "MASKED") {
 			require.Equal(t, text, plain)

@@ -29,23 +29,103 @@ func generate(t *testing.T, o Options, keyspace string, schema ...string) (files
 	return files, append(notes, further...)
 }
 
-// TestGolden compares generated files with the ones in testdata; -update writes them.
+// requireGolden compares a text with a file in testdata; -update writes the file.
+func requireGolden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text)
+}
+
+// TestGolden compares the files of one schema with the ones in testdata.
 func TestGolden(t *testing.T) {
-	for _, name := range []string{"shop", "names"} {
-		files, notes := generate(t, Options{Tests: name == "shop"}, name, "testdata/"+name+".cql")
-		require.Empty(t, notes)
-		for _, f := range files {
-			path := filepath.Join("testdata", f.Name+".golden")
-			if *update {
-				require.NoError(t, os.WriteFile(path, []byte(f.Text), 0o600))
-			}
-			want, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.Equal(t, string(want), f.Text)
+	o := Options{Tests: true, IfNotExists: []string{"items"}}
+	files, notes := generate(t, o, "shop", "testdata/shop.cql")
+	require.Empty(t, notes)
+	for _, f := range files {
+		requireGolden(t, f.Name, f.Text)
+	}
+	again, _ := generate(t, o, "shop", "testdata/shop.cql")
+	require.Equal(t, files, again)
+}
+
+// TestNames compares the names of declarations, fields and parameters with the ones in testdata.
+func TestNames(t *testing.T) {
+	ks, notes, err := ReadFiles(t.Context(), "names", []string{"testdata/names.cql"})
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	_, made, err := newModel(ks, &Options{})
+	require.NoError(t, err)
+	var text strings.Builder
+	describe := func(fields []field) {
+		for _, f := range fields {
+			text.WriteString(strings.TrimRight(fmt.Sprintf("\t%s: %s %s", f.Column, f.Name, f.Param), " ") + "\n")
 		}
-		for range 5 {
-			again, _ := generate(t, Options{Tests: name == "shop"}, name, "testdata/"+name+".cql")
-			require.Equal(t, files, again)
+	}
+	for _, s := range made.Structs {
+		fmt.Fprintf(&text, "%s: %s\n", s.Title, s.Name)
+		describe(s.Fields)
+	}
+	for _, table := range made.Tables {
+		fmt.Fprintf(&text, "%s: %s %s %s %s", table.Title, table.Row, table.Type, table.Open, table.Select)
+		for _, l := range table.Lookups {
+			text.WriteString(" " + l.Name)
+		}
+		text.WriteString("\n")
+		describe(table.Fields)
+	}
+	requireGolden(t, "names", text.String())
+}
+
+// A generatedModule is a module of generated packages beside the driver's.
+type generatedModule struct {
+	folder   string
+	packages []string
+}
+
+// add writes a package. Its tests are in a file that does not end in _test.go, so that the tests of all packages are
+// one program.
+func (g *generatedModule) add(t *testing.T, name string, files []File) {
+	t.Helper()
+	require.Len(t, files, 2)
+	files[1].Name = "tests.go"
+	written, err := Write(filepath.Join(g.folder, name), files)
+	require.NoError(t, err)
+	require.Len(t, written, 2)
+	g.packages = append(g.packages, name)
+}
+
+// run vets the packages and runs their tests.
+func (g *generatedModule) run(t *testing.T) {
+	t.Helper()
+	root, err := filepath.Abs("../../../..")
+	require.NoError(t, err)
+	var imports, calls strings.Builder
+	for i, name := range g.packages {
+		fmt.Fprintf(&imports, "\tp%d \"generated/%s\"\n", i, name)
+		fmt.Fprintf(&calls, "\tt.Run(%q, p%d.TestTables)\n", name, i)
+	}
+	for name, text := range map[string]string{
+		"go.mod":      "module generated\n\ngo 1.25.0\n\nrequire github.com/vecql/vecql v0.0.0\n",
+		"go.work":     "go 1.25.0\n\nuse (\n\t.\n\t" + root + "\n)\n\nreplace github.com/vecql/vecql v0.0.0 => " + root + "\n",
+		"all_test.go": "package generated\n\nimport (\n\t\"testing\"\n\n" + imports.String() + ")\n\nfunc TestAll(t *testing.T) {\n" + calls.String() + "}\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(g.folder, name), []byte(text), 0o600))
+	}
+	const quick = "-gcflags=generated/...=-N -l" // the compiler takes most of the time
+	for _, args := range [][]string{{"vet", quick, "./..."}, {"test", quick, "-vet=off", "-v", "."}} {
+		c := exec.CommandContext(t.Context(), "go", args...)
+		c.Dir, c.Env = g.folder, append(os.Environ(), "GOWORK="+filepath.Join(g.folder, "go.work"), "GOFLAGS=")
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, string(out))
+		if args[0] == "test" {
+			for _, name := range g.packages {
+				require.Contains(t, string(out), "--- PASS: TestAll/"+name+" ")
+			}
 		}
 	}
 }
@@ -53,52 +133,36 @@ func TestGolden(t *testing.T) {
 // TestSchemas generates all schemas in testdata, in all forms, into a module of a workspace of its own. Their tests
 // write and read a row of each table.
 func TestSchemas(t *testing.T) {
-	soak.NoRace(t) // the tests run in processes of their own
+	soak.NoRace(t) // the tests run in a process of their own
 	schemas, err := filepath.Glob("testdata/*.cql")
 	require.NoError(t, err)
 	require.NotEmpty(t, schemas)
-	folder, tables := t.TempDir(), 0
+	g, tables := &generatedModule{folder: t.TempDir()}, 0
 	for _, schema := range schemas {
 		name := strings.TrimSuffix(filepath.Base(schema), ".cql")
 		files, _ := generate(t, Options{Tests: true}, name, schema)
 		tables += strings.Count(files[0].Text, "\n// Open")
-		written, err := Write(filepath.Join(folder, name), files)
-		require.NoError(t, err)
-		require.Len(t, written, 2)
+		g.add(t, name, files)
 	}
 	require.GreaterOrEqual(t, tables, 40)
 	for _, o := range []Options{
-		{Null: Null}, {Null: Plain, NoKeyspace: true}, {NotNull: []string{"*.*"}, Names: map[string]string{"plain": "Simple", "type pair": "XY"}},
+		{Null: Null, IfNotExists: []string{"*"}},
+		{Null: Plain, NoKeyspace: true, IfNotExists: []string{"*"}},
+		{NotNull: []string{"*.*"}, Names: map[string]string{"plain": "Simple", "type pair": "XY"}},
 	} {
 		o.Package, o.Tests = fmt.Sprintf("types%s%d", o.Null, len(o.Names)), true
 		files, _ := generate(t, o, "types", "testdata/types.cql")
-		_, err := Write(filepath.Join(folder, o.Package), files)
-		require.NoError(t, err)
+		g.add(t, o.Package, files)
 	}
-	requireTests(t, folder)
-}
-
-// requireTests runs the tests in a folder as a module beside the driver's.
-func requireTests(t *testing.T, folder string) {
-	t.Helper()
-	root, err := filepath.Abs("../../../..")
+	files, _, err := Generate(clusterKeyspace(), Options{Tests: true})
 	require.NoError(t, err)
-	for name, text := range map[string]string{
-		"go.mod":  "module generated\n\ngo 1.25.0\n\nrequire github.com/vecql/vecql v0.0.0\n",
-		"go.work": "go 1.25.0\n\nuse (\n\t.\n\t" + root + "\n)\n\nreplace github.com/vecql/vecql v0.0.0 => " + root + "\n",
-	} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
-	}
-	c := exec.CommandContext(t.Context(), "go", "test", "./...")
-	c.Dir, c.Env = folder, append(os.Environ(), "GOWORK="+filepath.Join(folder, "go.work"), "GOFLAGS=")
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, string(out))
-	require.NotContains(t, string(out), "no test files")
+	g.add(t, "cluster", files)
+	g.run(t)
 }
 
-// TestView generates what a cluster has and files cannot have: a view, a column of a custom class, and a column
-// without a type of Go.
-func TestView(t *testing.T) {
+// clusterKeyspace returns what a cluster has and files cannot have: a column of a custom class, a column without a type
+// of Go, the tables and views of the server; and a view.
+func clusterKeyspace() *cql.KeyspaceMetadata {
 	column := func(name string, kind cql.ColumnKind, info cql.TypeInfo) *cql.ColumnMetadata {
 		return &cql.ColumnMetadata{Name: name, Kind: kind, Type: info, Validator: info.String()}
 	}
@@ -109,7 +173,7 @@ func TestView(t *testing.T) {
 	columns := map[string]*cql.ColumnMetadata{"id": id, "email": email, "by_list": byList, "custom": custom}
 	ordered := []string{"id", "email", "by_list", "custom"}
 	badKey := column("bad", cql.ColumnPartitionKey, cql.NewListType(cql.NewMapType(cql.NativeType(cql.TypeDecimal), text)))
-	ks := &cql.KeyspaceMetadata{
+	return &cql.KeyspaceMetadata{
 		Name: "shop",
 		Tables: map[string]*cql.TableMetadata{
 			"users":                {Name: "users", PartitionKey: []*cql.ColumnMetadata{id}, ClusteringColumns: []*cql.ColumnMetadata{email}, Columns: columns, OrderedColumns: ordered},
@@ -117,18 +181,23 @@ func TestView(t *testing.T) {
 			"bad":                  {Name: "bad", PartitionKey: []*cql.ColumnMetadata{badKey}, Columns: map[string]*cql.ColumnMetadata{"bad": badKey}, OrderedColumns: []string{"bad"}},
 		},
 		MaterializedViews: map[string]*cql.MaterializedViewMetadata{
-			"emails":         {Name: "emails", PartitionKey: []*cql.ColumnMetadata{email}, ClusteringColumns: []*cql.ColumnMetadata{id}, Columns: columns, OrderedColumns: []string{"email", "id", "custom"}},
+			"emails":         {Name: "emails", PartitionKey: []*cql.ColumnMetadata{email}, ClusteringColumns: []*cql.ColumnMetadata{id}, Columns: columns, OrderedColumns: []string{"email", "id"}},
 			"by_email_index": {Name: "by_email_index"},
 		},
 		Indexes: map[string]*cql.IndexMetadata{"by_email": {Name: "by_email", Table: "users", Options: map[string]string{"target": "(email)"}}},
 		Faults:  []error{&cql.SchemaError{Keyspace: "shop", Object: "x", Err: ErrSchema}},
 	}
-	files, notes, err := Generate(ks, Options{Tests: true})
+}
+
+// TestCluster requires that columns and tables without code are left out with a note, or are the server's own.
+func TestCluster(t *testing.T) {
+	files, notes, err := Generate(clusterKeyspace(), Options{Tests: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"schema of shop.x: no schema",
 		"table shop.bad is left out: column bad of its key: no type of Go compares the keys of the map by value: decimal",
 		"column by_list of table shop.users is left out: no type of Go compares the keys of the map by value: list<int>",
+		"index by_email of table shop.users has no method: its target is (email)",
 	}, notes)
 	code := files[0].Text
 	require.Contains(t, code, "// Email is a row of the view shop.emails.\n")
@@ -139,21 +208,19 @@ func TestView(t *testing.T) {
 		require.NotContains(t, code, name)
 	}
 	require.NotContains(t, files[1].Text, "shop.users")
-	folder := t.TempDir()
-	_, err = Write(filepath.Join(folder, "shop"), files)
-	require.NoError(t, err)
-	requireTests(t, folder)
 }
 
 func TestOptions(t *testing.T) {
 	ks, _, err := ReadFiles(t.Context(), "", []string{"testdata/shop.cql"})
 	require.NoError(t, err)
 	for want, o := range map[string]Options{
-		`wrong setting: null is "none", want pointer, null or plain`:                  {Null: "none"},
-		`wrong setting: package is "my shop", want a name of Go`:                      {Package: "my shop"},
-		`wrong setting: pattern "[": syntax error in pattern`:                         {Tables: []string{"["}},
-		`wrong setting: the name of items is "product", want an exported name of Go`:  {Names: map[string]string{"items": "product"}},
-		"wrong setting: keyspace shop has no such table; it has: hits, items, orders": {Tables: []string{"none"}},
+		`wrong setting: null is "none", want pointer, null or plain`:                                            {Null: "none"},
+		`wrong setting: package is "my shop", want a name of Go that neither begins with _ nor ends in _test`:   {Package: "my shop"},
+		`wrong setting: package is "_shop", want a name of Go that neither begins with _ nor ends in _test`:     {Package: "_shop"},
+		`wrong setting: package is "shop_test", want a name of Go that neither begins with _ nor ends in _test`: {Package: "shop_test"},
+		`wrong setting: pattern "[": syntax error in pattern`:                                                   {Tables: []string{"["}},
+		`wrong setting: the name of items is "product", want an exported name of Go`:                            {Names: map[string]string{"items": "product"}},
+		"wrong setting: keyspace shop has no such table; it has: hits, items, orders":                           {Tables: []string{"none"}},
 	} {
 		_, _, err := Generate(ks, o)
 		require.EqualError(t, err, want)
@@ -173,14 +240,35 @@ func TestOptions(t *testing.T) {
 		require.Contains(t, files[0].Text, part)
 	}
 	_, notes, err := Generate(ks, Options{
-		Tables: []string{"items", "ordrs"}, Exclude: []string{"x*"}, NotNull: []string{"items.nme", "items.*"},
+		Tables: []string{"items", "ordrs"}, Exclude: []string{"x*"}, NotNull: []string{"items.nme", "items.*"}, IfNotExists: []string{"item"},
 		Names: map[string]string{"itms": "A", "items.name": "Title", "type items": "B", "address": "C"},
 	})
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		`tables has "ordrs", which matches nothing`, `exclude has "x*", which matches nothing`, `not-null has "items.nme", which matches nothing`,
+		`if-not-exists has "item", which matches nothing`,
 		`names has "address", which matches nothing`, `names has "itms", which matches nothing`, `names has "type items", which matches nothing`,
 	}, notes)
 	require.NotContains(t, files[0].Text, "Order")
 	require.NotContains(t, files[0].Text, "Address")
+}
+
+func TestPackageName(t *testing.T) {
+	for keyspace, want := range map[string]string{
+		"shop": "shop", "My_Shop": "myshop", "_": "tables", "type": "tables", "main": "tables", "init": "tables", "2nd": "tables", "shop_test": "shoptest",
+		"context": "context",
+	} {
+		require.Equal(t, want, (&Options{}).packageName(keyspace), keyspace)
+	}
+	require.Equal(t, "main", (&Options{Package: "main"}).packageName("shop"))
+}
+
+// TestJSONTags requires no tag for JSON where encoding/json ignores the name.
+func TestJSONTags(t *testing.T) {
+	g := &typer{options: &Options{JSON: true}}
+	for column, want := range map[string]string{
+		"id": "`cql:\"id\" json:\"id\"`", "two words": "`cql:\"two words\" json:\"two words\"`", "a,b": "`cql:\"a,b\"`", `say "hi"`: "`cql:\"say \\\"hi\\\"\"`",
+	} {
+		require.Equal(t, want, g.tagOf(column))
+	}
 }

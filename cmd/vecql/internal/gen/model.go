@@ -44,9 +44,11 @@ type table struct {
 
 	Row, Type, Open, Select string // the names of the declarations
 	Fields                  []field
-	Partition, Key          []field // of Fields
-	Static                  *static // nil means none
-	Increment               *increment
+	Partition, Key          []field    // of Fields
+	Static                  *static    // nil means none
+	Increment               *increment // nil means none, as below
+	StaticIncrement         *increment
+	IfNotExists             *statement
 	Statements              []statement
 	Lookups                 []lookup
 	Searches                []lookup
@@ -55,8 +57,38 @@ type table struct {
 	meta *tableMeta
 }
 
+// HasViews reports whether the tests write into tables in the place of views.
+func (m *model) HasViews() bool {
+	return slices.ContainsFunc(m.Tables, func(t *table) bool { return t.IsView() && t.IsTested })
+}
+
+// HasIfNotExists reports whether the tests call InsertIfNotExists.
+func (m *model) HasIfNotExists() bool {
+	return slices.ContainsFunc(m.Tables, func(t *table) bool { return t.IfNotExists != nil && t.IsTested })
+}
+
 // Values returns the fields beside the primary key.
 func (t *table) Values() []field { return t.Fields[len(t.Key):] }
+
+// Prepared returns the statements that the function Open prepares.
+func (t *table) Prepared() []statement {
+	if t.IfNotExists == nil {
+		return t.Statements
+	}
+	return append(slices.Clone(t.Statements), *t.IfNotExists)
+}
+
+// Increments returns the increments that the table has.
+func (t *table) Increments() []*increment {
+	return slices.DeleteFunc([]*increment{t.Increment, t.StaticIncrement}, func(i *increment) bool { return i == nil })
+}
+
+// IsView reports whether the table is a view.
+func (t *table) IsView() bool { return t.meta.isView }
+
+// HasRows reports whether the generated code can write rows, or reads rows of a view. A table whose counters are all
+// static has none.
+func (t *table) HasRows() bool { return !t.meta.isCounter || t.Increment != nil }
 
 // HasPartition reports whether a partition may have several rows.
 func (t *table) HasPartition() bool { return len(t.Key) > len(t.Partition) }
@@ -67,9 +99,10 @@ type static struct {
 	Fields []field
 }
 
-// An increment is what is added to the counters of a row.
+// An increment is what is added to the counters of a row, or to the static counters of a partition.
 type increment struct {
 	Row    string
+	Of     string // "row" or "partition"
 	Fields []field
 }
 
@@ -121,6 +154,9 @@ func newModel(ks *cql.KeyspaceMetadata, o *Options) (*maker, *model, error) {
 	m.nameStructs(m.names)
 	out.Structs = m.fillStructs()
 	out.Tables = slices.DeleteFunc(out.Tables, func(t *table) bool { return !m.fill(t) })
+	if len(out.Tables) == 0 {
+		return nil, nil, fmt.Errorf("%w: %s", ErrSchema, strings.Join(m.notes, "; "))
+	}
 	out.Schema = m.schema(out)
 	m.noteUnused(metas)
 	return m, out, nil
@@ -147,6 +183,7 @@ func (m *maker) noteUnused(metas []*tableMeta) {
 	unmatched("tables", m.options.Tables, tables)
 	unmatched("exclude", m.options.Exclude, tables)
 	unmatched("not-null", m.options.NotNull, columns)
+	unmatched("if-not-exists", m.options.IfNotExists, tables)
 	for _, key := range slices.Sorted(maps.Keys(m.options.Names)) {
 		if !m.used[key] {
 			m.note("names has %q, which matches nothing", key)
@@ -233,13 +270,14 @@ func (m *maker) fill(t *table) bool {
 		}
 		meta.isCounter = meta.isCounter || c.Type.Type() == cql.TypeCounter
 	}
-	parameters := nameSet{}
+	t.Partition, t.Key = t.Fields[:len(meta.partition)], t.Fields[:len(meta.partition)+len(meta.clustering)]
+	number := m.names.addAll(t.Row+"Table", "Open"+t.Row+"Table")
+	t.Type, t.Open = t.Row+"Table"+number, "Open"+t.Row+"Table"+number
+	t.Select = m.names.add("select" + t.Row)
+	parameters := nameSet{t.Select: true} // methods use both
 	for i := range t.Fields {
 		t.Fields[i].Param = parameters.add(parameter(t.Fields[i].Name))
 	}
-	t.Partition, t.Key = t.Fields[:len(meta.partition)], t.Fields[:len(meta.partition)+len(meta.clustering)]
-	t.Type, t.Open = m.names.add(t.Row+"Table"), m.names.add("Open"+t.Row+"Table")
-	t.Select = m.names.add("select" + t.Row)
 	if len(statics) > 0 {
 		t.Static = &static{Row: m.names.add(t.Row + "Static"), Fields: slices.Concat(t.Partition, statics)}
 	}
@@ -251,8 +289,8 @@ func (m *maker) fill(t *table) bool {
 
 // column returns the field of a column.
 func (m *maker) column(owner string, c *cql.ColumnMetadata, names nameSet) (field, error) {
-	if c.Name == "" || c.Name == "-" {
-		return field{}, fmt.Errorf("no tag of a field has the name %q", c.Name)
+	if c.Name == "" {
+		return field{}, fmt.Errorf("%w: %q", ErrName, c.Name)
 	}
 	f, err := m.field(cql.UDTField{Name: c.Name, Type: c.Type}, false)
 	if err != nil {

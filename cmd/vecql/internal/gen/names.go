@@ -83,14 +83,13 @@ func parameter(field string) string {
 	default:
 		field = strings.ToLower(string(runes[:n])) + string(runes[n:])
 	}
-	isUsed := slices.Contains(usedNames, field) || strings.HasPrefix(field, "select") // a constant
-	if token.IsKeyword(field) || types.Universe.Lookup(field) != nil || isUsed {
+	if token.IsKeyword(field) || types.Universe.Lookup(field) != nil || slices.Contains(usedNames, field) {
 		field += "Value"
 	}
 	return field
 }
 
-// usedNames are the names that generated methods use: the receiver, a parameter, a constant and packages.
+// usedNames are the names that generated methods use: the receiver, a parameter, variables and packages.
 var usedNames = []string{
 	"t", "ctx", "query", "statement", "context", "iter", "vecql", "cql", "search", "time", "big", "netip",
 }
@@ -116,11 +115,16 @@ var unchanged = strings.Fields("data metadata media meta campus os dns gps sms h
 type nameSet map[string]bool
 
 // add adds a name, with a number if the scope has it, and returns the name as added.
-func (s nameSet) add(name string) string {
-	unique := name
-	for n := 2; s[unique]; n++ {
-		unique = name + strconv.Itoa(n)
+func (s nameSet) add(name string) string { return name + s.addAll(name) }
+
+// addAll adds names with one number, and returns it: "" if the scope has none of them.
+func (s nameSet) addAll(names ...string) (number string) {
+	isTaken := func(name string) bool { return s[name+number] }
+	for n := 2; slices.ContainsFunc(names, isTaken); n++ {
+		number = strconv.Itoa(n)
 	}
-	s[unique] = true
-	return unique
+	for _, name := range names {
+		s[name+number] = true
+	}
+	return number
 }

@@ -20,7 +20,7 @@ func TestExported(t *testing.T) {
 func TestParameter(t *testing.T) {
 	for field, want := range map[string]string{
 		"Name": "name", "UserID": "userID", "ID": "id", "IDs": "ids", "HTTPStatus": "httpStatus", "URL": "url", "URL2": "url2", "Type": "typeValue",
-		"String": "stringValue", "T": "tValue", "CQL": "cqlValue", "X1st": "x1st", "X日本": "x日本", "SelectItem": "selectItemValue", "AStar": "aStar",
+		"String": "stringValue", "T": "tValue", "CQL": "cqlValue", "X1st": "x1st", "X日本": "x日本", "SelectItem": "selectItem", "AStar": "aStar",
 	} {
 		require.Equal(t, want, parameter(field), field)
 	}
@@ -39,4 +39,7 @@ func TestSingular(t *testing.T) {
 func TestNameSet(t *testing.T) {
 	names := nameSet{}
 	require.Equal(t, []string{"A", "A2", "A3", "B"}, []string{names.add("A"), names.add("A"), names.add("A"), names.add("B")})
+	require.Equal(t, "", names.addAll("C", "D"))
+	require.Equal(t, "4", names.addAll("A", "C"), "one number for all")
+	require.Equal(t, "C2", names.add("C"))
 }

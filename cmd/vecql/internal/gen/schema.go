@@ -13,7 +13,8 @@ import (
 
 // The schema of the generated tests, without options.
 
-// schema returns the statements that create the keyspace, the types and the tables that the tests use.
+// schema returns the statements that create the keyspace, the types and the tables that the tests use, with a table in
+// the place of each view.
 func (m *maker) schema(made *model) []string {
 	keyspace := cqltext.Identifier(m.ks.Name)
 	statements := []string{
@@ -30,10 +31,10 @@ func (m *maker) schema(made *model) []string {
 		name := keyspace + "." + cqltext.Identifier(t.meta.name)
 		statements = append(statements, createTable(name, t.meta))
 		for _, l := range t.Lookups {
-			statements = append(statements, fmt.Sprintf("CREATE INDEX ON %s (%s)", name, columns([]field{l.Field})))
+			statements = append(statements, fmt.Sprintf("CREATE INDEX ON %s (%s)", name, l.target))
 		}
 		for _, l := range t.Searches {
-			statements = append(statements, fmt.Sprintf("CREATE CUSTOM INDEX ON %s (%s) USING '%s'", name, columns([]field{l.Field}), sai))
+			statements = append(statements, fmt.Sprintf("CREATE CUSTOM INDEX ON %s (%s) USING '%s'", name, l.target, sai))
 		}
 	}
 	return statements
@@ -114,10 +115,9 @@ func createTable(name string, meta *tableMeta) string {
 	return fmt.Sprintf("CREATE TABLE %s (\n\t%s\n)", name, strings.Join(parts, ",\n\t"))
 }
 
-// isTested reports whether package cqltest can have the table: it has no views and no custom types.
+// isTested reports whether package cqltest can have the table: it has no custom types.
 func (m *maker) isTested(t *table) bool {
-	isCustom := func(column string) bool { return hasCustom(t.meta.columns[column].Type) }
-	return !t.meta.isView && (!t.meta.isCounter || t.Increment != nil) && !slices.ContainsFunc(t.meta.ordered, isCustom)
+	return !slices.ContainsFunc(t.meta.ordered, func(column string) bool { return hasCustom(t.meta.columns[column].Type) })
 }
 
 // hasCustom reports whether a type has values of a custom class.

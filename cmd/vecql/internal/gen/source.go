@@ -41,18 +41,21 @@ func parseTemplate(m *maker, text string) *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"quote":      quote,
 		"where":      where,
-		"condition":  func(f field) string { return where([]field{f}) },
 		"parameters": parameters,
 		"arguments":  func(key []field) string { return join(key, func(f field) string { return f.Param }) },
-		"wanted":     func(key []field) string { return join(key, func(f field) string { return "want." + f.Name }) },
+		"wanted": func(row string, key []field) string {
+			return join(key, func(f field) string { return row + "." + f.Name })
+		},
 		"selectFrom": func(table string, fields []field) string { return "SELECT " + columns(fields) + " FROM " + table },
 		"selectDistinct": func(table string, fields []field) string {
 			return "SELECT DISTINCT " + columns(fields) + " FROM " + table
 		},
-		"target": func(t *table, l lookup) string { return t.CQL + "(" + cqltext.Identifier(l.Field.Column) + ")" },
+		"target": func(t *table, l lookup) string { return t.CQL + "(" + l.target.String() + ")" },
 		"schema": literal,
 		"sample": m.sampleField,
-		"value":  func(f field) string { return m.sample(f.info, f.Column, f.isKey) },
+		"values": func(params []field) string {
+			return join(params, func(f field) string { return m.sample(f.info, f.Column, f.isKey) })
+		},
 	}).Parse(text))
 }
 
@@ -96,7 +99,7 @@ func columns(fields []field) string {
 // literal returns statements as a string of Go on several lines.
 func literal(statements []string) string {
 	text := strings.Join(statements, ";\n") + ";\n"
-	if strings.ContainsAny(text, "`\r") {
+	if !strconv.CanBackquote(strings.ReplaceAll(text, "\n", "")) {
 		return strconv.Quote(text)
 	}
 	return "`\n" + text + "`"

@@ -3,7 +3,6 @@
 package gen
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,13 +19,6 @@ type statement struct {
 	Text            string // an expression of Go
 	Once            bool   // not idempotent
 	Doc             string
-}
-
-// A lookup is an index that selects rows.
-type lookup struct {
-	Name  string // of the method or the field
-	Index string
-	Field field
 }
 
 // least are the least values of types in CQL.
@@ -60,55 +52,66 @@ func (m *maker) addStatements(t *table) {
 	add := func(name, row, text, doc string) {
 		t.Statements = append(t.Statements, statement{Name: name, Parameter: row, Text: text, Doc: doc})
 	}
-	call := func(function, row string, key []field) string {
-		arguments := []string{quote(t.CQL)}
-		for _, f := range key {
-			arguments = append(arguments, quote(f.Column))
-		}
-		return fmt.Sprintf("vecql.%s[%s](%s)", function, row, strings.Join(arguments, ", "))
-	}
 	switch {
 	case t.meta.isView:
 		return
 	case t.meta.isCounter:
-		m.addIncrement(t)
+		m.addIncrements(t)
 	default:
-		add("Insert", t.Row, call("InsertInto", t.Row, nil), "writes a row; NULL in a field deletes the value")
+		add("Insert", t.Row, t.call("InsertInto", t.Row, nil), "writes a row; NULL in a field deletes the value")
 		if len(t.Values()) > 0 {
-			add("Update", t.Row, call("UpdateWhere", t.Row, t.Key), "writes the columns that are not in the primary key")
+			add("Update", t.Row, t.call("UpdateWhere", t.Row, t.Key), "writes the columns that are not in the primary key")
 		}
 		if t.Static != nil {
-			add("UpdateStatic", t.Static.Row, call("UpdateWhere", t.Static.Row, t.Partition), "writes the static columns of a partition")
+			add("UpdateStatic", t.Static.Row, t.call("UpdateWhere", t.Static.Row, t.Partition), "writes the static columns of a partition")
+		}
+		if matches(m.options.IfNotExists, t.meta.name) {
+			text := t.call("InsertInto", t.Row, nil) + ` + " IF NOT EXISTS"`
+			t.IfNotExists = &statement{Name: "insertIfNotExists", Parameter: t.Row, Text: text, Once: true}
 		}
 	}
-	add("Delete", t.Row, call("DeleteWhere", t.Row, t.Key), "deletes the row of a primary key; other fields do not count")
+	add("Delete", t.Row, t.call("DeleteWhere", t.Row, t.Key), "deletes the row of a primary key; other fields do not count")
 	if t.HasPartition() {
-		add("DeletePartition", t.Row, call("DeleteWhere", t.Row, t.Partition), "deletes all rows of a partition key")
+		add("DeletePartition", t.Row, t.call("DeleteWhere", t.Row, t.Partition), "deletes all rows of a partition key")
 	}
 }
 
-// addIncrement adds the statement that adds to the counters of a row. Static counters have no statement.
-func (m *maker) addIncrement(t *table) {
+// call returns the call of a function that makes the text of a statement.
+func (t *table) call(function, row string, key []field) string {
+	arguments := []string{quote(t.CQL)}
+	for _, f := range key {
+		arguments = append(arguments, quote(f.Column))
+	}
+	return fmt.Sprintf("vecql.%s[%s](%s)", function, row, strings.Join(arguments, ", "))
+}
+
+// addIncrements adds the statements that add to the counters of a row, and to the static counters of a partition.
+func (m *maker) addIncrements(t *table) {
+	if len(t.Values()) > 0 {
+		t.Increment = &increment{Row: m.names.add(t.Row + "Increment"), Of: "row", Fields: t.Fields}
+		m.addIncrement(t, "Increment", t.Increment, t.Key)
+	}
 	if t.Static != nil {
-		m.note("table %s: no statement adds to static counters", t.Title)
+		t.StaticIncrement = &increment{Row: m.names.add(t.Row + "StaticIncrement"), Of: "partition", Fields: t.Static.Fields}
+		m.addIncrement(t, "IncrementStatic", t.StaticIncrement, t.Partition)
 	}
-	if len(t.Values()) == 0 {
-		return
-	}
-	t.Increment = &increment{Row: m.names.add(t.Row + "Increment"), Fields: slices.Clone(t.Fields)}
+}
+
+// addIncrement adds a statement that adds to counters. key are the first fields of the increment.
+func (m *maker) addIncrement(t *table, name string, i *increment, key []field) {
+	i.Fields = slices.Clone(i.Fields)
 	var set []string
-	for i := range t.Increment.Fields {
-		f := &t.Increment.Fields[i]
+	for at := range i.Fields {
+		f := &i.Fields[at]
 		f.Type = f.Plain
-		if i >= len(t.Key) {
-			name := cqltext.Identifier(f.Column)
-			set = append(set, name+" = "+name+" + ?")
+		if at >= len(key) {
+			column := cqltext.Identifier(f.Column)
+			set = append(set, column+" = "+column+" + ?")
 		}
 	}
-	text := "UPDATE " + t.CQL + " SET " + strings.Join(set, ", ") + " WHERE " + where(t.Key)
+	text := "UPDATE " + t.CQL + " SET " + strings.Join(set, ", ") + " WHERE " + where(key)
 	t.Statements = append(t.Statements, statement{
-		Name: "Increment", Parameter: t.Increment.Row, Text: quote(text), Once: true,
-		Doc: "adds to the counters of a row",
+		Name: name, Parameter: i.Row, Text: quote(text), Once: true, Doc: "adds to the counters of a " + i.Of,
 	})
 }
 
@@ -119,30 +122,4 @@ func where(key []field) string {
 		conditions[i] = cqltext.Identifier(f.Column) + " = ?"
 	}
 	return strings.Join(conditions, " AND ")
-}
-
-// addLookups adds the methods for indexes of columns, and the searches for indexes of vectors.
-func (m *maker) addLookups(t *table) {
-	done := map[string]bool{}
-	for _, index := range t.meta.indexes {
-		column := indexedColumn(index)
-		at := slices.IndexFunc(t.Fields, func(f field) bool { return f.Column == column })
-		if at < 0 || done[column] || len(t.Key) == 1 && at == 0 {
-			continue
-		}
-		f := t.Fields[at]
-		switch info := f.info.(type) {
-		case cql.VectorType:
-			if info.SubType.Type() == cql.TypeFloat {
-				t.Searches = append(t.Searches, lookup{"Search" + f.Name, title(index.Name), f})
-				done[column] = true
-			}
-		case cql.NativeType:
-			t.Lookups = append(t.Lookups, lookup{"By" + f.Name, title(index.Name), f})
-			done[column] = true
-		}
-	}
-	byName := func(a, b lookup) int { return cmp.Compare(a.Name, b.Name) }
-	slices.SortFunc(t.Searches, byName)
-	slices.SortFunc(t.Lookups, byName)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/vecql/vecql/cql"
 )
@@ -30,6 +31,9 @@ var keyTypes = map[cql.Type]string{cql.TypeBlob: "string", cql.TypeVarint: "stri
 
 // ErrKey means that Go has no type for the keys of a map.
 var ErrKey = errors.New("no type of Go compares the keys of the map by value")
+
+// ErrName means that no tag of a field can have the name of a column.
+var ErrName = errors.New("no tag of a field has the name")
 
 // A structType is the struct of a user-defined type or of a tuple.
 type structType struct {
@@ -190,6 +194,9 @@ func (g *typer) fieldName(owner, column string, names nameSet) string {
 
 // field returns a field that can be NULL.
 func (g *typer) field(f cql.UDTField, isKey bool) (field, error) {
+	if f.Name == "-" { // a field with this tag is left out of rows
+		return field{}, fmt.Errorf("%w: %s", ErrName, f.Name)
+	}
 	plain, err := g.goType(f.Type, isKey)
 	if err != nil {
 		return field{}, err
@@ -210,7 +217,7 @@ func (g *typer) nullable(plain string, isKey bool) string {
 	return "*" + plain
 }
 
-// goType returns the type of Go of a value that is not NULL. The error wraps ErrKey.
+// goType returns the type of Go of a value that is not NULL. The error wraps ErrKey or ErrName.
 func (g *typer) goType(t cql.TypeInfo, isKey bool) (string, error) {
 	switch t := t.(type) {
 	case cql.CollectionType:
@@ -220,7 +227,7 @@ func (g *typer) goType(t cql.TypeInfo, isKey bool) (string, error) {
 		return "[]" + elem, unlessKey(t, isKey, err)
 	case cql.UDTTypeInfo, cql.TupleTypeInfo:
 		for _, f := range fieldsOf(t) {
-			if _, err := g.goType(f.Type, isKey || g.structs[t.String()].isKey); err != nil {
+			if _, err := g.field(f, isKey || g.structs[t.String()].isKey); err != nil {
 				return "", err
 			}
 		}
@@ -258,17 +265,32 @@ func unlessKey(t cql.TypeInfo, isKey bool, err error) error {
 	return err
 }
 
-// title returns a name of CQL for a comment, on one line.
-func title(name string) string { return strings.Join(strings.Fields(name), " ") }
+// title returns a name of CQL for a comment: on one line, without characters that source of Go cannot have.
+func title(name string) string {
+	name = strings.Join(strings.Fields(name), " ")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, name)
+}
 
 // tagOf returns the tag of the field of a column.
 func (g *typer) tagOf(column string) string {
 	tag := "cql:" + strconv.Quote(column)
-	if g.options.JSON {
+	if g.options.JSON && isNameOfJSON(column) {
 		tag += " json:" + strconv.Quote(column)
 	}
 	if strings.ContainsRune(tag, '`') {
 		return strconv.Quote(tag)
 	}
 	return "`" + tag + "`"
+}
+
+// isNameOfJSON reports whether encoding/json accepts a name in a tag. It ignores a tag with another name.
+func isNameOfJSON(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
+	})
 }

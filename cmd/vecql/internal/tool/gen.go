@@ -45,6 +45,7 @@ Settings are keys of the file vecql.gen.toml, and flags, which come first:
   out = "."                   # folder; paths are relative to the file
   null = "pointer"            # or "null" for cql.Null, "plain" for values
   not-null = ["items.name"]   # columns that are never NULL
+  if-not-exists = ["items"]   # tables that get the method InsertIfNotExists
   unqualified = false         # statements use the keyspace of the session
   json-tags = false           # fields have tags for JSON
   tests = true
@@ -160,5 +161,5 @@ func (e *env) checkGenerated(folder string, files []gen.File) error {
 		names[i] = d.Path
 		fmt.Fprintf(e.text, "%s\n%s", d.Path, d.Text)
 	}
-	return advise(fmt.Errorf("the code differs from the schema: %s", strings.Join(names, ", ")), "run vecql gen")
+	return advise(fmt.Errorf("the code differs from the schema: %s", strings.Join(names, ", ")), "run the command without --check")
 }

@@ -34,7 +34,7 @@ func TestGen(t *testing.T) {
 	require.Equal(t, exitFailed, code1)
 	require.Contains(t, out, file+"\n@@ line ")
 	require.Contains(t, out, "\n+\tPrice *int32 ")
-	require.Equal(t, "vecql gen: the code differs from the schema: "+file+"; run vecql gen\n", text)
+	require.Equal(t, "vecql gen: the code differs from the schema: "+file+"; run the command without --check\n", text)
 	require.Equal(t, "wrote "+file+"\n", x.requireRun("gen", "-k", "shop", "--out", "code"))
 
 	require.NoError(t, os.WriteFile(file, []byte("package shop\n"), 0o600))
@@ -57,18 +57,16 @@ func TestGenScylla(t *testing.T) {
 	require.NotContains(t, string(code), "cdc_log")
 }
 
-// requireGenerated requires the same code for a cluster and for the schema that describe prints, with a view of the
-// cluster besides.
+// requireGenerated requires the same code for a cluster with a view and for the schema that describe prints.
 func (x *tester) requireGenerated(keyspace string) {
 	x.t.Helper()
 	folder := x.t.TempDir()
 	schema := filepath.Join(folder, "schema.cql")
 	require.NoError(x.t, os.WriteFile(schema, []byte(x.requireRun("describe", keyspace)), 0o600))
-	code, _, text := x.run("gen", schema, "--out", folder, "--package", "shop")
+	code, _, text := x.run("gen", schema, "--out", folder, "--package", "shop", "--tests")
 	require.Zero(x.t, code, text)
-	require.Equal(x.t, "note: the materialized view "+keyspace+".named is left out: it can be read from a cluster\n", text)
-	require.Empty(x.t, x.requireRun("gen", "-k", keyspace, "--out", folder, "--package", "shop", "--exclude", "named", "--check"))
-	x.requireRun("gen", "-k", keyspace, "--out", folder, "--package", "shop")
+	require.Empty(x.t, text)
+	require.Empty(x.t, x.requireRun("gen", "-k", keyspace, "--out", folder, "--package", "shop", "--tests", "--check"))
 	view, err := os.ReadFile(filepath.Join(folder, "shop_gen.go"))
 	require.NoError(x.t, err)
 	require.Contains(x.t, string(view), "// Named is a row of the view "+keyspace+".named.\n")
@@ -79,12 +77,12 @@ func TestGenSettings(t *testing.T) {
 	x := newTester(t, shop)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("a.cql", []byte("CREATE TABLE own.notes (id int PRIMARY KEY);"+
-		"CREATE MATERIALIZED VIEW own.v AS SELECT * FROM own.notes WHERE id IS NOT NULL PRIMARY KEY (id)"), 0o600))
+		"CREATE CUSTOM INDEX ON own.notes (id) USING 'org.example.Index'"), 0o600))
 	require.NoError(t, os.WriteFile("vecql.gen.toml", []byte("schema = ['a.cql']\npackage = 'notes'\ntests = true\n"), 0o600))
 	code, out, text := x.run("gen")
 	require.Zero(t, code)
 	require.Equal(t, "wrote notes_gen.go\nwrote notes_gen_test.go\n", out)
-	require.Equal(t, "note: the materialized view own.v is left out: it can be read from a cluster\n", text)
+	require.Equal(t, "note: the index on own.notes is left out: its class is 'org.example.Index'\n", text)
 	require.Equal(t, "wrote shop_gen.go\n",
 		x.requireRun("gen", "--hosts", x.Hosts()[0], "--keyspace", "shop", "--package", "shop", "--tests=false"))
 	for want, args := range map[string]string{
