@@ -7,7 +7,8 @@
 // Without hosts it starts a cluster in its own process. The program is its own client, and prints:
 //
 //	PUT /carts/ada/lamp: {"customer":"ada","sku":"lamp","quantity":1}
-//	GET /carts/ada: [{"customer":"ada","sku":"lamp","quantity":1}]
+//	GET /carts/ada: {"lines":[{"customer":"ada","sku":"lamp","quantity":1}]}
+//	POST /products/desk?name=Table: exists: Desk
 //	GET /products/desk: {"sku":"desk","embedding":[1,0,0],"name":"Desk","price":null}
 //	GET /products/lamp/similar: rug, desk
 //	GET /products/sofa: not found
@@ -59,10 +60,10 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	server := httptest.NewServer(service{tables}.handler()) // in production http.ListenAndServe
+	server := httptest.NewServer(service{tables, 20}.handler()) // in production http.ListenAndServe
 	defer server.Close()
 	for _, request := range []string{
-		"PUT /carts/ada/lamp", "GET /carts/ada", "GET /products/desk", "GET /products/lamp/similar", "GET /products/sofa",
+		"PUT /carts/ada/lamp", "GET /carts/ada", "POST /products/desk?name=Table", "GET /products/desk", "GET /products/lamp/similar", "GET /products/sofa",
 	} {
 		text, err := ask(server.URL, request)
 		if err != nil {

@@ -9,15 +9,26 @@ import (
 	"net/http"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/examples/generated/shop"
 )
 
 // A service serves products and carts over HTTP.
-type service struct{ tables *shop.Tables }
+type service struct {
+	tables   *shop.Tables
+	pageSize int // lines of a cart in one answer
+}
+
+// A cartPage is a page of a cart. Next is the token of the next page, empty on the last one.
+type cartPage struct {
+	Lines []shop.CartLine `json:"lines"`
+	Next  cql.PageToken   `json:"next,omitempty"`
+}
 
 func (s service) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /products/{sku}", s.product)
+	mux.HandleFunc("POST /products/{sku}", s.create)
 	mux.HandleFunc("GET /products/{sku}/similar", s.similar)
 	mux.HandleFunc("PUT /carts/{customer}/{sku}", s.add)
 	mux.HandleFunc("GET /carts/{customer}", s.cart)
@@ -32,6 +43,16 @@ func (s service) product(w http.ResponseWriter, r *http.Request) {
 	answer(w, product, err)
 }
 
+func (s service) create(w http.ResponseWriter, r *http.Request) {
+	product := shop.Product{SKU: r.PathValue("sku"), Name: r.FormValue("name")}
+	existing, applied, err := s.tables.Product.InsertIfNotExists(r.Context(), &product)
+	if err == nil && !applied {
+		http.Error(w, "exists: "+existing.Name, http.StatusConflict)
+		return
+	}
+	answer(w, product, err)
+}
+
 func (s service) similar(w http.ResponseWriter, r *http.Request) {
 	near, err := s.tables.Product.SearchEmbedding.Like(r.Context(), 2, r.PathValue("sku"))
 	answer(w, near.Hits, err)
@@ -42,9 +63,17 @@ func (s service) add(w http.ResponseWriter, r *http.Request) {
 	answer(w, line, s.tables.CartLine.Insert.Exec(r.Context(), &line))
 }
 
+// cart answers GET /carts/{customer}?page=TOKEN. No token is the first page.
 func (s service) cart(w http.ResponseWriter, r *http.Request) {
-	lines, err := vecql.AllRows[shop.CartLine](r.Context(), s.tables.CartLine.Partition(r.PathValue("customer")))
-	answer(w, lines, err)
+	token, err := cql.ParsePageToken(r.FormValue("page"))
+	if err != nil {
+		http.Error(w, "invalid page", http.StatusBadRequest)
+		return
+	}
+	query := s.tables.CartLine.Partition(r.PathValue("customer")).PageSize(s.pageSize).PageState(token)
+	for page, err := range vecql.Pages[shop.CartLine](r.Context(), query) { // one page
+		answer(w, cartPage{page.Rows, page.Source.NextPage}, err)
+	}
 }
 
 func answer(w http.ResponseWriter, v any, err error) {
