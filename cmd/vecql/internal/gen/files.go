@@ -154,7 +154,7 @@ func (r *reader) execute(text string) error {
 		return r.createIndex(s)
 	case "ALTER TABLE", "ALTER COLUMNFAMILY", "ALTER TYPE", "DROP TABLE", "DROP COLUMNFAMILY", "DROP TYPE", "DROP INDEX":
 		r.qualify(s)
-		if s.find("WITH") < 0 && s.find("MASKED") < 0 { // options and masks have no effect
+		if s.find("WITH") < 0 && !s.changesMask() { // options and masks have no effect
 			return r.run(s.text)
 		}
 	case "CREATE MATERIALIZED":
@@ -196,8 +196,8 @@ func (r *reader) run(text string) error {
 
 // createIndex executes a CREATE INDEX. An index of vectors of either server is one of Cassandra's here.
 func (r *reader) createIndex(s *statementText) error {
-	using := s.find("USING")
-	if using < 0 {
+	using, on := s.find("USING"), s.find("ON")
+	if using < 0 || on < 0 { // without ON it is an error of the server
 		return r.run(s.before("WITH"))
 	}
 	class := strings.ToLower(strings.Trim(s.at(using+1), "'"))
@@ -205,9 +205,8 @@ func (r *reader) createIndex(s *statementText) error {
 	case "sai", "storageattachedindex":
 		return r.run(s.text[:s.tokens[using].at] + "USING '" + sai + "'")
 	case "vector_index":
-		on := s.find("ON")
 		return r.run(s.text[:s.tokens[on].at] + "ON " + s.qualified(on+1) + " (" + s.vectorTarget() + ") USING '" + sai + "'")
 	}
-	r.note("the index on %s is left out: its class is %s", s.qualified(s.find("ON")+1), s.at(using+1))
+	r.note("the index on %s is left out: its class is %s", s.qualified(on+1), s.at(using+1))
 	return nil
 }

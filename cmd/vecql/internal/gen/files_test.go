@@ -82,6 +82,30 @@ func TestReadFiles(t *testing.T) {
 	}
 }
 
+// TestMasks requires columns without their masks, and columns that have the name masked.
+func TestMasks(t *testing.T) {
+	ks, _, err := ReadFiles(t.Context(), "shop", []string{writeSchema(t, `
+		CREATE TABLE a (id int PRIMARY KEY, b text MASKED WITH DEFAULT, c text MASKED WITH shop.hide((1, 2), 3), masked text);
+		ALTER TABLE a ADD d int MASKED WITH mask_null();
+		ALTER TABLE a ALTER d MASKED WITH DEFAULT;
+		ALTER TABLE shop.a ALTER b DROP MASKED;
+		ALTER TABLE a ADD (e int MASKED WITH DEFAULT, f int);
+		ALTER TABLE a DROP masked;
+		CREATE TABLE b (id int PRIMARY KEY);
+		ALTER TABLE b ADD masked int`)})
+	require.NoError(t, err)
+	require.Equal(t, []string{"id", "b", "c", "d", "e", "f"}, ks.Tables["a"].OrderedColumns)
+	require.Equal(t, []string{"id", "masked"}, ks.Tables["b"].OrderedColumns)
+}
+
+// TestReadSeveralFiles requires that USE ends with its file.
+func TestReadSeveralFiles(t *testing.T) {
+	first := writeSchema(t, "USE other; CREATE TABLE a (id int PRIMARY KEY)")
+	ks, _, err := ReadFiles(t.Context(), "shop", []string{first, writeSchema(t, "CREATE TABLE b (id int PRIMARY KEY)")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"b"}, slices.Sorted(maps.Keys(ks.Tables)))
+}
+
 func TestReadFilesFails(t *testing.T) {
 	for _, m := range []struct{ keyspace, text, want string }{
 		//nolint:misspell // Cassandra's spelling
@@ -95,6 +119,7 @@ func TestReadFilesFails(t *testing.T) {
 		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE MATERIALIZED VIEW v AS SELECT * FROM a;", ":2: no schema: the materialized view v has no SELECT ... FROM ... PRIMARY KEY (...)"},
 		{"shop", "CREATE MATERIALIZED VIEW v AS SELECT * FROM a PRIMARY KEY (id);\nCREATE MATERIALIZED VIEW v AS SELECT * FROM a PRIMARY KEY (id);", ":2: no schema: Cannot add already existing materialized view \"v\" to keyspace \"shop\""},
 		{"shop", "\nDROP MATERIALIZED VIEW v;", ":2: no schema: Materialized view \"v\" doesn't exist in keyspace \"shop\""},
+		{"shop", "CREATE CUSTOM INDEX i USING 'vector_index';", ":1: no schema: line 1:22 mismatched input 'USING' expecting K_ON (CREATE CUSTOM INDEX i [USING]...)"},
 		{"", "CREATE KEYSPACE shop WITH replication = {};", "no schema: the files create no table"},
 		{"shop", "CREATE TABLE other.a (id int PRIMARY KEY);", "no schema: the files create no table of keyspace shop"},
 		{"", "CREATE TABLE a.a (id int PRIMARY KEY); CREATE TABLE b.a (id int PRIMARY KEY)", "no schema: the files have the keyspaces a, b: name one"},

@@ -90,7 +90,7 @@ func (s *statementText) before(word string) string {
 // unmasked returns the statement without the masks of the columns that it adds: email text MASKED WITH DEFAULT. A
 // statement that changes a mask alone is returned as it is.
 func (s *statementText) unmasked() string {
-	if name := s.name(); strings.EqualFold(s.at(name+1), "ALTER") || strings.EqualFold(s.at(name+3), "ALTER") {
+	if s.changesMask() {
 		return s.text
 	}
 	text, done := "", 0
@@ -101,6 +101,12 @@ func (s *statementText) unmasked() string {
 		}
 	}
 	return text + s.text[done:]
+}
+
+// changesMask reports whether the statement changes the mask of a column: ALTER TABLE a ALTER b DROP MASKED.
+func (s *statementText) changesMask() bool {
+	name := s.name()
+	return s.find("MASKED") >= 0 && (strings.EqualFold(s.at(name+1), "ALTER") || strings.EqualFold(s.at(name+3), "ALTER"))
 }
 
 // afterCall returns the position after a name and the arguments in brackets that may follow it.

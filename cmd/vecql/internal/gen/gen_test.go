@@ -210,6 +210,34 @@ func TestCluster(t *testing.T) {
 	require.NotContains(t, files[1].Text, "shop.users")
 }
 
+// TestLeftOut requires that the endings of names that ScyllaDB gives leave out no table and no view of another origin,
+// that a type without a type of Go is left out with its columns, and one method for two indexes of a column.
+func TestLeftOut(t *testing.T) {
+	ks, _, err := ReadFiles(t.Context(), "shop", []string{writeSchema(t, `
+		CREATE TYPE bad (a int, b frozen<map<frozen<list<int>>, int>>);
+		CREATE TYPE pair (x int, y text);
+		CREATE TABLE items (id int PRIMARY KEY, name text, b frozen<bad>, m map<frozen<pair>, int>);
+		CREATE TABLE old_scylla_cdc_log (id int PRIMARY KEY);
+		CREATE INDEX items_name ON items (name);`)})
+	require.NoError(t, err)
+	items := ks.Tables["items"]
+	ks.Indexes["again"] = &cql.IndexMetadata{Name: "again", Table: "items", Options: map[string]string{"target": "name"}}
+	ks.MaterializedViews = map[string]*cql.MaterializedViewMetadata{"by_name_index": {
+		Name: "by_name_index", PartitionKey: items.PartitionKey, Columns: items.Columns, OrderedColumns: []string{"id", "name"},
+	}}
+	files, notes, err := Generate(ks, Options{})
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"column b of table shop.items is left out: no type of Go compares the keys of the map by value: list<int>",
+	}, notes)
+	code := files[0].Text
+	require.NotContains(t, code, "type Bad struct")
+	require.Contains(t, code, "type Pair struct {\n\tX cql.Null[int32] ")
+	require.Contains(t, code, "type OldScyllaCdcLog struct {")
+	require.Contains(t, code, "// ByNameIndex is a row of the view shop.by_name_index.")
+	require.Equal(t, 1, strings.Count(code, ") ByName("))
+}
+
 func TestOptions(t *testing.T) {
 	ks, _, err := ReadFiles(t.Context(), "", []string{"testdata/shop.cql"})
 	require.NoError(t, err)
