@@ -30,6 +30,10 @@ func TestParseURI(t *testing.T) {
 	require.Equal(t, want.Authenticator, cfg.Authenticator)
 	require.Equal(t, want.TLS, cfg.TLS)
 
+	cfg, err = ParseURI("cassandra://reader@host")
+	require.NoError(t, err)
+	require.Equal(t, PasswordAuthenticator{Username: "reader"}, cfg.Authenticator, "without a password")
+
 	cfg, err = ParseURI("scylla://host?compression=snappy")
 	require.NoError(t, err)
 	require.Equal(t, SnappyCompressor{}, cfg.Compressor)

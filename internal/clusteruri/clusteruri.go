@@ -225,6 +225,9 @@ func Read(text string) (*Settings, error) {
 	if s.Hosts = strings.Split(value(ContactPoints), ","); s.Hosts[0] == "" {
 		return nil, &Error{ContactPoints, errNoName}
 	}
+	if s.Username == "" && s.Password != "" {
+		return nil, &Error{Username, errors.New("there is a password without a user name")}
+	}
 	s.TLS, err = tlsConfig(value)
 	return s, err
 }

@@ -3,8 +3,14 @@
 package clusteruri
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"io/fs"
+	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,10 +31,10 @@ func TestRead(t *testing.T) {
 		Consistency: cql.LocalOne, Timeout: 5 * time.Second, ConnectTimeout: 300 * time.Millisecond, Compression: "lz4", Protocol: 4,
 		TLS: &tls.Config{ServerName: "node", InsecureSkipVerify: true},
 	}, s)
-	s, err = Read("scylla://u:a@b@host?compression=snappy&compression=none&protocol=")
+	s, err = Read("scylla://u:a@b@host:65535?compression=snappy&compression=none&protocol=")
 	require.NoError(t, err)
 	require.Equal(t, &Settings{
-		Hosts: []string{"host"}, Username: "u", Password: "a@b", Consistency: cql.Quorum, Timeout: 11 * time.Second,
+		Hosts: []string{"host:65535"}, Username: "u", Password: "a@b", Consistency: cql.Quorum, Timeout: 11 * time.Second,
 		ConnectTimeout: 11 * time.Second, Compression: "none",
 	}, s)
 }
@@ -41,8 +47,12 @@ func TestFaults(t *testing.T) {
 		"cassandra:host":                                          {"", errorText("cassandra://")},
 		"cassandra://user:secret%zz@host/":                        {"", errorText("cannot be parsed")},
 		"cassandra://user:secret@host/?timeout=%zz":               {"", errorText("parameters of the uri cannot be parsed")},
+		"cassandra://:secret@host/":                               {Username, errorText("a password without a user name")},
 		"cassandra://user:secret@host/?nothing=1":                 {"nothing", errorText("no such setting")},
 		"cassandra://user:secret@host/?password=x":                {"", errorText("user:password@host")},
+		"cassandra://user:secret@host/?username=x":                {"", errorText("user:password@host")},
+		"cassandra://user:secret@host/shop?keyspace=x":            {"", errorText("user:password@host")},
+		"cassandra://user:secret@host/?timeout=0s":                {"timeout", errorText("want a time")},
 		"cassandra://user:secret@host/?consistency=most":          {"consistency", errorText(`"most": `)},
 		"cassandra://user:secret@host/?timeout=fast":              {"timeout", errorText("want a time")},
 		"cassandra://user:secret@host/?timeout=-1s":               {"timeout", errorText("want a time")},
@@ -57,6 +67,7 @@ func TestFaults(t *testing.T) {
 		"cassandra://user:pass?secret@host/shop":                  {"", errorText("%3F")},
 		"cassandra://user:pass#secret@host/shop":                  {"", errorText("%23")},
 		"cassandra://user:se@secret/secret@host/shop":             {"", errorText("%40")},
+		"cassandra://host:65536":                                  {ContactPoints, errorText("not a number")},
 		"cassandra://host:0":                                      {ContactPoints, errorText("not a number")},
 		"cassandra://host/?tls.ca=" + file:                        {"tls", errorText("no certificate in PEM form")},
 		"cassandra://host/?tls.ca=" + file + ".none":              {"tls", errorText("tls.ca: open")},
@@ -73,6 +84,31 @@ func TestFaults(t *testing.T) {
 	}
 	_, err := Read("cassandra://host/?tls.ca=" + file + ".none")
 	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// TestCertificates requires the certificate of the client, the authorities of the file alone, and their verification.
+func TestCertificates(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	require.NoError(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	folder := t.TempDir()
+	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	require.NoError(t, os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	require.NoError(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	s, err := Read("cassandra://host?tls.ca=" + certFile + "&tls.cert=" + certFile + "&tls.key=" + keyFile)
+	require.NoError(t, err)
+	require.False(t, s.TLS.InsecureSkipVerify)
+	require.Len(t, s.TLS.Certificates, 1)
+	require.Equal(t, [][]byte{der}, s.TLS.Certificates[0].Certificate)
+	want := x509.NewCertPool()
+	certificate, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	want.AddCert(certificate)
+	require.True(t, want.Equal(s.TLS.RootCAs))
 }
 
 // errorText is a part of the text of an error.
