@@ -115,6 +115,8 @@ func TestStatementsOfDuckDB(t *testing.T) {
 func TestErrorsOfSets(t *testing.T) {
 	for sql, want := range map[string]string{
 		"select a from t union select a, s from t":             "16: UNION of 1 columns and 2 columns",
+		"select a, s from t union select a from t":             "19: UNION of 2 columns and 1 columns",
+		"select * from (select a, s from t) x(b, b)":           "-1: x has two columns \"b\"",
 		"select a from t union all select s from t":            "16: UNION: column 1 is int64 on the left and string on the right: cast one of them",
 		"select a from t except select b from t":               "30: b: no such column: \"b\"",
 		"select b from (select a from t) x":                    "7: b: no such column: \"b\"",
@@ -124,11 +126,13 @@ func TestErrorsOfSets(t *testing.T) {
 		"select a from t union all select a / 0 from t":        "33: a / 0: division of an integer by zero",
 		"select sum(v) from (select a * 9000000000000000000 / 3 as v from t where a = 1) x group by v having sum(v) > s": "109: s: no such column",
 		"values (1), ('a')": "7: column 1 of VALUES: expr: coalesce(1, 'a'): coalesce: 'a' has no common type with int64",
-		"select string_agg(s order by a), first(a) from t":       "33: aggregates with different ORDER BY: not supported",
-		"select string_agg(s, a) from t":                         "21: the separator of string_agg must be a text literal",
-		"select string_agg(s order by v) from t":                 "29: v: no such column: \"v\"",
-		"select a from t order by all nulls":                     "34: found the end, want first or last",
-		"select a from t union select a from t order by a + 'x'": "47: a + 'x': + requires numbers: 'x'",
+		"select string_agg(s order by a), first(a) from t":                 "33: aggregates with different ORDER BY: not supported",
+		"select string_agg(s order by a), first(a order by a desc) from t": "33: aggregates with different ORDER BY: not supported",
+		"select string_agg(s order by a), arg_max(a, s) from t":            "33: aggregates with different ORDER BY: not supported",
+		"select string_agg(s, a) from t":                                   "21: the separator of string_agg must be a text literal",
+		"select string_agg(s order by v) from t":                           "29: v: no such column: \"v\"",
+		"select a from t order by all nulls":                               "34: found the end, want first or last",
+		"select a from t union select a from t order by a + 'x'":           "47: a + 'x': + requires numbers: 'x'",
 	} {
 		s, err := Parse(sql)
 		var p *Plan
@@ -143,6 +147,31 @@ func TestErrorsOfSets(t *testing.T) {
 		if assert.ErrorAs(t, err, &e, sql) {
 			assert.Contains(t, fmt.Sprintf("%d: %v", e.Offset, e.Err), want, sql)
 		}
+	}
+}
+
+// TestRowsOfSets has the rows of set operations on the table t.
+func TestRowsOfSets(t *testing.T) {
+	for sql, want := range map[string]string{
+		"select a from t union all select a from t order by a":                          "1 1 2 2 3 3",
+		"select a from t union all select a from t offset 4":                            "1 2",
+		"select a from t union all select a from t limit 2":                             "3 1",
+		"select a from t union all select a from t limit 0":                             "",
+		"select a, s from t union select a as s, s as a from t order by a, s":           "1 y 2 x 3 x",
+		"select a, s from t except select a as s, s as a from t where a = 1 order by 1": "2 x 3 x",
+		"select a as b, s from t intersect select a, s from t where a > 1 order by b":   "2 x 3 x",
+	} {
+		p, err := planned(t, sql)
+		require.NoError(t, err, sql)
+		b, err := p.Pipe.Batch(t.Context())
+		require.NoError(t, err, sql)
+		var cells []string
+		for row := range b.Rows {
+			for k := range b.Columns {
+				cells = append(cells, b.Columns[k].Format(row, math.MaxInt))
+			}
+		}
+		require.Equal(t, want, strings.Join(cells, " "), sql)
 	}
 }
 
