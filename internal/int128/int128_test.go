@@ -166,6 +166,19 @@ func TestFloatsEqualReference(t *testing.T) {
 	}
 }
 
+// TestFloatIsRoundedOnce converts decimals of all scales.
+func TestFloatIsRoundedOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 8))
+	for scale := range MaxDigits + 1 {
+		unit := Big(Pow10(scale))
+		for range 500 {
+			v := r.Int64() >> r.IntN(60)
+			want, _ := new(big.Rat).SetFrac(big.NewInt(v), unit).Float64()
+			require.Equal(t, want, Float(Of(v), scale), "%d of scale %d", v, scale) //nolint:testifylint // the nearest
+		}
+	}
+}
+
 func checkFloat(t *testing.T, f float64, scale int) {
 	t.Helper()
 	got, ok := OfFloat(f, scale)
