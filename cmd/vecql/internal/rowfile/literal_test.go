@@ -160,6 +160,7 @@ func TestTextOfCopyTo(t *testing.T) {
 		`x\\,1`:                             `!line 1, column t: "x\\" is not a value`,
 		`x\\x4,1`:                           "!line 1, column t: ",
 		`x\\x4g,1`:                          "!line 1, column t: ",
+		`x,2147483648`:                      `!line 1, column d: "2147483648" does not fit type date`,
 		`x,`:                                `!line 1, column d: "" is not a value of type date`,
 	} {
 		got := readText(t, o, text+"\n")

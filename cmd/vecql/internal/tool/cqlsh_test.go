@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cmd/vecql/internal/rowfile"
 )
 
 // Files of COPY of cqlsh. testdata/README.md says how they were recorded.
@@ -65,6 +67,25 @@ func TestUnloadCopyFrom(t *testing.T) {
 	} {
 		code, _, _ := x.run(args...)
 		require.Equal(t, exitUsage, code, args)
+	}
+}
+
+// TestCopyDialects requires the escapes of --dialect beside --escape.
+func TestCopyDialects(t *testing.T) {
+	for _, m := range []struct {
+		form, escape string
+		want         rowfile.Dialect
+	}{
+		{"", "", rowfile.Dialect{Quote: '"'}},
+		{"", "^", rowfile.Dialect{Quote: '"', Escape: '^'}},
+		{copyFrom, "", rowfile.Dialect{Quote: '"', Escape: '\\', EscapeAny: true}},
+		{copyTo, "^", rowfile.Dialect{Quote: '"', Escape: '^', EscapeAny: true}},
+		{copyTo, `"`, rowfile.Dialect{Quote: '"'}}, // ESCAPE='"' of COPY
+	} {
+		f := fileFlags{copyForm: m.form, quote: `"`, escape: m.escape}
+		got, err := f.dialect()
+		require.NoError(t, err)
+		require.Equal(t, m.want, got, "%s %s", m.form, m.escape)
 	}
 }
 
