@@ -31,6 +31,7 @@ func TestCommands(t *testing.T) {
 		"\\x\nSELECT id FROM items WHERE id = 1;\\x on; ":            "id  1\n\n1 row\n",
 		"SELECT id FROM items WHERE id = 2; EXIT; SELECT id FROM no": "id\n--\n 2\n1 row\n",
 		"\\q\nSELECT id FROM no":                                     "",
+		"use\n system;\nSELECT key FROM local;":                      "key\n-----\nlocal\n1 row\n",
 		"\\c system\n SELECT key FROM local;":                        "key\n-----\nlocal\n1 row\n",
 		"SHOW HOST":                                                  "Connected to cluster cqltest at " + x.Hosts()[0] + ".\n",
 		"CLEAR; cls":                                                 "",
@@ -94,6 +95,10 @@ func TestCommandFailures(t *testing.T) {
 		"SOURCE more.cql":        "SOURCE needs the name of a file in quotes, such as SOURCE 'items.cql'",
 		"SOURCE":                 "SOURCE needs the name of a file in quotes, such as SOURCE 'items.cql'",
 		"SOURCE 'none.cql'":      "open none.cql: no such file or directory",
+		"SOURCE ''":              "SOURCE needs the name of a file in quotes, such as SOURCE 'items.cql'",
+		"SOURCE '":               "SOURCE needs the name of a file in quotes, such as SOURCE 'items.cql'",
+		`SOURCE 'none.cql"`:      "SOURCE needs the name of a file in quotes, such as SOURCE 'items.cql'",
+		`\i it''s none.cql`:      "open it''s none.cql: no such file or directory",
 		`\i none.cql`:            "open none.cql: no such file or directory",
 		"CAPTURE rows.txt":       "CAPTURE needs the name of a file in quotes, such as CAPTURE 'items.cql'",
 		"SHOW ME":                "SHOW wants VERSION, HOST or SESSION with the id of a trace",
@@ -104,6 +109,7 @@ func TestCommandFailures(t *testing.T) {
 		"COPY shop.items TO 'a.csv'": `COPY is not a command of this shell; "vecql unload shop.items items.csv" and "vecql load shop.items items.csv" do its work`,
 		`\timng`:                     `unknown command \timng; \? lists the commands; did you mean \timing?`,
 		`\w a.sql`:                   `unknown command \w; \? lists the commands`,
+		"HELP CREAT":                 "no help on CREAT; HELP lists the commands; did you mean CREATE?",
 		"HELP selct":                 "no help on SELCT; HELP lists the commands; did you mean SELECT?",
 	} {
 		require.Equal(t, "vecql query: "+want, x.requireFailure(exitFailed, "query", script), script)
@@ -111,11 +117,18 @@ func TestCommandFailures(t *testing.T) {
 	require.Equal(t, "vecql query: CAPTURE is ., a folder: want the name of a file; see vecql query --help",
 		x.requireFailure(exitUsage, "query", "CAPTURE '.'"))
 	for script, want := range map[string]string{
-		"CAPTURE 'x.arrow'": "--output arrow is for one result in a file, and CAPTURE appends; see vecql query --help",
-		"SOURCE 'x.cql'":    "--output arrow is for one statement, and a file may have several; see vecql query --help",
+		"CAPTURE 'x.arrow'":                          "--output arrow is for one result in a file, and CAPTURE appends; see vecql query --help",
+		"DESCRIBE TABLES; SELECT id FROM shop.items": "--output arrow is for one statement, not 2; see vecql query --help",
+		"SOURCE 'x.cql'":                             "--output arrow is for one statement, and a file may have several; see vecql query --help",
 	} {
 		require.Equal(t, "vecql query: "+want, x.requireFailure(exitUsage, "query", "-o", "arrow", script))
 	}
+}
+
+// TestCommandsOfScylla requires the name and the version of a server of ScyllaDB.
+func TestCommandsOfScylla(t *testing.T) {
+	x := newTesterOf(t, cqltest.Config{Nodes: 1, Scylla: &cqltest.Scylla{}})
+	require.Regexp(t, `^\[vecql .+ \| ScyllaDB 20\d\d\..+ \| CQL spec 3\..+ \| Native protocol v4\]\n$`, x.requireRun("query", "SHOW VERSION"))
 }
 
 // TestCommandsApply requires that the settings of commands change the requests.
@@ -158,6 +171,8 @@ func TestSource(t *testing.T) {
 	require.Equal(t, "vecql query: standard input:3: invalid request: table nothing does not exist", x.requireFailure(exitFailed, "query"))
 	require.Equal(t, "vecql query: statement 2: invalid request: table nothing does not exist", x.requireFailure(exitFailed, "query", x.in))
 
+	write("empty.cql", "-- nothing")
+	require.Empty(t, x.requireRun("query", strings.Repeat("SOURCE 'empty.cql';", maxDepth+1)), "one after another")
 	write("inner.cql", "SOURCE 'inner.cql'")
 	require.Contains(t, x.requireFailure(exitFailed, "query", "SOURCE 'inner.cql'"), "16 files execute each other")
 	home, err := os.UserHomeDir()
@@ -182,6 +197,9 @@ func TestCapture(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, string(text))
 	}
+	info, err := os.Stat("new.txt")
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	x.requireRun("query", "-o", "csv", "CAPTURE 'items.csv'; "+one)
 	text, err := os.ReadFile("items.csv")
 	require.NoError(t, err)

@@ -118,7 +118,7 @@ func TestMCPFiles(t *testing.T) {
 	writeFiles(t, outside, map[string]string{"secret.csv": "a\n1\n", "more/secret.csv": "a\n1\n"})
 	writeFiles(t, dir, map[string]string{
 		"items.csv": "id,name\n1,chair\n2,table\n3,lamp\n", "sales/may.csv": "n\n5\n", "sales/june.csv": "n\n6\n", "notes.txt": "no",
-		".hidden.csv": "a\n1\n", "sales/[x].csv": "n\n7\n",
+		".hidden.csv": "a\n1\n", "sales/[x].csv": "n\n7\n", "_temporary.csv": "a\n1\n", ".git/a.csv": "a\n1\n", "_old/a.csv": "a\n1\n",
 	})
 	link := func(to, name string) { require.NoError(t, os.Symlink(to, filepath.Join(dir, name))) }
 	link(filepath.Join(outside, "secret.csv"), "out.csv")
@@ -183,7 +183,9 @@ func TestMCPFiles(t *testing.T) {
 	require.JSONEq(t, `{"files":[]}`, (&tester{t: t, ctx: t.Context()}).serveMCP("--files", t.TempDir()).requireCall("files", nil))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 10, "nothing was written")
+	require.Len(t, entries, 13, "nothing was written")
+	require.JSONEq(t, `{"files":[{"path":"items.csv","bytes":31}],"cut":"there are 4 files: name a folder or a pattern"}`,
+		x.serveMCP("--files", dir, "--max-bytes", "20").requireCall("files", nil), "the names have 22 bytes")
 }
 
 // TestMCPText requires that text which is not UTF-8, and control characters, do not break the protocol.

@@ -5,6 +5,7 @@ package tool
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -53,6 +54,19 @@ shop.items         1200         0
 shop.notes\x1b        0         3
 2 tables with requests
 `, "\n"+w.String())
+}
+
+// TestPrintTopTables requires the ten busiest tables, and the number of all.
+func TestPrintTopTables(t *testing.T) {
+	var report top.Report
+	for i := range 12 {
+		report.Tables = append(report.Tables, top.Table{Name: fmt.Sprint("shop.t", i), Reads: float64(20 - i)})
+	}
+	var w bytes.Buffer
+	require.NoError(t, (&env{}).printTop(&w, report))
+	require.Contains(t, w.String(), "shop.t9 ")
+	require.NotContains(t, w.String(), "shop.t10")
+	require.Contains(t, w.String(), "12 tables with requests\n")
 }
 
 // TestRedrawTop requires that a report begins at the top of the terminal and replaces all of the last one.
