@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -74,7 +75,7 @@ func layerOf(layers []layer, file string) int {
 
 func TestLayers(t *testing.T) {
 	soak.NoRace(t)
-	im := newSourceImporter(t)
+	im := openSources(t)
 	requireLayers(t, im, ".", layers)
 	requireLayers(t, im, "pipe", pipeLayers)
 }
@@ -170,7 +171,7 @@ const seam = 30
 // TestSeam bounds what a session and its requests know of the cluster.
 func TestSeam(t *testing.T) {
 	soak.NoRace(t)
-	im := newSourceImporter(t)
+	im := openSources(t)
 	files, err := im.parse(&im.ctx, ".")
 	require.NoError(t, err)
 	names := map[string]bool{}
@@ -197,12 +198,18 @@ type sourceImporter struct {
 	done map[string]*types.Package
 }
 
-func newSourceImporter(t *testing.T) *sourceImporter {
-	t.Helper()
+// sourcePackages is the importer of all tests, which type-checks each package once.
+var sourcePackages = sync.OnceValue(func() *sourceImporter {
 	ctx := build.Default
 	ctx.GOOS, ctx.GOARCH, ctx.CgoEnabled = "linux", "amd64", false
-	require.DirExists(t, filepath.Join(ctx.GOROOT, "src", "sync"), "this test needs the source of the standard library")
 	return &sourceImporter{ctx, token.NewFileSet(), map[string]*types.Package{"unsafe": types.Unsafe}}
+})
+
+func openSources(t *testing.T) *sourceImporter {
+	t.Helper()
+	im := sourcePackages()
+	require.DirExists(t, filepath.Join(im.ctx.GOROOT, "src", "sync"), "this test needs the source of the standard library")
+	return im
 }
 
 func (im *sourceImporter) Import(name string) (*types.Package, error) {
@@ -393,7 +400,7 @@ func TestEngineIsWithoutDriver(t *testing.T) {
 // TestNouns checks that the nouns of package cql have one name: this package declares no alias, and no name of package
 // cql again.
 func TestNouns(t *testing.T) {
-	im := newSourceImporter(t)
+	im := openSources(t)
 	nouns := map[string]bool{}
 	files, err := im.parse(&im.ctx, "cql")
 	require.NoError(t, err)
@@ -535,7 +542,7 @@ func TestLayersPlanted(t *testing.T) {
 		"undeclared name": {"conn.go", "package vecql\nvar x = nowhere\n", []string{"conn.go:2: undefined: nowhere"}},
 		"local name equal to one of a higher layer": {"conn.go", "package vecql\nfunc f(Session int) int { return Session }\n", nil},
 	}
-	im := newSourceImporter(t)
+	im := openSources(t)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var files []*ast.File
