@@ -78,6 +78,18 @@ func TestBeyond(t *testing.T) {
 	require.False(t, beyond(nil, 10))
 }
 
+// TestDecimalsBeyondTheirTypes requires an overflow of operands with more digits than their type has. With the zeros
+// that they get, their value modulo 2^64 is small.
+func TestDecimalsBeyondTheirTypes(t *testing.T) {
+	b := column.NewBatch(
+		typed(column.Of("price", []int64{100}), decimalType(4, 2)), typed(column.Of("tens", []int64{1 << 64 / 10}), decimalType(2, 0)),
+	)
+	for _, text := range []string{"price + tens", "tens + price", "price - tens", "tens - price", "price % tens", "tens % price"} {
+		_, err := compiled(t, text, b).Eval(b)
+		require.ErrorIs(t, err, ErrOverflow, text)
+	}
+}
+
 // TestBigDecimals casts numbers of any size: their bytes, and the rounding of the last digit.
 func TestBigDecimals(t *testing.T) {
 	for text, want := range map[string]int64{"": 0, "\x00": 0, "\x7f": 127, "\x80": -128, "\xff": -1, "\x00\xff": 255, "\xff\x00": -256} {

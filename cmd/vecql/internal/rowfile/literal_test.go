@@ -109,6 +109,7 @@ func TestLiterals(t *testing.T) {
 		{texts, "[[a]]", "!where a value is expected"},
 		{texts, "a", "!invalid JSON"},
 		{numbers, "{1,-2}", "[1 -2]"},
+		{numbers, "{1, 2} 3", `!invalid literal of CQL: "3" where the end is expected`},
 		{numbers, "{1, x}", `!element 1: "x" is not a value of type int32`},
 		{numbers, "(1, 2)", "!where [ is expected"},
 		{byNumber, "{1:'a: b',2:''}", "map[1:a: b 2:]"},
