@@ -97,7 +97,7 @@ func (e *env) redrawTop(r top.Report) error {
 		return err
 	}
 	const home, restOfLine, restOfScreen = "\x1b[H", "\x1b[K", "\x1b[J"
-	lines := strings.ReplaceAll(printable(text.String()), "\n", restOfLine+"\n")
+	lines := strings.ReplaceAll(text.String(), "\n", restOfLine+"\n")
 	_, err := io.WriteString(e.raw, home+lines+restOfScreen)
 	return err
 }
