@@ -56,9 +56,11 @@ func flagGroups(c *cobra.Command) []groupUsage {
 	return groups
 }
 
+// init adds the function of the template to cobra, which keeps all functions in one map without a lock.
+func init() { cobra.AddTemplateFunc("flagGroups", flagGroups) }
+
 // usageTemplate returns cobra's template of usages with the flags in groups.
 func usageTemplate(usual string) string {
-	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	const flags = `{{if .HasAvailableLocalFlags}}
 
 Flags:

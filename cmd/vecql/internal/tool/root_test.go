@@ -11,9 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -71,6 +73,41 @@ func TestHelp(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		require.Contains(t, x.requireRun("completion", shell), "vecql")
 	}
+}
+
+// TestRunsAtOnce runs the tool several times at once: runs share no state.
+func TestRunsAtOnce(t *testing.T) {
+	x := newTester(t, shop)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("items.csv", []byte("id,name\n1,chair\n2,table\n"), 0o600))
+	commands := [][]string{
+		{"query", "--help"},
+		{"help"},
+		{"load", "--help"},
+		{"query", "HELP"},
+		{"describe", "shop.items"},
+		{"count", "shop.items"},
+		{"query", "-x", "SELECT id FROM shop.items"},
+		{"query", "--chart", "bar", "SELECT name, id FROM shop.items"},
+		{"sql", "SELECT max(id) FROM 'items.csv'"},
+		{"unload", "--statement", "SELECT id FROM shop.items WHERE id = 1", "-", "--format", "json"},
+		{"load", "shop.items", "items.csv", "--dry-run", "--allow-missing"},
+	}
+	want := make([]string, len(commands))
+	for i, args := range commands {
+		want[i] = x.requireRun(args...)
+	}
+	var runs sync.WaitGroup
+	for i := range 2 * len(commands) {
+		runs.Go(func() {
+			args := commands[i%len(commands)]
+			code, out, text := x.run(args...)
+			assert.Zero(t, code, args)
+			assert.Equal(t, want[i%len(commands)], out, args)
+			assert.Empty(t, text, args)
+		})
+	}
+	runs.Wait()
 }
 
 // TestReport requires the exit code and the line of each kind of error.
