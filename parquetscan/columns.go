@@ -141,6 +141,7 @@ func (s *Scan) addFile(f *dataFile) error {
 		}
 		nodes[i] = n
 		leaves = n.Leaves(leaves)
+		s.columns[i].nullable = c.nullable || n.Field.Nullable
 	}
 	s.nodes = append(s.nodes, nodes)
 	s.leaves = append(s.leaves, leaves)

@@ -50,13 +50,14 @@ type narrowed struct {
 // A scanColumn is a column that is read, as the first file has it.
 type scanColumn struct {
 	chunk.Settings
-	nth  int // among the columns of that name
-	node *footer.Node
+	nth      int // among the columns of that name
+	node     *footer.Node
+	nullable bool // in one of the files
 }
 
 // Schema returns the columns that are read, in the order of column.Batch.Columns. The dimension of a vector is 0 if the
 // footers do not contain it and no row has been read yet. After a ragged row a column of vectors is a List: see
-// [Options].Lists.
+// [Options].Lists. A column is nullable if one of the files has it so.
 func (s *Scan) Schema() column.Schema {
 	fields := make(column.Schema, s.outputs, s.width())
 	for i, c := range s.columns[:s.outputs] {
@@ -70,7 +71,7 @@ func (s *Scan) Schema() column.Schema {
 		case c.Inner:
 			f = c.node.AsRead()
 		}
-		f.Name = c.Name
+		f.Name, f.Nullable = c.Name, c.nullable
 		fields[i] = f
 	}
 	if s.o.RowNumbers != "" {

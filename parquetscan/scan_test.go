@@ -545,3 +545,26 @@ func TestNumberedNamesAreUnique(t *testing.T) {
 		require.Equal(t, c[1], footer.NumberedNames(nodes))
 	}
 }
+
+// TestSchemaNullable reads a column that one of two files has as nullable.
+func TestSchemaNullable(t *testing.T) {
+	b := column.NewBatch(column.Of("n", []int64{1, 2}))
+	required := column.Schema{{Name: "n", Type: column.TypeOf[int64]()}}
+	file := func(schema column.Schema) []byte {
+		var out bytes.Buffer
+		w, err := NewWriter(&out, schema, WriterOptions{})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(b))
+		require.NoError(t, w.Close())
+		return out.Bytes()
+	}
+	for _, c := range []struct {
+		first, second column.Schema
+		want          bool
+	}{
+		{required, required, false}, {required, b.Schema(), true}, {b.Schema(), required, true},
+	} {
+		d := openSources(t, Config{}, file(c.first), file(c.second))
+		require.Equal(t, c.want, scanOf(t, d, Options{}).Schema()[0].Nullable)
+	}
+}
