@@ -4,6 +4,7 @@ package expr
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -105,7 +106,7 @@ func checkEqual(e Expr, b *column.Batch) (bool, error) {
 	case c.Check() != nil || c.Type != p.Type():
 		err = fmt.Errorf("a column of %v: %w", c.Type, c.Check())
 	default:
-		err = checkColumn(&c, want)
+		err = cmp.Or(checkColumn(&c, want), checkNullable(e, b, &c))
 	}
 	if err != nil {
 		return true, fmt.Errorf("%s: %w", e, err)
@@ -146,6 +147,19 @@ func checkColumn(c *column.Column, want []any) error {
 		}
 	}
 	return nil
+}
+
+// checkNullable requires that there are no NULLs where there cannot be any: the columns without NULL are not nullable.
+func checkNullable(e Expr, b *column.Batch, c *column.Column) error {
+	schema := b.Schema()
+	for i := range schema {
+		schema[i].Nullable = b.Columns[i].Nulls > 0
+	}
+	p, err := Compile(e, schema)
+	if err == nil && !p.Nullable() && c.Nulls > 0 {
+		err = fmt.Errorf("%d NULLs, but it is not nullable", c.Nulls)
+	}
+	return err
 }
 
 func sameValue(a, b any) bool {

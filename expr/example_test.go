@@ -87,6 +87,25 @@ func ExampleProgram_Eval() {
 	// 3 rows
 }
 
+func ExampleProgram_Nullable() {
+	schema := column.Schema{
+		{Name: "id", Type: column.TypeOf[int64]()},
+		{Name: "price", Type: column.TypeOf[float64](), Nullable: true},
+	}
+	for _, e := range []expr.Expr{expr.Col("id").Mul(2), expr.Col("price").Mul(2), expr.Coalesce(expr.Col("price"), 0)} {
+		p, err := expr.Compile(e, schema)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(p, p.Nullable())
+	}
+	// Output:
+	// id * 2 false
+	// price * 2 true
+	// coalesce(price, 0) false
+}
+
 func ExampleProgram_Refine() {
 	batch := column.NewBatch(column.Of("a", []int64{1, 2, 3, 4}), column.Of("b", []int64{0, 0, 9, 9}))
 	rows := []int32{}

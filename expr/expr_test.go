@@ -304,6 +304,29 @@ func TestConjunctsAndBounds(t *testing.T) {
 	}
 }
 
+func TestNullable(t *testing.T) {
+	schema := column.Schema{
+		{Name: "a", Type: column.TypeOf[int64](), Nullable: true},
+		{Name: "b", Type: column.TypeOf[int64]()},
+		{Name: "s", Type: column.Type{Kind: column.String}},
+		{Name: "v", Type: column.VectorOf(column.Float32, 2)},
+	}
+	for text, want := range map[string]bool{
+		"a": true, "b": false, "7": false, "'x'": false, "cast(null as int64)": true, "a + 1": true, "b + 1": false, "-b / 2": false,
+		"a is null": false, "a is not null": false, "a = 1": true, "b = 1 or a = 1": true, "b in (1, 2)": false, "b in (1, null)": true,
+		"b between 1 and a": true, "not b > 1": false, "upper(s) like '%x'": false, "substring(s, a)": true, "cosine(v, v)": false,
+		"try_cast(s as int64)": true, "cast(b as string)": false, "nullif(b, 1)": true, "coalesce(a, b)": false, "coalesce(a, a)": true,
+		"greatest(a, b)": false, "least(a, a + 1)": true, "case when a = 1 then b else 2 end": false, "case when b = 1 then 1 end": true,
+		"case when b = 1 then a else 2 end": true, "typeof(a)": false, "date '2026-01-01' + interval '1 day'": false,
+	} {
+		e, err := expr.Parse(text)
+		require.NoError(t, err, text)
+		p, err := expr.Compile(e, schema)
+		require.NoError(t, err, text)
+		require.Equal(t, want, p.Nullable(), text)
+	}
+}
+
 func TestNeverFails(t *testing.T) {
 	schema := column.Schema{
 		{Name: "i8", Type: column.Type{Kind: column.Int8}},
