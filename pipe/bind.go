@@ -85,7 +85,7 @@ func (b *binder) compute(name string, t text) error {
 		return err
 	}
 	op := &computeOp{text: t, name: name, e: e, program: p}
-	field := column.Field{Name: name, Type: p.Type(), Nullable: true}
+	field := column.Field{Name: name, Type: p.Type(), Nullable: p.Nullable()}
 	if from, ok := e.Column(); ok {
 		op.from = from
 		field.Fields = b.schema[b.schema.Index(from)].Fields
@@ -203,7 +203,7 @@ func (s *groupStep) bind(b *binder) error {
 	if err != nil {
 		return failed(s.verb, quoted(keys), err)
 	}
-	b.schema, b.unique, b.ordered = empty.Schema(), keys, len(keys) == 0
+	b.schema, b.unique, b.ordered = op.schema(empty), keys, len(keys) == 0
 	b.add(op)
 	return nil
 }

@@ -61,6 +61,32 @@ func (op *groupOp) results() []string {
 	return names
 }
 
+// schema returns the columns of the groups, which have the types of a result without rows.
+func (op *groupOp) schema(empty *column.Batch) column.Schema {
+	schema := empty.Schema()
+	for i, name := range op.keys {
+		schema[i].Nullable = op.isNullable(name)
+	}
+	for i, a := range op.aggregates {
+		schema[len(op.keys)+i].Nullable = op.mayBeNull(a)
+	}
+	return schema
+}
+
+func (op *groupOp) isNullable(name string) bool { return op.input[op.input.Index(name)].Nullable }
+
+// mayBeNull reports whether an aggregate may be NULL. Counts are not. The aggregates of one value of a group are NULL
+// only if all values are, and a group has a row, unless it is the one of all rows.
+func (op *groupOp) mayBeNull(a groupby.Aggregate) bool {
+	switch a.Function() {
+	case "count", "count_distinct", "approx_count_distinct":
+		return false
+	case "sum", "mean", "min", "max", "any", "first", "last":
+		return len(op.keys) == 0 || op.isNullable(a.Args[0])
+	}
+	return true
+}
+
 // node checks the aggregates.
 func (op *groupOp) node(p *plan, in node) (node, error) {
 	g, err := op.config(p.config).New()

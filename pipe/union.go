@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/vecql/vecql/column"
@@ -42,8 +43,18 @@ func (u *openedUnion) check(b *binder) error {
 	return err
 }
 
-func (u *openedUnion) schema() column.Schema { return u.members[0].schema }
-func (u *openedUnion) input() *input         { return nil }
+// schema returns the columns of the first pipe. A column is nullable if it is in one of the pipes.
+func (u *openedUnion) schema() column.Schema {
+	schema := slices.Clone(u.members[0].schema)
+	for _, b := range u.members[1:] {
+		for i := range schema {
+			schema[i].Nullable = schema[i].Nullable || b.schema[b.schema.Index(schema[i].Name)].Nullable
+		}
+	}
+	return schema
+}
+
+func (u *openedUnion) input() *input { return nil }
 
 func (u *openedUnion) ordered() bool {
 	for _, b := range u.members {

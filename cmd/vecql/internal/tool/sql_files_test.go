@@ -62,6 +62,12 @@ func TestSQLReadsAllFormats(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	require.Equal(t, "column_name,column_type,null\nid,int64,NO\nn,int32,YES\n", x.requireRun("sql", "describe 'required.parquet'", "-o", "csv"))
+	require.Equal(t, "column_name,column_type,null\nnext,int64,NO\ntwice,int64,YES\nn0,int32,NO\nseven,int64,NO\n", x.requireRun("sql",
+		"describe select id + 1 as next, n * 2 as twice, coalesce(n, 0) as n0, 7 as seven from 'required.parquet'", "-o", "csv"))
+	require.Equal(t, "column_name,column_type,null\nid,int64,NO\ncount(*),int64,NO\nsum(n),int64,YES\nmax(id),int64,NO\n", x.requireRun("sql",
+		"describe select id, count(*), sum(n), max(id) from 'required.parquet' group by id", "-o", "csv"))
+	require.Equal(t, "column_name,column_type,null\ncount(*),int64,NO\nmax(id),int64,YES\n", x.requireRun("sql",
+		"describe select count(*), max(id) from 'required.parquet'", "-o", "csv"))
 	require.Equal(t, "count\n3\n", x.requireRun("agg", "items.csv", "-o", "csv"))
 	require.Equal(t, "code,price\n7,45.5\n", x.requireRun("sql", "select code, price from 'items.csv' where code < 8", "-o", "csv",
 		"--type", "code=int", "--type", "price=text"))
