@@ -80,7 +80,7 @@ func TestAggregatesOfNaNAndNull(t *testing.T) {
 				nulls[k] = v == null
 			}
 			b := column.NewBatch(column.Of("x", values).WithNulls(nulls))
-			p, err := s.Plan(pipe.Batches(b), b.Schema())
+			p, err := planOn(t.Context(), s, pipe.Batches(b))
 			require.NoError(t, err)
 			got, err := p.Pipe.Batch(t.Context())
 			require.NoError(t, err, aggregate)

@@ -137,7 +137,7 @@ func FuzzPlan(f *testing.F) {
 
 // answer returns the rows of a statement on a batch as texts.
 func answer(s *Statement, b *column.Batch) (rows []string, err error) {
-	p, err := s.Plan(pipe.Batches(b), b.Schema())
+	p, err := planOn(context.Background(), s, pipe.Batches(b))
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func TestAnswersOfDuckDB(t *testing.T) {
 	for _, c := range r.Cases {
 		s, err := Parse(c.SQL)
 		require.NoError(t, err, c.SQL)
-		p, err := s.Plan(pipe.Batches(b.Slice(0, 11), b.Slice(11, b.Rows)), b.Schema())
+		p, err := planOn(t.Context(), s, pipe.Batches(b.Slice(0, 11), b.Slice(11, b.Rows)))
 		require.NoError(t, err, c.SQL)
 		got, err := p.Pipe.Batch(t.Context())
 		if err != nil {

@@ -37,7 +37,7 @@ func TestDistinctAndFilter(t *testing.T) {
 		again, err := Parse(s.String())
 		require.NoError(t, err, s.String())
 		require.Equal(t, s.String(), again.String())
-		p, err := s.Plan(pipe.Batches(table), table.Schema())
+		p, err := planOn(t.Context(), s, pipe.Batches(table))
 		require.NoError(t, err, text)
 		got, err := p.Pipe.Batch(t.Context())
 		require.NoError(t, err, text)
@@ -63,7 +63,7 @@ func TestDistinctAndFilter(t *testing.T) {
 	} {
 		s, err := Parse(text)
 		if err == nil {
-			_, err = s.Plan(pipe.Batches(table), table.Schema())
+			_, err = planOn(t.Context(), s, pipe.Batches(table))
 		}
 		require.ErrorContains(t, err, reason, text)
 	}

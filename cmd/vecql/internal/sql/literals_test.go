@@ -41,7 +41,7 @@ func TestLiteralsOfDuckDB(t *testing.T) {
 			sql := strings.ReplaceAll(form, "@", c.SQL)
 			s, err := Parse(sql)
 			require.NoError(t, err, sql)
-			p, err := s.Plan(pipe.Batches(one), one.Schema())
+			p, err := planOn(t.Context(), s, pipe.Batches(one))
 			require.NoError(t, err, sql)
 			got, err := p.Pipe.Batch(t.Context())
 			require.NoError(t, err, sql)
@@ -63,7 +63,7 @@ func TestFunctionsOfDuckDB(t *testing.T) {
 	for _, c := range readEvaluations(t, "testdata/functions.json", 500) {
 		s, err := Parse("select " + c.SQL + " v")
 		require.NoError(t, err, c.SQL)
-		p, err := s.Plan(pipe.Batches(one), one.Schema())
+		p, err := planOn(t.Context(), s, pipe.Batches(one))
 		require.NoError(t, err, c.SQL)
 		got, err := p.Pipe.Batch(t.Context())
 		if c.Value != nil && *c.Value == "error" {

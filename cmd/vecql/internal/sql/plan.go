@@ -3,7 +3,6 @@
 package sql
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,13 +71,6 @@ func (p *Plan) place(name string, e expr.Expr) {
 	if _, ok := p.places[name]; !ok {
 		p.places[name] = e.Node().Offset
 	}
-}
-
-// Plan returns the statement on one source, of rows with these columns, in the place of all that it names.
-func (s *Statement) Plan(source pipe.Pipe, schema column.Schema) (*Plan, error) {
-	return s.PlanOn(context.Background(), func(context.Context, Source) (pipe.Pipe, column.Schema, error) {
-		return source, schema, nil
-	})
 }
 
 // plan returns a SELECT on its source.

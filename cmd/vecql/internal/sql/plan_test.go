@@ -74,13 +74,21 @@ func dataset(t *testing.T, rows []visit) *parquetscan.Dataset {
 	return d
 }
 
+// planOn returns a statement on one source, which is all that the statement names.
+func planOn(ctx context.Context, s *Statement, source pipe.Pipe) (*Plan, error) {
+	return s.PlanOn(ctx, func(ctx context.Context, _ Source) (pipe.Pipe, column.Schema, error) {
+		schema, err := source.Schema(ctx)
+		return source, schema, err
+	})
+}
+
 // run returns the names of the columns, and each row as text.
 func run(ctx context.Context, d *parquetscan.Dataset, text string) (names string, rows []string, err error) {
 	s, err := Parse(text)
 	if err != nil {
 		return "", nil, err
 	}
-	p, err := s.Plan(pipe.Dataset(d), d.Schema())
+	p, err := planOn(ctx, s, pipe.Dataset(d))
 	if err != nil {
 		return "", nil, err
 	}
