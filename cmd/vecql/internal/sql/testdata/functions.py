@@ -17,7 +17,9 @@ FLOATS = ["0.0", "0.5", "-0.5", "2.5", "-2.5", "1e10", "-1234.567", "1e-5", "9.0
 
 PARTS = ["year", "Months", "day", "hour", "minute", "second", "milliseconds", "microsecond", "dow", "isodow", "doy", "week", "isoyear",
          "decade", "century", "millennium", "quarter"]
-UNITS = ["year", "quarter", "month", "week", "day", "hour", "minute", "second"]
+UNITS = ["year", "quarter", "month", "day", "hour", "minute", "second"]
+FIELDS = ["year", "quarter", "month", "week", "weekofyear", "day", "dayofmonth", "dayofweek", "weekday", "isodow", "dayofyear", "hour",
+          "minute", "second", "millisecond", "microsecond", "decade", "century", "millennium", "isoyear"]
 TRUNCATED = ["millennium", "century", "decade", "YEAR", "quarters", "month", "week", "day", "hour"]
 
 
@@ -57,6 +59,10 @@ def of(kind, depth):
             lambda: f"strftime({when()}, '{r.choice(['%Y-%m-%d', '%a %A %b %B %j %U %W', '%V %G %u %w %p %I', '%% %-d.%-m. %y', '%H:%M:%S.%f'])}')",
             lambda: f"dayname({when()})", lambda: f"monthname({when()})", lambda: f"typeof({r.choice([t, i, f, when])()})",
             lambda: f"try_cast({t()} as {r.choice(['bigint', 'date'])})::varchar",
+            lambda: f"{r.choice(['lower', 'lcase', 'upper'])}({t()})", lambda: f"({t()} || {t()})",
+            lambda: f"concat({r.choice(TEXTS[:-1])}, {r.choice(TEXTS[:-1])}, {r.choice(TEXTS[:-1])})",
+            lambda: f"substring({t()}, {r.choice('123')}{r.choice(['', ', 0', ', 1', ', 3'])})",
+            lambda: f"regexp_replace({t()}, '{r.choice(['a', '[aA]', '(.)[.](.)', '[0-9]*$', ' +'])}', '{r.choice(['', 'b', '<>'])}', '{r.choice(['g', 'gi'])}')",
         ],
         "i": [
             lambda: f"abs({i()})", lambda: f"strpos({t()}, {t()})", lambda: f"instr({t()}, {t()})",
@@ -71,7 +77,13 @@ def of(kind, depth):
             lambda: f"year(time_bucket(interval '{r.choice(['2 days', '5 months', '3 years', '1 week'])}', {when()}))",
             lambda: f"dayofyear(time_bucket(interval '{r.choice(['36 hours', '2 days', '1 week', '90 minutes'])}', {moment()}))",
             lambda: f"dayofyear(date_trunc('{r.choice(TRUNCATED)}', {when()}))", lambda: f"year(date_trunc('{r.choice(TRUNCATED)}', {when()}))",
-            lambda: f"day(last_day({when()}))",
+            lambda: f"day(last_day({when()}))", lambda: f"{r.choice(['length', 'char_length', 'character_length', 'strlen'])}({t()})",
+            lambda: f"ascii({t()})", lambda: f"{r.choice(['unicode', 'ord'])}({r.choice(TEXTS[1:])}::varchar)", lambda: f"sign({r.choice([i, f])()})::bigint",
+            lambda: f"{r.choice(FIELDS)}({when()})", lambda: f"extract({r.choice(FIELDS)} from {when()})", lambda: f"epoch({day()})::bigint",
+            lambda: f"datepart('{r.choice(PARTS)}', {when()})", lambda: f"datediff('{r.choice(UNITS)}', {when()}, {when()})",
+            lambda: f"dayofyear(datetrunc('{r.choice(TRUNCATED)}', {when()}))",
+            lambda: f"dayofyear(date_add({day()}, interval '{r.choice(['1 day', '3 months', '2 years', '-1 week'])}'))",
+            lambda: f"hour(epoch_ms({r.choice(['0', '-1', '86399999', '1785542400000'])}))",
         ],
         "f": [
             lambda: f"abs({f()})", lambda: f"floor({f()})", lambda: f"ceil({f()})", lambda: f"round({f()})",
@@ -79,6 +91,7 @@ def of(kind, depth):
             lambda: f"exp({r.choice(['0.0', '0.5', '-2.5'])}::double)", lambda: f"ln({f()})", lambda: f"log({f()})", lambda: f"log2({f()})",
             lambda: f"pow(abs({f()}), 0.5)", lambda: f"greatest({f()}, {f()})", lambda: f"least({f()}, {f()})",
             lambda: f"{i()}::double", lambda: f"ceiling({f()})", lambda: f"nullif({f()}, 0.5)",
+            lambda: f"log10({f()})", lambda: f"power(abs({f()}), 2)",
         ],
     }[kind])()
 
@@ -95,15 +108,20 @@ def truth(depth):
         lambda: f"{of('t', depth)} {r.choice(['', 'not '])}similar to '{r.choice(['a.*', '(ab|.)*', '.', '[a-z]+'])}'",
         lambda: f"regexp_matches({of('t', depth)}, '{r.choice(['a', '^a', 'A', '[.]', 'b *$'])}', '{r.choice('ic')}')",
         lambda: f"regexp_full_match({of('t', depth)}, '{r.choice(['a*', '.*', '[a-z ]*'])}')",
+        lambda: f"{r.choice(['contains', 'starts_with', 'prefix', 'ends_with', 'suffix'])}({of('t', depth)}, {of('t', depth)})",
         lambda: f"{a} <= {b}",
     ])()
 
 
+def aggregate():
+    return r.choice([f"bool_and({truth(2)})", f"bool_or({truth(2)})", f"count_if(coalesce({truth(2)}, false))"])
+
+
 db = duckdb.connect()
 cases, seen = [], set()
-while len(cases) < 900:
-    kind = r.choice("tifb")
-    text = truth(2) if kind == "b" else of(kind, 3)
+while len(cases) < 1500:
+    kind = r.choice("tttiiiffbbba")
+    text = {"a": aggregate, "b": lambda: truth(2)}.get(kind, lambda: of(kind, 3))()
     if text in seen:
         continue
     seen.add(text)
