@@ -6,11 +6,7 @@ import pathlib
 
 from elftools.elf.elffile import ELFFile
 from setuptools import Distribution, setup
-
-try:
-    from setuptools.command.bdist_wheel import bdist_wheel
-except ImportError:  # setuptools before 70.1
-    from wheel.bdist_wheel import bdist_wheel
+from setuptools.command.bdist_wheel import bdist_wheel
 
 LIBRARY = pathlib.Path(__file__).resolve().parent / "adbc_driver_vecql" / "libadbc_driver_vecql.so"
 

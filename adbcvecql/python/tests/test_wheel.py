@@ -44,3 +44,11 @@ def test_version():
     files = {str(file) for file in importlib.metadata.files("adbc-driver-vecql")}
     for name in ("adbc_driver_vecql/py.typed", "adbc_driver_vecql/libadbc_driver_vecql.so", "adbc_driver_cassandra/dbapi.py"):
         assert name in files
+
+
+def test_license():
+    """The wheel has the license of the repository."""
+    [file] = [file for file in importlib.metadata.files("adbc-driver-vecql") if file.name == "LICENSE"]
+    assert re.fullmatch(r"adbc_driver_vecql-[0-9.]+\.dist-info/licenses/LICENSE", str(file))
+    assert file.read_text() == pathlib.Path(__file__).resolve().parents[3].joinpath("LICENSE").read_text(encoding="utf-8")
+    assert importlib.metadata.metadata("adbc-driver-vecql")["License-Expression"] == "Apache-2.0"
