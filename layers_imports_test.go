@@ -48,7 +48,7 @@ var imports = map[string][]string{
 	"internal/docstore":               {module, module + "/cql", module + "/expr", module + "/search", module + "/vector", module + "/internal/background", module + "/internal/cqltext", module + "/internal/errtext", module + "/internal/vectorcheck"},
 	"internal/doctest":                {"github.com/stretchr/testify"},
 	"internal/fakecql":                {module + "/internal/leak", module + "/internal/memconn", module + "/internal/token", module + "/internal/wire", "github.com/stretchr/testify"},
-	"cmd/vecql/internal/fakehttp":     {module, module + "/cql", module + "/cqltest", "github.com/google/uuid"},
+	"cmd/vecql/internal/fakehttp":     {module, module + "/cql", module + "/cqltest", module + "/internal/cqltext", "github.com/google/uuid"},
 	"internal/flight":                 nil,
 	"internal/memconn":                nil,
 	"internal/leak":                   {"github.com/stretchr/testify"},

@@ -209,11 +209,7 @@ func (c *Cluster) Hosts() []string {
 // of schema changes. The error is an *Error.
 func (c *Cluster) Exec(cql string) error {
 	keyspace := ""
-	statements, rest := cqltext.Split(cql)
-	if rest != "" {
-		statements = append(statements, rest)
-	}
-	for _, text := range statements {
+	for _, text := range cqltext.Statements(cql) {
 		s, err := c.db.Prepare(keyspace, text)
 		if err != nil {
 			return newExecError(text, err)

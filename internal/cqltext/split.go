@@ -17,6 +17,15 @@ func Split(script string) (statements []string, rest string) {
 	}
 }
 
+// Statements returns the statements of Split, and as the last one the statement that the end of the script cuts off.
+func Statements(script string) []string {
+	statements, rest := Split(script)
+	if rest != "" {
+		statements = append(statements, rest)
+	}
+	return statements
+}
+
 // Next returns the offsets of the first statement of a script, without comments around it and without the ";" after it,
 // and the offset of what follows the ";". A server refuses a comment of -- or // at the end of a statement, because no
 // line break ends it. next is 0 if the end of the script cuts the statement off; start and end are then equal if there

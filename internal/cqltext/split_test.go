@@ -14,10 +14,15 @@ func TestSplit(t *testing.T) {
 		" -- only\n/* comments */ ;; //": {""},
 		"SELECT 1":                       {"SELECT 1"},
 		"SELECT 1;":                      {"SELECT 1", ""},
-		"-- first\nUSE a ; ;\nUSE b; U":  {"USE a", "USE b", "U"},
-		"INSERT INTO t (k) VALUES (';''') -- ;\n; x": {"INSERT INTO t (k) VALUES (';''')", "x"},
-		`SELECT ";" FROM t /* ; */; `:                {`SELECT ";" FROM t`, ""},
-		"CREATE FUNCTION f AS $$ a; b; $$; USE c":    {"CREATE FUNCTION f AS $$ a; b; $$", "USE c"},
+		"SELECT 1; -- last":              {"SELECT 1", ""},
+		"SELECT 1 -- a\n; // b\r/* c */ ; /* open ;":                        {"SELECT 1", ""},
+		"SELECT 1 /* a */ -- b":                                             {"SELECT 1"},
+		"/* a */ -- b\n; SELECT /* in; */ 1 // c; d\n;":                     {"SELECT /* in; */ 1", ""},
+		"BEGIN BATCH -- a;\nINSERT INTO t; -- b;\nAPPLY BATCH -- c\n; -- d": {"BEGIN BATCH -- a;\nINSERT INTO t; -- b;\nAPPLY BATCH", ""},
+		"-- first\nUSE a ; ;\nUSE b; U":                                     {"USE a", "USE b", "U"},
+		"INSERT INTO t (k) VALUES (';''') -- ;\n; x":                        {"INSERT INTO t (k) VALUES (';''')", "x"},
+		`SELECT ";" FROM t /* ; */; `:                                       {`SELECT ";" FROM t`, ""},
+		"CREATE FUNCTION f AS $$ a; b; $$; USE c":                           {"CREATE FUNCTION f AS $$ a; b; $$", "USE c"},
 		"begin batch INSERT INTO t (k) VALUES (1); INSERT INTO t (k) VALUES (2); apply batch; USE a": {
 			"begin batch INSERT INTO t (k) VALUES (1); INSERT INTO t (k) VALUES (2); apply batch", "USE a",
 		},
@@ -35,5 +40,9 @@ func TestSplit(t *testing.T) {
 	} {
 		statements, rest := Split(script)
 		require.Equal(t, want, append(statements, rest), script)
+		if rest != "" {
+			statements = append(statements, rest)
+		}
+		require.Equal(t, statements, Statements(script), script)
 	}
 }

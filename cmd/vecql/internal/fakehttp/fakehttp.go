@@ -8,20 +8,19 @@
 package fakehttp
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/google/uuid"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // Help lists the requests. GET / answers with it.
@@ -252,11 +251,15 @@ func (h *Handler) execute(r *http.Request) (any, error) {
 
 // query executes a statement as a client does, and returns its rows.
 func (h *Handler) query(r *http.Request) (any, error) {
-	stmt, err := io.ReadAll(r.Body)
+	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	it := h.session.Query(strings.TrimSuffix(string(bytes.TrimSpace(stmt)), ";")).Iter(r.Context())
+	statements := cqltext.Statements(string(text))
+	if len(statements) != 1 {
+		return nil, fmt.Errorf("the body has %d statements, want one", len(statements))
+	}
+	it := h.session.Query(statements[0]).Iter(r.Context())
 	rows, err := it.SliceMap()
 	if err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ func TestStatements(t *testing.T) {
 	c := newClient(t, cqltest.Config{})
 	c.ok("POST", "/cql", "INSERT INTO shop.items (id, name) VALUES (1, 'lamp'); INSERT INTO shop.items (id) VALUES (2)")
 	require.JSONEq(t, `[{"id": 1, "name": "lamp"}]`, c.ok("POST", "/query", "SELECT * FROM shop.items WHERE id = 1;\n"))
-	require.Equal(t, `[]`, c.ok("POST", "/query", "SELECT * FROM shop.items WHERE id = 3"))
+	require.Equal(t, `[]`, c.ok("POST", "/query", "-- a; b\nSELECT * FROM shop.items WHERE id = 3 -- none\n; // c"))
 	for _, path := range []string{"/cql", "/query"} {
 		status, answer := c.do("POST", path, "SELECT * FROM shop.nothing")
 		require.Equal(t, http.StatusBadRequest, status)

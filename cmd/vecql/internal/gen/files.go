@@ -120,12 +120,8 @@ func (r *reader) readFile(name string) error {
 		return err
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
-	statements, rest := cqltext.Split(text)
-	if rest != "" {
-		statements = append(statements, rest)
-	}
 	at := 0
-	for _, s := range statements {
+	for _, s := range cqltext.Statements(text) {
 		at += strings.Index(text[at:], s)
 		r.at = fmt.Sprintf("%s:%d", name, 1+strings.Count(text[:at], "\n"))
 		if err := r.execute(s); err != nil {
