@@ -34,6 +34,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -246,7 +247,7 @@ func (c *Cluster) ExecFS(fsys fs.FS, patterns ...string) error {
 			if err != nil {
 				return fmt.Errorf("cqltest: execute %s: %w", name, err)
 			}
-			if err := c.Exec(string(text)); err != nil {
+			if err := c.Exec(strings.TrimPrefix(string(text), "\ufeff")); err != nil {
 				return fmt.Errorf("%w (%s)", err, name)
 			}
 		}

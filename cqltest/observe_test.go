@@ -130,7 +130,7 @@ func TestExecFS(t *testing.T) {
 	c := New(t, Config{Network: InMemory, Nodes: 1})
 	files := fstest.MapFS{
 		"1_schema.cql":      {Data: []byte(shop)},
-		"2_rows.cql":        {Data: []byte("USE shop; INSERT INTO items (id, name) VALUES (1, 'lamp')")},
+		"2_rows.cql":        {Data: []byte("\ufeffUSE shop; INSERT INTO items (id, name) VALUES (1, 'lamp')")},
 		"fixtures/more.cql": {Data: []byte("INSERT INTO shop.items (id, name) VALUES (2, 'desk')")},
 		"fixtures/bad.txt":  {Data: []byte("INSERT INTO nowhere (id) VALUES (2)")},
 	}

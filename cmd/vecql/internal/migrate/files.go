@@ -79,6 +79,7 @@ func parse(name, text string) (File, error) {
 	if f.Version, err = strconv.ParseInt(match[1], 10, 64); err != nil {
 		return f, fmt.Errorf("%w: the version has more than 18 digits", ErrFile)
 	}
+	text = strings.TrimPrefix(text, "\ufeff")
 	statements, rest := cqltext.Split(strings.ReplaceAll(text, "\r\n", "\n"))
 	switch {
 	case rest != "":

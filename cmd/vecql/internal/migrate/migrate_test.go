@@ -152,7 +152,7 @@ func TestApply(t *testing.T) {
 	states, err = x.states(files)
 	require.NoError(t, err)
 	require.Equal(t, "1_items.cql: applied, 2_columns.cql: applied", states)
-	files["3_more.cql"] = "CREATE INDEX ON items (name);"
+	files["3_more.cql"] = "\ufeff-- names\n;CREATE INDEX ON items (name) -- by name\n; -- done; // all"
 	executed, err = x.apply(files)
 	require.NoError(t, err)
 	require.Equal(t, []string{"CREATE INDEX ON items (name)"}, executed)
