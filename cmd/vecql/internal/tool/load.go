@@ -134,7 +134,11 @@ func addBulkFlags(c *cobra.Command, o *bulk.Options) {
 
 // check returns a usage error for flags that contradict each other, and sets the table and the files of arguments.
 func (l *load) check(args []string) (files []string, err error) {
-	if l.statement == "" && len(args) > 0 {
+	if l.statement != "" {
+		if l.statement, err = oneStatement(l.statement); err != nil {
+			return nil, err
+		}
+	} else if len(args) > 0 {
 		l.table, args = args[0], args[1:]
 	}
 	if err := checkFlags([]flagFault{

@@ -19,6 +19,16 @@ import (
 
 // The statement of a load: the user's, or one made from the table and --map.
 
+// oneStatement returns the statement of --statement without its ";" and without comments around it: servers refuse a
+// comment of -- at the end of a statement.
+func oneStatement(text string) (string, error) {
+	statements := cqltext.Statements(text)
+	if len(statements) != 1 {
+		return "", usagef("--statement has %s, want one", counted(len(statements), "statement"))
+	}
+	return statements[0], nil
+}
+
 // qualified returns the name of a table in CQL, with its keyspace.
 func qualified(t *cql.TableMetadata) string {
 	return cqltext.QualifiedName(t.Keyspace, t.Name)

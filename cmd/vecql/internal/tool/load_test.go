@@ -120,7 +120,7 @@ func TestLoadStatement(t *testing.T) {
 	x.requireRun(append(fields, "price=9", "--ttl", "1h", "--timestamp", "5")...)
 	require.Contains(t, x.items()[1], `"price":9`)
 	requireTimes("5", `3[56]\d\d`)
-	x.requireRun("load", "--statement", "UPDATE shop.items USING TTL :ttl SET price = :cost WHERE id = :nr", costs)
+	x.requireRun("load", "--statement", "-- costs\nUPDATE shop.items USING TTL :ttl SET price = :cost WHERE id = :nr; -- all", costs)
 	require.Contains(t, x.items()[0], `"price":1.5`)
 
 	hits := file(t, "hits.csv", "id,n\n1,5\n1,-2\n")
@@ -311,6 +311,8 @@ func TestLoadErrors(t *testing.T) {
 		x.requireFailureContains(want, append([]string{"load"}, strings.Fields(args)...)...)
 	}
 	x.requireFailureContains("the statement is not an INSERT", "load", "--statement", "SELECT * FROM shop.items WHERE id = :id", good)
+	x.requireFailureContains("--statement has 0 statements, want one", "load", "--statement", "-- DELETE", good)
+	x.requireFailureContains("--statement has 2 statements, want one", "load", "--statement", "DELETE FROM a; DELETE FROM b", good)
 	x.requireFailureContains("no bind marker", "load", "--statement", "DELETE FROM shop.items WHERE id = 1", good)
 	require.NoError(t, os.Chmod(good, 0))
 	if os.Getuid() != 0 {

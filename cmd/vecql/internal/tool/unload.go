@@ -108,14 +108,18 @@ interrupted, or killed, continues with --resume: each row is in one part.`,
 }
 
 // check returns a usage error for flags that contradict each other, and sets table and path from arguments.
-func (u *unload) check(args []string) error {
-	if u.statement == "" && len(args) > 0 {
+func (u *unload) check(args []string) (err error) {
+	if u.statement != "" {
+		if u.statement, err = oneStatement(u.statement); err != nil {
+			return err
+		}
+	} else if len(args) > 0 {
 		u.table, args = args[0], args[1:]
 	}
 	if len(args) == 1 {
 		u.path = args[0]
 	}
-	err := checkFlags([]flagFault{
+	err = checkFlags([]flagFault{
 		{u.statement == "" && u.table == "", "a table or --statement is missing"},
 		{len(args) != 1, "want one file or folder; - is standard output"},
 		{u.statement != "" && u.times, "--times is for a table, not for --statement"},

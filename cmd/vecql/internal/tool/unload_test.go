@@ -188,6 +188,7 @@ func TestUnloadStatement(t *testing.T) {
 	} {
 		x.requireFailureContains(want, append([]string{"unload"}, strings.Fields(args)...)...)
 	}
+	x.requireFailureContains("--statement has 0 statements, want one", "unload", "--statement", "/* SELECT */", "x.csv")
 	x.requireFailureContains("bind markers", "unload", "--statement", "SELECT * FROM shop.items WHERE id = ?", "x.csv")
 	require.NoFileExists(t, "x.csv")
 }
