@@ -37,7 +37,9 @@ type shortcut struct {
 var commands []command
 
 // init sets commands. A literal would refer to itself, because HELP prints the commands.
-func init() { commands = slices.Concat(resultCommands(), settingCommands(), sessionCommands()) }
+func init() {
+	commands = slices.Concat(resultCommands(), settingCommands(), shellCommands(), sessionCommands())
+}
 
 // resultCommands are the commands that execute statements, and say where results go.
 func resultCommands() []command {

@@ -20,7 +20,7 @@ import (
 
 // confirm prints what a command has set, in the shell. The output of a script has results only.
 func (r *runner) confirm(format string, args ...any) {
-	if r.isShell {
+	if r.shell != nil {
 		fmt.Fprintf(r.e.out, format, args...)
 	}
 }
@@ -130,8 +130,7 @@ func quotedFile(command, arg string) (string, error) {
 	if n < 3 || arg[0] != '\'' && arg[0] != '"' || arg[n-1] != arg[0] {
 		return "", fmt.Errorf("%s needs the name of a file in quotes, such as %s 'items.cql'", command, command)
 	}
-	quote := arg[:1]
-	path := strings.ReplaceAll(arg[1:n-1], quote+quote, quote)
+	path := unquoted(arg)
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {
@@ -260,14 +259,20 @@ func (r *runner) showSession(ctx context.Context, text string) error {
 	return nil
 }
 
+// unquoted returns the text within quotes, or the word itself.
+func unquoted(word string) string {
+	n := len(word)
+	if n < 2 || word[0] != '\'' && word[0] != '"' || word[n-1] != word[0] {
+		return word
+	}
+	return strings.ReplaceAll(word[1:n-1], word[:1]+word[:1], word[:1])
+}
+
 // login connects as another user.
 func (r *runner) login(ctx context.Context, arg string) error {
 	var words []string
 	for _, token := range cqltext.Tokens(arg) {
-		if quote := token[:1]; len(token) > 1 && (quote == "'" || quote == `"`) {
-			token = strings.ReplaceAll(token[1:len(token)-1], quote+quote, quote)
-		}
-		words = append(words, token)
+		words = append(words, unquoted(token))
 	}
 	if len(words) == 1 {
 		password, err := r.e.askPassword(words[0])

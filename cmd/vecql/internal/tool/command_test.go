@@ -39,6 +39,15 @@ func TestCommands(t *testing.T) {
 		"CAPTURE OFF":                                                "",
 		"help capture":                                               "  CAPTURE ['file'|OFF]         \\o            append results to a file\n" + commandNamed("CAPTURE").more,
 		"HELP create type":                                           "  CREATE TYPE [IF NOT EXISTS] name (field type, ...)\n",
+		`\pset`:                                                      "Format is table.\nNull is NULL in tables, empty in csv.\nPager is on.\nExpanded is off.\n",
+		"PSET format; pset Expanded on;\n\\pset":                     "Format is table.\nFormat is table.\nNull is NULL in tables, empty in csv.\nPager is on.\nExpanded is on.\n",
+		"\\pset expanded\nSELECT id FROM items WHERE id = 1":         "id  1\n\n1 row\n",
+		"\\pset pager\nPAGING":                                       "Paging is off.\n1000 rows are fetched at a time.\n",
+		"\\pset null ''\n\\pset null":                                "Null is \"\".\n",
+		"PSET null '(null)'; SELECT name, price FROM items":          "name    price\n-----  ------\nchair    49.5\ntable  (null)\n2 rows\n",
+		"\\pset format csv\nSELECT id, price FROM items":             "id,price\n1,49.5\n2,\n",
+		"PSET null ?; PSET format CSV; SELECT id, price FROM items":  "id,price\n1,49.5\n2,?\n",
+		"PSET null ?; pset format json; SELECT price FROM items":     "{\"price\":49.5}\n{\"price\":null}\n",
 		"SELECT id FROM items WHERE id = 1 -- comment\n; -- last":    "id\n--\n 1\n1 row\n",
 	} {
 		require.Equal(t, want, x.requireRun("query", script), script)
@@ -107,6 +116,13 @@ func TestCommandFailures(t *testing.T) {
 		"LOGIN":                      "LOGIN wants a user and a password, in quotes where they are not plain names",
 		"LOGIN ann b c":              "LOGIN wants a user and a password, in quotes where they are not plain names",
 		"COPY shop.items TO 'a.csv'": `COPY is not a command of this shell; "vecql unload shop.items items.csv" and "vecql load shop.items items.csv" do its work`,
+		`\pset nul x`:                `PSET has no option nul, want format, null, pager or expanded; did you mean null?`,
+		`\pset format html`:          "FORMAT is html, want table, json or csv; --output has formats of files",
+		`\pset format jsn`:           "FORMAT is jsn, want table, json or csv; --output has formats of files; did you mean json?",
+		`\pset pager always`:         "PAGER is always, want ON or OFF",
+		`\pset null a,b`:             `NULL is "a,b", want a text without comma, double quote and line break, which csv needs`,
+		`\e`:                         "EDIT is for the shell: vecql query without a statement on a terminal",
+		`HISTORY 3`:                  "HISTORY is for the shell: vecql query without a statement on a terminal",
 		`\timng`:                     `unknown command \timng; \? lists the commands; did you mean \timing?`,
 		`\w a.sql`:                   `unknown command \w; \? lists the commands`,
 		"HELP CREAT":                 "no help on CREAT; HELP lists the commands; did you mean CREATE?",
@@ -120,6 +136,7 @@ func TestCommandFailures(t *testing.T) {
 		"CAPTURE 'x.arrow'":                          "--output arrow is for one result in a file, and CAPTURE appends; see vecql query --help",
 		"DESCRIBE TABLES; SELECT id FROM shop.items": "--output arrow is for one statement, not 2; see vecql query --help",
 		"SOURCE 'x.cql'":                             "--output arrow is for one statement, and a file may have several; see vecql query --help",
+		`\pset format csv`:                           "--output arrow is for one result in a file, and PSET would change the format; see vecql query --help",
 	} {
 		require.Equal(t, "vecql query: "+want, x.requireFailure(exitUsage, "query", "-o", "arrow", script))
 	}

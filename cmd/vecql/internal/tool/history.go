@@ -4,6 +4,8 @@ package tool
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +20,11 @@ const maxHistory = 1000
 type history struct {
 	file    string // "" means none
 	entries []string
+	shown   int // most entries that HISTORY prints
 }
+
+// historyShown is the number of entries that HISTORY prints unless it is set.
+const historyShown = 50
 
 // defaultHistoryFile returns the path of the history, "" if the user has no folder for it.
 func defaultHistoryFile() string {
@@ -31,7 +37,7 @@ func defaultHistoryFile() string {
 
 // openHistory reads the history of earlier runs. A file that cannot be read is no error: the history is then empty.
 func openHistory(file string) *history {
-	h := &history{file: file}
+	h := &history{file: file, shown: historyShown}
 	text, _ := os.ReadFile(file)
 	for line := range bytes.Lines(text) {
 		h.entries = append(h.entries, strings.TrimSpace(string(line)))
@@ -66,6 +72,16 @@ func (h *history) append(stmt string) {
 		_, _ = f.WriteString(stmt + "\n")
 		f.Close()
 	}
+}
+
+// clear removes all entries, and empties the file.
+func (h *history) clear() error {
+	h.entries = nil
+	err := os.Truncate(h.file, 0)
+	if h.file == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Add implements term.History. It does nothing, because entries are statements and not the lines of the terminal.

@@ -50,7 +50,7 @@ func (e *env) newSink() (rowfile.Writer, error) {
 	case e.chart != "" || e.output == svgOutput:
 		return e.newChartSink(), nil
 	case e.output == "table" || e.output == "":
-		return &tableSink{w: e.out, width: e.width, long: e.expand}, nil
+		return &tableSink{w: e.out, width: e.width, long: e.expand, null: e.null}, nil
 	}
 	format, err := rowfile.ParseFormat(e.output)
 	if err != nil {
@@ -59,21 +59,24 @@ func (e *env) newSink() (rowfile.Writer, error) {
 	if e.isTerminal && (format == rowfile.Parquet || format == rowfile.Arrow) {
 		return nil, usagef("--output %s does not go to a terminal: redirect standard output to a file", e.output)
 	}
-	return &fileSink{w: e.out, format: format}, nil
+	o := rowfile.WriterOptions{Format: format, Stream: true}
+	if e.null != nil {
+		o.Values.Nulls = []string{*e.null}
+	}
+	return &fileSink{w: e.out, o: o}, nil
 }
 
 // A fileSink is a rowfile.Writer with the schema of its first batch. A result without batches writes nothing.
 type fileSink struct {
-	w      io.Writer
-	format rowfile.Format
-	out    rowfile.Writer
+	w   io.Writer
+	o   rowfile.WriterOptions
+	out rowfile.Writer
 }
 
 // Write implements rowfile.Writer.
 func (s *fileSink) Write(b *column.Batch) (err error) {
 	if s.out == nil {
-		o := rowfile.WriterOptions{Format: s.format, Stream: true}
-		if s.out, err = rowfile.NewWriter(s.w, b.Schema(), o); err != nil {
+		if s.out, err = rowfile.NewWriter(s.w, b.Schema(), s.o); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,7 @@ type queryOptions struct {
 	timing, tracing bool
 	expand          bool // a cell on each line
 	noPager         bool
+	null            *string // text of NULL that PSET has set; nil means the one of the format
 	pageSize        int
 	consistency     consistencyFlag // that CONSISTENCY has set
 	serial          consistencyFlag // that SERIAL CONSISTENCY has set
@@ -116,7 +117,7 @@ type runner struct {
 	o       queryOptions
 	cfg     *vecql.ClusterConfig
 	session *vecql.Session
-	isShell bool     // commands that set something then print it
+	shell   *shell   // nil means a script; commands that set something print it in the shell
 	capture *os.File // gets the results; nil means none
 	depth   int      // of SOURCE in files
 }
@@ -209,7 +210,7 @@ func (a *answer) observe(batches iter.Seq2[*column.Batch, error]) iter.Seq2[*col
 // caller calls end after the result.
 func (r *runner) output() (out *env, end func() error) {
 	e := *r.e
-	e.expand = r.o.expand
+	e.expand, e.null = r.o.expand, r.o.null
 	if r.capture != nil {
 		e.out, e.width, e.isTerminal = r.capture, 0, false
 		return &e, func() error { return nil }

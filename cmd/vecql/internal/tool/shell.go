@@ -29,6 +29,8 @@ type shell struct {
 	names   schemaNames // of the last completion
 	search  historySearch
 	pending string // lines of an incomplete statement
+	last    string // statement, with its ";"
+	edited  string // lines from the editor, which come before the next line; "" means none
 }
 
 // shell runs the shell on the terminal of standard input.
@@ -52,12 +54,12 @@ func (e *env) shell(ctx context.Context, r *runner, stdin *os.File) error {
 }
 
 func newShell(r *runner, in io.Reader, out io.Writer, h *history) *shell {
-	r.isShell = true
 	s := &shell{run: r, history: h, raw: func() (func(), error) { return func() {}, nil }}
 	s.terminal = term.NewTerminal(struct {
 		io.Reader
 		io.Writer
 	}{&keys{in: in}, out}, "")
+	r.shell = s
 	s.terminal.History = h
 	s.terminal.AutoCompleteCallback = s.complete
 	return s
@@ -70,7 +72,7 @@ func (s *shell) loop(ctx context.Context) error {
 	signal.Notify(terminated, syscall.SIGTERM)
 	defer signal.Stop(terminated)
 	for {
-		line, err := s.readLine(terminated)
+		line, err := s.next(terminated)
 		if err != nil {
 			fmt.Fprintln(s.run.e.out)
 			if errors.Is(err, io.EOF) {
@@ -82,6 +84,16 @@ func (s *shell) loop(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// next returns the lines from the editor, if there are some, which it prints, otherwise the next line of the input.
+func (s *shell) next(terminated <-chan os.Signal) (line string, err error) {
+	if s.edited == "" {
+		return s.readLine(terminated)
+	}
+	line, s.edited = s.edited, ""
+	fmt.Fprintln(s.run.e.out, s.prompt()+line)
+	return line, nil
 }
 
 // readLine returns the next line, and io.EOF at the end of the input or after SIGTERM.
@@ -128,26 +140,42 @@ func (s *shell) line(ctx context.Context, line string) (ended bool) {
 		s.pending = ""
 		return false
 	}
-	items, rest, _ := splitItems(s.pending + line + "\n")
-	s.pending = ""
-	if rest != "" {
-		s.pending = rest + "\n"
-	}
-	for _, it := range items {
+	for _, it := range s.split(line) {
 		err := s.execute(ctx, it)
 		if errors.Is(err, errExit) {
 			return true
 		}
-		if it.command == nil {
-			it.text += ";"
-		}
-		s.history.append(it.text)
+		s.remember(it)
 		if err != nil {
 			fmt.Fprintln(s.run.e.err, "error:", oneLine(explain(err)))
 			break
 		}
 	}
 	return false
+}
+
+// split returns the items that end with a line, and keeps what the line begins.
+func (s *shell) split(line string) []item {
+	if name := strings.TrimRight(strings.TrimSpace(line), ";"); name == editShortcut && s.pending != "" {
+		return []item{readShortcut(name)} // within a statement
+	}
+	items, rest, _ := splitItems(s.pending + line + "\n")
+	if s.pending = rest; rest != "" {
+		s.pending += "\n"
+	}
+	return items
+}
+
+// remember adds an item to the history.
+func (s *shell) remember(it item) {
+	switch c := it.command; {
+	case c == nil:
+		it.text += ";"
+		s.last = it.text
+	case c.name == "HISTORY" || c.name == "EDIT": // they would stand before what is looked for
+		return
+	}
+	s.history.append(it.text)
 }
 
 // execute executes a statement or a command that SIGINT interrupts.

@@ -109,6 +109,29 @@ func TestShellCommands(t *testing.T) {
 	require.Contains(t, got.errors, "error: unavailable: ")
 }
 
+// TestShellHistory prints and empties the history.
+func TestShellHistory(t *testing.T) {
+	x := newTester(t, shop)
+	file := filepath.Join(t.TempDir(), "history")
+	got := runShell(x, file, &typist{lines: []string{
+		"timing off\r", "USE shop;\r", "SELECT id FROM items WHERE id = 1;\r", "history\r", "HISTORY 2;\r", "\\s\r", "HISTORY 0\r", "history few\r",
+	}})
+	require.Contains(t, got.screen, "vecql:shop> history\ntiming off\nUSE shop;\nSELECT id FROM items WHERE id = 1;\n"+
+		"vecql:shop> HISTORY 2;\nUSE shop;\nSELECT id FROM items WHERE id = 1;\n"+
+		"vecql:shop> \\s\nUSE shop;\nSELECT id FROM items WHERE id = 1;\nvecql:shop> HISTORY 0\n")
+	require.Equal(t, "error: HISTORY is 0, want CLEAR or a number, at least 1\nerror: HISTORY is few, want CLEAR or a number, at least 1\n", got.errors)
+	require.Len(t, got.history, 3)
+
+	const up = "\x1b[A"
+	got = runShell(x, file, &typist{lines: []string{"History clear\r", "HISTORY\r", up + "\r", "USE shop;\r"}})
+	require.Equal(t, "vecql> History clear\nThe history is empty.\nvecql> HISTORY\nvecql> \nvecql> USE shop;\nvecql:shop> \n", got.screen)
+	require.Empty(t, got.errors)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "USE shop;\n", string(text))
+	require.Equal(t, "vecql> HISTORY clear\nThe history is empty.\nvecql> \n", runShell(x, "", &typist{lines: []string{"HISTORY clear\r"}}).screen)
+}
+
 func TestShellCompletes(t *testing.T) {
 	x := newTester(t, shop, "CREATE TABLE shop.images (id int PRIMARY KEY, pixels blob)")
 	got := runShell(x, "", &typist{lines: []string{
@@ -154,6 +177,7 @@ func TestComplete(t *testing.T) {
 		"SELECT name FROM items WHERE id = 1 AN": "AND ANN",
 		"SELECT name FROM items; cons":           "CONSISTENCY",
 		"ALTER TABLE items DROP na":              "name",
+		"HISTORY ":                               "CLEAR",
 		"CREATE INDEX ON items (n":               "name",
 		"SELECT id FROM items ORDER BY DESC":     "",
 	} {

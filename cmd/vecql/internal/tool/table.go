@@ -186,8 +186,9 @@ const tableRows = 1000
 // A tableSink writes batches as one table, and the number of rows below it.
 type tableSink struct {
 	w     io.Writer
-	width int  // of a line, 0 for no limit
-	long  bool // a cell on each line
+	width int     // of a line, 0 for no limit
+	long  bool    // a cell on each line
+	null  *string // in place of NULL; nil means NULL
 	table *table
 	rows  int
 }
@@ -210,7 +211,9 @@ func (s *tableSink) Write(b *column.Batch) error {
 	for r := range b.Rows {
 		cells := make([]string, len(b.Columns))
 		for i := range b.Columns {
-			cells[i] = b.Columns[i].Format(r, limit)
+			if cells[i] = b.Columns[i].Format(r, limit); s.null != nil && b.Columns[i].Null(r) {
+				cells[i] = *s.null
+			}
 		}
 		s.table.add(cells...)
 		if s.rows++; len(s.table.rows) == tableRows {

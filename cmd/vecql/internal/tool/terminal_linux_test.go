@@ -179,3 +179,17 @@ func TestLoginOnTerminal(t *testing.T) {
 	s.answer("SELECT id FROM shop.items WHERE id = 1;", "1 row")
 	s.end()
 }
+
+// TestEditorOnTerminal requires that the editor has the terminal, in its usual mode.
+func TestEditorOnTerminal(t *testing.T) {
+	x := newTester(t, shop)
+	path := filepath.Join(t.TempDir(), "editor")
+	const editor = `cat "$1"; echo editing; read -r text; echo "$text" > "$1"`
+	require.NoError(t, os.WriteFile(path, []byte(editor), 0o600))
+	s := newScreen(t, x, map[string]string{"EDITOR": "sh " + path}, "query")
+	s.answer("SELECT name FROM shop.items WHERE id = 1;", "1 row")
+	require.Contains(t, s.answer(`\e`, "editing\n"), "\nSELECT name FROM shop.items WHERE id = 1;\nediting\n")
+	s.typed("SELECT name FROM shop.items WHERE id = 2;\n")
+	require.Contains(t, s.expect("1 row"), "vecql> SELECT name FROM shop.items WHERE id = 2;\nname\n-----\ntable\n")
+	s.end()
+}
