@@ -23,6 +23,7 @@ type command struct {
 	more      string     // further lines for HELP with the name
 	hasResult bool       // it prints rows
 	isCQL     bool       // the name begins a statement: only the shortcuts are read as the command
+	isLong    bool       // it may have several lines and ends in ";", as a statement does
 	run       func(r *runner, ctx context.Context, arg string) error
 }
 
@@ -38,7 +39,7 @@ var commands []command
 
 // init sets commands. A literal would refer to itself, because HELP prints the commands.
 func init() {
-	commands = slices.Concat(resultCommands(), settingCommands(), shellCommands(), sessionCommands())
+	commands = slices.Concat(resultCommands(), settingCommands(), shellCommands(), sessionCommands(), copyCommands())
 }
 
 // resultCommands are the commands that execute statements, and say where results go.
@@ -129,24 +130,21 @@ func sessionCommands() []command {
 			shortcuts: []shortcut{{name: `\q`}},
 			run:       func(*runner, context.Context, string) error { return errExit },
 		},
-		{
-			name: "COPY", args: "...", text: "see vecql load and vecql unload",
-			run: func(*runner, context.Context, string) error { return errCopy },
-		},
 	}
 }
 
 // toggle is the argument that changes ON to OFF, and back.
 const toggle = "TOGGLE"
 
-// readCommand returns the command at the start of a text, and the offset after it. Its command is nil if there is none.
+// readCommand returns the command at the start of a text that ends with its line, and the offset after it. The command
+// of the item is nil if there is none.
 func readCommand(text string) (it item, next int) {
 	line, _, _ := strings.Cut(text, "\n")
 	if strings.HasPrefix(line, `\`) {
 		return readShortcut(line), len(line)
 	}
 	c, length := commandAt(line)
-	if c == nil {
+	if c == nil || c.isLong {
 		return item{}, 0
 	}
 	start, end, next := length, length, len(line)

@@ -120,10 +120,6 @@ func levelNames() (names []string) {
 // describe prints the schema.
 func (r *runner) describe(ctx context.Context, arg string) error { return r.run(ctx, "DESCRIBE "+arg) }
 
-// errCopy is the error of COPY of cqlsh.
-var errCopy = advise(errors.New("COPY is not a command of this shell"),
-	`"vecql unload shop.items items.csv" and "vecql load shop.items items.csv" do its work`)
-
 // quotedFile returns the name in quotes that is the argument of a command. "~/" is the folder of the user.
 func quotedFile(command, arg string) (string, error) {
 	n := len(arg)

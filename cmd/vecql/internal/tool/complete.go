@@ -68,7 +68,7 @@ length log log10 map_keys map_values max maxTimeuuid min minTimeuuid now round s
 similarity_euclidean sum toDate toJson token toTimestamp toUnixTimestamp ttl uuid writetime`)
 
 // beforeTable are the words that the name of a table follows; the name of a keyspace follows USE and KEYSPACE.
-var beforeTable = []string{"FROM", "INTO", "UPDATE", "TABLE", "ON", "TRUNCATE", "DESCRIBE", "DESC", "VIEW", "EXISTS"}
+var beforeTable = strings.Fields("FROM INTO UPDATE TABLE ON TRUNCATE DESCRIBE DESC VIEW EXISTS COPY")
 
 // beforeColumn are the tokens that the name of a column, or a call, follows.
 var beforeColumn = []string{"SELECT", "DISTINCT", "WHERE", "AND", "SET", "BY", "IF", ",", "("}
@@ -116,7 +116,7 @@ func argumentWords(text string) (words []string) {
 		text = text[next:]
 	}
 	c, length := commandAt(text)
-	if c == nil || strings.TrimSpace(text[length:]) != "" {
+	if c == nil || c.isLong || strings.TrimSpace(text[length:]) != "" {
 		return nil
 	}
 	if strings.Contains(c.args, "level") {
@@ -161,7 +161,7 @@ func (n schemaNames) functionsOf(keyspace string) (list []string) {
 }
 
 // fileWord matches a line whose last word is the name of a file: the quote before the name, and the name.
-var fileWord = regexp.MustCompile(`^(?i:\s*(?:SOURCE|CAPTURE)\s+|\s*\\[io]\s+)(['"]?)([^'"]*)$`)
+var fileWord = regexp.MustCompile(`^(?i:\s*(?:SOURCE|CAPTURE|COPY\s[^'"]+\s(?:TO|FROM))\s+|\s*\\[io]\s+)(['"]?)([^'"]*)$`)
 
 // completeFile returns the files whose path begins with a word, each with a quote behind it, and the folders.
 func completeFile(word, quote string) (candidates []string) {

@@ -55,8 +55,13 @@ func (e *env) readConfig() (*vecql.ClusterConfig, error) {
 }
 
 // clusterConfig returns the configuration of the cluster of the flags, for commands that change it before open.
-// Requests with the level ANY set it themselves: in a configuration ANY means the default.
+// Requests with the level ANY set it themselves: in a configuration ANY means the default. A verb that the shell runs
+// gets the configuration of the shell.
 func (e *env) clusterConfig() (*vecql.ClusterConfig, error) {
+	if e.cfg != nil {
+		cfg := *e.cfg
+		return &cfg, nil
+	}
 	if err := e.flags.resolve(e.getenv); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@
 //   - SIGPIPE is caught, so that a closed pipe is an error, after which verbs clean up. run then reports nothing.
 //   - Commands of the shell are rows of one table (command.go), and names of psql are shortcuts of these. Scripts and
 //     the shell split their text by splitItems, and a runner executes the items.
+//   - COPY is a command of load or unload with flags, in an env with the configuration of the shell (env.cfg).
 //   - What EDIT saves is the next line of the shell, so that it is executed, continued and remembered as a typed line.
 //   - A result goes to a pager only when it is longer than the screen.
 //   - The shell runs its statements under a context of its own. SIGINT ends the statement; the context of Main, which

@@ -31,12 +31,13 @@ type env struct {
 	errWidth   int  // characters in a line of err; 0 means that err is no terminal
 
 	flags    clusterFlags
-	output   string  // --output
-	expand   bool    // tables have a cell on each line
-	null     *string // text of NULL in tables and CSV; nil means the one of the format
-	draws    bool    // the verb has --chart
-	chart    string  // --chart
-	progress string  // --progress
+	cfg      *vecql.ClusterConfig // of the shell; nil means the one of flags
+	output   string               // --output
+	expand   bool                 // tables have a cell on each line
+	null     *string              // text of NULL in tables and CSV; nil means the one of the format
+	draws    bool                 // the verb has --chart
+	chart    string               // --chart
+	progress string               // --progress
 
 	metricsListen string           // --metrics-listen
 	verb          string           // of the command, for metrics

@@ -93,7 +93,7 @@ func (e *env) readScripts(sources []source, args []string) ([]script, error) {
 func (e *env) readScript(path string) (name, text string, err error) {
 	var b []byte
 	if path == "-" {
-		name = standardInput
+		name, e.inUsed = standardInput, true
 		b, err = io.ReadAll(e.in)
 	} else {
 		name = path
@@ -114,12 +114,15 @@ func (e *env) refuseBinary(text string) error {
 func newScript(name, text string) script {
 	items, rest, line := splitItems(strings.TrimPrefix(text, "\ufeff"))
 	if rest != "" {
-		items = append(items, item{text: rest, line: line})
+		it := newItem(rest)
+		it.line = line
+		items = append(items, it)
 	}
 	return script{name, items}
 }
 
-// splitItems returns the statements of a text that end in ";", and the commands, which end in ";" or with their line.
+// splitItems returns the statements of a text that end in ";", and the commands, which end in ";" or with their line,
+// long ones in ";".
 // rest is the statement that the end of the text cuts off, "" for none, and line the line of its start.
 func splitItems(text string) (items []item, rest string, line int) {
 	line = 1
@@ -130,15 +133,23 @@ func splitItems(text string) (items []item, rest string, line int) {
 		if it.command == nil {
 			var start, end int
 			start, end, next = cqltext.Next(text)
-			it = item{text: text[start:end]}
 			if next == 0 {
-				return items, it.text, line
+				return items, text[start:end], line
 			}
+			it = newItem(text[start:end])
 		}
 		it.line = line
 		items = append(items, it)
 		line, text = line+strings.Count(text[:next], "\n"), text[next:]
 	}
+}
+
+// newItem returns the item of a text that ends in ";": a statement or a long command.
+func newItem(text string) item {
+	if c, length := commandAt(text); c != nil && c.isLong {
+		return item{text: text, command: c, arg: strings.TrimSpace(text[length:])}
+	}
+	return item{text: text}
 }
 
 // trimEmpty returns a text from its first statement or command on.

@@ -169,7 +169,7 @@ func (s *shell) split(line string) []item {
 // remember adds an item to the history.
 func (s *shell) remember(it item) {
 	switch c := it.command; {
-	case c == nil:
+	case c == nil || c.isLong:
 		it.text += ";"
 		s.last = it.text
 	case c.name == "HISTORY" || c.name == "EDIT": // they would stand before what is looked for

@@ -177,6 +177,8 @@ func TestComplete(t *testing.T) {
 		"SELECT name FROM items WHERE id = 1 AN": "AND ANN",
 		"SELECT name FROM items; cons":           "CONSISTENCY",
 		"ALTER TABLE items DROP na":              "name",
+		"COPY it":                                "items",
+		"COPY items (na":                         "name",
 		"HISTORY ":                               "CLEAR",
 		"CREATE INDEX ON items (n":               "name",
 		"SELECT id FROM items ORDER BY DESC":     "",
