@@ -19,6 +19,7 @@ type csvFormat struct {
 	names    []string // of the fields; nil before the header
 	position []int    // of each builder among the fields, -1 means none
 	skip     int      // lines
+	trailing int      // delimiters at the end of the header; the last of names is then empty
 }
 
 // start reads the header.
@@ -35,34 +36,91 @@ func (c *csvFormat) start(t *textReader) error {
 		}
 	}
 	if !c.NoHeader {
-		_, _, fault, err := t.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return fmt.Errorf("%s: the file is empty, not even a header", t.file)
-		case err != nil:
+		header, err := c.header(t)
+		if err != nil {
 			return err
-		case fault != nil:
-			return fmt.Errorf("%s: the header: %w", t.file, fault)
 		}
-		if names == nil {
-			for _, f := range c.fields {
-				if !utf8.Valid(f.text) {
-					return fmt.Errorf("%s: the header: %w", t.file, t.in.errNotText())
-				}
-				names = append(names, string(f.text))
-			}
+		switch {
+		case names == nil:
+			names = header
+		case len(names) != len(header):
+			c.trailing = 0 // the fields after the delimiters have names
 		}
 	}
 	if err := c.checkNames(t, names); err != nil {
 		return err
 	}
-	c.names = names
 	t.o.addUnused(names)
-	t.setFields(names)
+	if c.names = names; c.trailing > 0 {
+		c.names = append(slices.Clip(names), "")
+	}
+	t.setFields(c.names)
 	for _, b := range t.builders {
-		c.position = append(c.position, slices.Index(names, b.field.Name))
+		c.position = append(c.position, slices.Index(c.names, b.field.Name))
 	}
 	return nil
+}
+
+// header reads the names of the fields, without empty ones at the end.
+func (c *csvFormat) header(t *textReader) (names []string, err error) {
+	record, _, fault, err := t.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s: the file is empty, not even a header", t.file)
+	case err != nil:
+		return nil, err
+	}
+	isOne := len(c.fields) < 2 && (fault == nil || errors.Is(fault, errQuote))
+	if other := otherDelimiter(record, c.Comma); other != 0 && isOne && t.o.Dialect.Comma == 0 {
+		return nil, fmt.Errorf("%s: the header is one field, and has the character %q: --delimiter %q divides it, "+
+			"--delimiter %q keeps it", t.file, other, other, c.Comma)
+	}
+	if fault != nil {
+		return nil, fmt.Errorf("%s: the header: %w", t.file, fault)
+	}
+	for c.hasTrailing() {
+		c.fields = c.fields[:len(c.fields)-1]
+		c.trailing++
+	}
+	for _, f := range c.fields {
+		if !utf8.Valid(f.text) {
+			return nil, fmt.Errorf("%s: the header: %w", t.file, t.in.errNotText())
+		}
+		names = append(names, string(f.text))
+	}
+	return names, nil
+}
+
+// otherDelimiter returns a character of a header that separates fields in other files, 0 if there is none.
+func otherDelimiter(header []byte, comma byte) byte {
+	for _, other := range []byte(";\t|,") {
+		if other != comma && bytes.IndexByte(header, other) >= 0 {
+			return other
+		}
+	}
+	return 0
+}
+
+// hasTrailing reports whether a delimiter ends the record that was split.
+func (c *csvFormat) hasTrailing() bool {
+	last := len(c.fields) - 1
+	return last > 0 && !c.fields[last].quoted && len(c.fields[last].text) == 0
+}
+
+// trim makes the delimiters at the end of a record one, if they are as many as in the header, and none if they are
+// fewer. A record without them has all of its fields, unless the last one is empty: it may as well be cut off.
+func (c *csvFormat) trim() {
+	fields := len(c.names) - 1
+	most := fields + 1
+	switch n := len(c.fields); {
+	case c.trailing == 0, n > fields+c.trailing:
+		return
+	case n < fields+c.trailing:
+		most = fields
+	}
+	for len(c.fields) > most && c.hasTrailing() {
+		c.fields = c.fields[:len(c.fields)-1]
+	}
 }
 
 // checkNames returns an error for names of fields that occur twice, or do not match the options.
@@ -124,19 +182,44 @@ func (c *csvFormat) checkFields(allowMissing bool) error {
 	if c.NoHeader {
 		of = "the list of fields"
 	}
-	switch {
-	case n > len(c.names):
-		return fmt.Errorf("the record has %d fields, %s %d; a field with the delimiter %q needs quotes", n, of,
-			len(c.names), c.Comma)
-	case n < len(c.names) && !allowMissing:
-		return fmt.Errorf("the record has %d fields, %s %d", n, of, len(c.names))
+	isMore, isLess, want := n > len(c.names), n < len(c.names), len(c.names)
+	if c.trailing > 0 { // neither these delimiters nor the name after them are counted
+		want--
+		if c.hasTrailing() {
+			n--
+		}
+		isLess = isLess && n < want
 	}
+	switch {
+	case isMore:
+		return fmt.Errorf("the record has %d fields, %s %d; a field with the delimiter %q needs quotes", n, of, want,
+			c.Comma)
+	case isLess && !allowMissing:
+		return fmt.Errorf("the record has %d fields, %s %d", n, of, want)
+	}
+	return nil
+}
+
+// checkUnnamed notes a value after the delimiters at the end of the header, which has no name and so no column.
+func (c *csvFormat) checkUnnamed(t *textReader) error {
+	isNone := c.trailing == 0 || len(c.fields) < len(c.names) || c.hasTrailing()
+	switch {
+	case isNone, t.o.Fields == nil, t.o.Fields.Index("") >= 0:
+		return nil
+	case t.o.RefuseExtra:
+		return errors.New("the record has a value in a field without a name; --fields names the fields")
+	}
+	t.o.unused.add(nil)
 	return nil
 }
 
 // append appends the fields of the record that was split.
 func (c *csvFormat) append(t *textReader, _ []byte) error {
+	c.trim()
 	if err := c.checkFields(t.o.AllowMissing); err != nil {
+		return err
+	}
+	if err := c.checkUnnamed(t); err != nil {
 		return err
 	}
 	for i, b := range t.builders {

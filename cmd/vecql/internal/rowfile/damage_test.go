@@ -65,6 +65,29 @@ func TestDamagedCSV(t *testing.T) {
 	}{
 		{plain, "id,name,v\n70,lamp, red,1\n71,cup,2\n", []string{"!line 2: the record has 4 fields, the header 3; a field with the delimiter ',' needs quotes", "71|cup|2"}},
 		{plain, "id,name,v\n70,lamp,1,\n", []string{"!line 2: the record has 4 fields"}},
+		// delimiters at the end of the header
+		{
+			plain, "id,name,v,\n1,a,2,\n2,b,3\n3,c,,\n4,d,\n5,e\n6,f,1,2,\n7,g,1,x\n",
+			[]string{
+				"1|a|2", "2|b|3", "3|c|<nil>", "!line 5: the record has 2 fields, the header 3", "!line 6: the record has 2 fields",
+				"!line 7: the record has 4 fields, the header 3; a field with the delimiter ',' needs quotes", "7|g|1",
+			},
+		},
+		{
+			plain, "id,name,v,,\n1,a,2,,\n2,b,3\n3,c,,,\n4,d,,\n5,e,1,,x\n6,f,1,x,\n7,g,1,\n",
+			[]string{
+				"1|a|2", "2|b|3", "3|c|<nil>", "!line 5: the record has 2 fields, the header 3", "!line 6: the record has 5 fields",
+				"6|f|1", "7|g|1",
+			},
+		},
+		{plain, "id,name,v,\"\"\n1,a,2,3\n", []string{"1|a|2"}}, // a name in quotes
+		{Options{Format: CSV, Dialect: Dialect{Columns: []string{"id", "name", "v", "w"}}}, "a,b,c,\n1,a,2,3\n", []string{"1|a|2"}},
+		{Options{Format: CSV, Dialect: Dialect{Columns: []string{"id", "name", "v"}}}, "a,b,c,\n1,a,2,\n", []string{"1|a|2"}},
+		{Options{Format: CSV, RefuseExtra: true}, "id,name,v,\n1,a,2,\n2,b,3,x\n", []string{"1|a|2", "!line 3: the record has a value in a field without a name"}},
+		// another delimiter
+		{plain, "id;name;v\n1;a;2\n", []string{"!-: the header is one field, and has the character ';': --delimiter ';' divides it, --delimiter ',' keeps it"}},
+		{plain, "\"id\"\t\"name\"\n", []string{`!-: the header is one field, and has the character '\t': --delimiter '\t' divides it`}},
+		{Options{Format: CSV, Dialect: Dialect{Comma: ','}, Fields: column.Schema{fieldOf("a;b", kindOf(column.String))}}, "a;b\n1\n", []string{"1"}},
 		{bare, "70,lamp, red,1\n", []string{"!line 1: the record has 4 fields, the list of fields 3"}},
 		{Options{Format: CSV, Dialect: Dialect{NoHeader: true, Columns: []string{"id", "name", "v"}}, RefuseExtra: true}, "70,lamp,1,2\n", []string{"!line 1: the record has 4 fields"}},
 		{Options{Format: CSV, AllowMissing: true}, "id,name,v\n1,a,2,3\n", []string{"!line 2: the record has 4 fields"}},
@@ -98,7 +121,8 @@ func TestDamagedCSV(t *testing.T) {
 		{plain, "\xfe\xff\x00i\x00d", []string{"!-: the columns do not match: there is no column \"name\"; there are: id"}},
 		// headers
 		{plain, "id,name,name,v\n", []string{`!-: two fields have the name "name"`}},
-		{plain, "id,,v,\n", []string{`!-: two fields have the name ""`}},
+		{plain, "id,,v,\n", []string{`!-: the columns do not match: there is no column "name"`}},
+		{plain, "id,,,v,\n", []string{`!-: two fields have the name ""`}},
 		{plain, "id,,v\n", []string{`!-: the columns do not match: there is no column "name"`}},
 		{plain, "", []string{"!-: the file is empty, not even a header"}},
 		{plain, "\n\n", []string{"!-: the file is empty, not even a header"}},

@@ -197,7 +197,8 @@ func (g *guess) member(name string) *guess {
 func (s *sample) fields() (column.Schema, error) {
 	fields := slices.Clone(s.typed)
 	for _, g := range s.text.fields {
-		if fields.Index(g.name) < 0 {
+		isNone := s.isCSV && g.name == "" && g.values == 0 // after a delimiter at the end of the header
+		if fields.Index(g.name) < 0 && !isNone {
 			fields = append(fields, g.field())
 		}
 	}
