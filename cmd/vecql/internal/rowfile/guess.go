@@ -67,7 +67,7 @@ func (g *guess) narrow(can kinds) {
 
 // text adds a value of CSV.
 func (g *guess) text(p *parser, s string) {
-	if strings.HasPrefix(s, "[") && g.array(p, &scanner{text: []byte(s)}) {
+	if strings.HasPrefix(s, "[") && g.array(p.forJSON(), &scanner{text: []byte(s)}) {
 		return
 	}
 	g.narrow(g.scalar(p, s, everyScalar))

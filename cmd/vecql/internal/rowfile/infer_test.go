@@ -126,6 +126,15 @@ func TestInferJSON(t *testing.T) {
 	require.JSONEq(t, `{"id": 3, "name": null, "at": null, "tags": null, "v": null, "more": null, "who": null, "mixed": "{\"a\": 1}"}`, rows[3])
 }
 
+// TestInferDecimalComma has numbers with a decimal comma, and arrays, whose numbers have the notation of JSON.
+func TestInferDecimalComma(t *testing.T) {
+	o := Options{Dialect: Dialect{Comma: ';'}, Values: Values{DecimalPoint: ',', Thousands: '.'}}
+	fields, rows, err := inferred(t, o, 0, "a.csv", "price;v;code;\n1.234,5;[0.125, -1.5];1.23;\n0,5;[1, 2e-3];1\n")
+	require.NoError(t, err)
+	require.Equal(t, "price float64?, v vector<float64, 2>?, code string?", fields)
+	require.Equal(t, []string{`{"price":1234.5,"v":[0.125,-1.5],"code":"1.23"}`, `{"price":0.5,"v":[1,0.002],"code":"1"}`}, rows)
+}
+
 // TestInferFromASample has a value of another type behind the sample: an error with its line, unless the sample is all
 // records, or the type is set.
 func TestInferFromASample(t *testing.T) {
