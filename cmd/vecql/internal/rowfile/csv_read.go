@@ -233,16 +233,31 @@ func (c *csvFormat) append(t *textReader, _ []byte) error {
 		f := c.fields[at]
 		var err error
 		switch {
-		case !f.quoted && t.parser.isNull(f.text):
+		case (!f.quoted || t.parser.QuotedNulls) && t.parser.isNull(f.text):
 			err = b.appendNull()
 		case !utf8.Valid(f.text):
 			err = t.in.errNotText()
 		default:
-			err = t.parser.appendText(b, f.text)
+			err = t.parser.adviseNull(f, t.parser.appendText(b, f.text))
 		}
 		if err != nil {
 			return &columnError{b.field.Name, err}
 		}
 	}
 	return nil
+}
+
+// adviseNull adds to the error of a field that may stand for NULL what makes it NULL.
+func (p *parser) adviseNull(f field, err error) error {
+	var value *ValueError
+	if err == nil || !errors.As(err, &value) || !errors.Is(value.Err, errSyntax) {
+		return err
+	}
+	switch {
+	case f.quoted && p.isNull(f.text):
+		value.Err = hint("a field in quotes is not NULL, unless --quoted-nulls is set")
+	case len(f.text) == 0:
+		value.Err = hint("--null '' makes the empty text NULL")
+	}
+	return err
 }

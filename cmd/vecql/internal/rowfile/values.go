@@ -25,12 +25,17 @@ const Epoch = "epoch"
 type Values struct {
 	// Nulls are the spellings of NULL in fields of CSV without quotes. The first one is written. nil means the empty one.
 	Nulls []string
+	// QuotedNulls means that a spelling of NULL is NULL in quotes, too, as in files that have quotes around all fields.
+	QuotedNulls bool
 	// True and False are a further spelling of booleans. If they are set, they are written.
 	True, False string
 	// Date, Time and Timestamp are layouts of package time, or Epoch. Empty means ISO 8601, in which a year beyond 9999
 	// has a sign. Years that a layout does not have are in ISO 8601 in a column of dates, and numbers of EpochUnit in one
 	// of timestamps.
 	Date, Time, Timestamp string
+	// MoreDates, MoreTimes and MoreTimestamps are further layouts, "" for ISO 8601, of text that the first layout does not
+	// read. They are tried in order, and nothing is written by them.
+	MoreDates, MoreTimes, MoreTimestamps []string
 	// Zone is the time zone of timestamps without one, and of those written. nil means UTC.
 	Zone *time.Location
 	// EpochUnit is the unit of timestamps that are numbers, since 1970-01-01 UTC. 0 means milliseconds, and that the digits
@@ -88,10 +93,29 @@ func (v *Values) isNull(field []byte) bool {
 	return slices.ContainsFunc(v.Nulls, func(null string) bool { return null == string(field) })
 }
 
+// byLayouts returns what the first layout reads that a text is in.
+func byLayouts[T any](first string, more []string, parse func(layout string) (T, error)) (T, error) {
+	v, err := parse(first)
+	for _, layout := range more {
+		if !errors.Is(err, errSyntax) { // also a text in the layout whose value does not fit
+			break
+		}
+		v, err = parse(layout)
+	}
+	return v, err
+}
+
 // parseTimestamp returns a timestamp in a unit. A value with a part below the unit is an error.
 func (v *Values) parseTimestamp(s string, unit column.Unit) (int64, error) {
-	layout := v.Timestamp
-	if layout == Epoch {
+	return byLayouts(v.Timestamp, v.MoreTimestamps, func(layout string) (int64, error) {
+		return v.parseTimestampBy(layout, s, unit)
+	})
+}
+
+// parseTimestampBy returns a timestamp by a layout.
+func (v *Values) parseTimestampBy(layout, s string, unit column.Unit) (int64, error) {
+	isEpoch := layout == Epoch
+	if isEpoch {
 		layout = ""
 	}
 	if layout != "" {
@@ -104,7 +128,7 @@ func (v *Values) parseTimestamp(s string, unit column.Unit) (int64, error) {
 		}
 	}
 	if n, ok := parseWhole(s); ok {
-		return v.parseEpoch(s, n, layout, unit)
+		return v.parseEpoch(s, n, layout, isEpoch, unit)
 	}
 	if layout != "" {
 		return 0, errSyntax
@@ -118,8 +142,8 @@ func (v *Values) parseTimestamp(s string, unit column.Unit) (int64, error) {
 
 // parseEpoch returns a timestamp that is a whole number. Beside a layout, only the years that a layout does not have
 // are numbers. Digits of a date are an error unless numbers were asked for.
-func (v *Values) parseEpoch(s string, n int64, layout string, unit column.Unit) (int64, error) {
-	if v.assumed && v.Timestamp != Epoch && isCompactDate(s) {
+func (v *Values) parseEpoch(s string, n int64, layout string, isEpoch bool, unit column.Unit) (int64, error) {
+	if v.assumed && !isEpoch && isCompactDate(s) {
 		return 0, hint("the digits may be a date; --epoch-unit 1ms reads milliseconds since 1970, --timestamp-format " +
 			compactLayouts[len(s)] + " a date")
 	}
@@ -165,22 +189,27 @@ func rescale(n int64, from time.Duration, to column.Unit) (int64, error) {
 
 // parseDate returns the days since 1970-01-01.
 func (v *Values) parseDate(s string) (int32, error) {
+	return byLayouts(v.Date, v.MoreDates, func(layout string) (int32, error) { return v.parseDateBy(layout, s) })
+}
+
+// parseDateBy returns a date by a layout.
+func (v *Values) parseDateBy(layout, s string) (int32, error) {
 	n, isWhole := parseWhole(s)
 	switch {
-	case isWhole && (v.Date == Epoch || v.Date == "" && v.CopyTo):
+	case isWhole && (layout == Epoch || layout == "" && v.CopyTo):
 		if n != int64(int32(n)) {
 			return 0, errRange
 		}
 		return int32(n), nil
-	case v.Date == Epoch:
+	case layout == Epoch:
 		return 0, errSyntax
-	case v.Date == "" && isWhole:
+	case layout == "" && isWhole:
 		return 0, hint("a date has the form 2006-01-02; --date-format epoch reads days since 1970-01-01, " +
 			"--date-format 20060102 such digits")
-	case v.Date == "":
+	case layout == "":
 		return textform.ParseDate(s)
 	}
-	t, err := time.Parse(v.Date, s)
+	t, err := time.Parse(layout, s)
 	if err != nil {
 		if days, err := textform.ParseDate(s); err == nil && !hasLayout(dayTime(days)) {
 			return days, nil
@@ -197,24 +226,29 @@ func dayTime(days int32) time.Time { return time.Unix(int64(days)*86400, 0).UTC(
 
 // parseTime returns the time since midnight in a unit.
 func (v *Values) parseTime(s string, unit column.Unit) (int64, error) {
+	return byLayouts(v.Time, v.MoreTimes, func(layout string) (int64, error) { return parseTimeBy(layout, s, unit) })
+}
+
+// parseTimeBy returns the time since midnight by a layout.
+func parseTimeBy(layout, s string, unit column.Unit) (int64, error) {
 	n, isWhole := parseWhole(s)
 	var err error
 	switch {
-	case isWhole && v.Time == "" || isWhole && v.Time == Epoch:
+	case isWhole && layout == "" || isWhole && layout == Epoch:
 		if n < 0 || n >= int64(24*time.Hour) {
 			return 0, errRange
 		}
-		if v.Time == "" {
+		if layout == "" {
 			return 0, hint("a time has the form 15:04:05; --time-format epoch reads nanoseconds since midnight, " +
 				"--time-format 150405 such digits")
 		}
-	case v.Time == Epoch:
+	case layout == Epoch:
 		return 0, errSyntax
-	case v.Time == "":
+	case layout == "":
 		n, err = textform.ParseTime(s)
 	default:
 		var t time.Time
-		t, err = parseLayout(v.Time, s, time.UTC)
+		t, err = parseLayout(layout, s, time.UTC)
 		midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
 		n = int64(t.Sub(midnight))
 	}

@@ -92,6 +92,39 @@ func TestTimesThatClocksSkip(t *testing.T) {
 	}
 }
 
+// TestSeveralLayouts has text that the first of several layouts reads.
+func TestSeveralLayouts(t *testing.T) {
+	v := Values{
+		Date: "02.01.2006", MoreDates: []string{"", "Jan 2, 2006"}, MoreTimes: []string{"3:04 PM"},
+		Timestamp: "02.01.2006 15:04:05", MoreTimestamps: []string{"02.01.2006 15:04", ""}, Zone: time.FixedZone("", 3600),
+	}
+	stamp := column.Type{Kind: column.Timestamp, Unit: column.Millis, UTC: true}
+	for _, c := range []struct {
+		typ        column.Type
+		text, want string
+	}{
+		{kindOf(column.Date), "05.07.2026", "2026-07-05 00:00:00 +0000 UTC"},
+		{kindOf(column.Date), "2026-07-05", "2026-07-05 00:00:00 +0000 UTC"},
+		{kindOf(column.Date), "Jul 5, 2026", "2026-07-05 00:00:00 +0000 UTC"},
+		{kindOf(column.Date), "5/7/2026", `!"5/7/2026" is not a value of type date`},
+		{stamp, "05.07.2026 12:30:59", "2026-07-05 11:30:59 +0000 UTC"},
+		{stamp, "05.07.2026 12:30", "2026-07-05 11:30:00 +0000 UTC"},
+		{stamp, "2026-07-05T12:30:00", "2026-07-05 11:30:00 +0000 UTC"},
+		{stamp, "2026-07-05T12:30:00+02:00", "2026-07-05 10:30:00 +0000 UTC"},
+		{stamp, "20260705", "!the digits may be a date"},
+		{stamp, "2026-07-05T12:30:00.0001Z", "!it has a part below ms"},
+		{column.Type{Kind: column.Time, Unit: column.Nanos}, "4:05 PM", "16h5m0s"},
+		{column.Type{Kind: column.Time, Unit: column.Nanos}, "16:05", "16h5m0s"},
+	} {
+		got := valueOf(t, fieldOf("c", c.typ), v, c.text)
+		if part, fails := strings.CutPrefix(c.want, "!"); fails {
+			require.Contains(t, got, part, c.text)
+			continue
+		}
+		require.Equal(t, c.want, got, c.text)
+	}
+}
+
 // TestDigitsOfADate has digits that may be a date or a number.
 func TestDigitsOfADate(t *testing.T) {
 	f := fieldOf("c", column.Type{Kind: column.Timestamp, Unit: column.Millis, UTC: true})

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"encoding/csv"
 	"strings"
 	"time"
 
@@ -23,13 +24,14 @@ type fileFlags struct {
 	fields                            []string
 	skipLines                         int
 
-	nulls                 []string
-	booleans              string
-	date, time, timestamp string
-	zone                  string
-	epochUnit             time.Duration
-	decimal, thousands    string
-	binary                string
+	nulls                    textsFlag
+	quotedNulls              bool
+	booleans                 string
+	dates, times, timestamps []string // layouts; the first one is written
+	zone                     string
+	epochUnit                time.Duration
+	decimal, thousands       string
+	binary                   string
 }
 
 // The values of --dialect: what COPY of cqlsh writes is not what it reads.
@@ -47,11 +49,11 @@ func (f *fileFlags) add(c *cobra.Command, reading bool) {
 	set.StringVar(&f.quote, "quote", `"`, "`character` around fields of CSV")
 	set.StringVar(&f.escape, "escape", "", "`character` before a quote in a field of CSV; default the quote itself")
 	set.BoolVar(&f.noHeader, "no-header", false, "CSV has no header")
-	set.StringSliceVar(&f.nulls, "null", nil, "`text` that is NULL in CSV, several are read and the first is written; default the empty text")
+	set.Var(&f.nulls, "null", "`text,...` that is NULL in CSV; the first is written; '' is the empty text, the default")
 	set.StringVar(&f.booleans, "booleans", "", "words of `true,false`")
-	set.StringVar(&f.date, "date-format", "", "`layout` of dates, by the example 2006-01-02 of package time of Go, or epoch: days")
-	set.StringVar(&f.time, "time-format", "", "`layout` of times, by the example 15:04:05.000, or epoch: nanoseconds")
-	set.StringVar(&f.timestamp, "timestamp-format", "", "`layout` of timestamps, by the example 2006-01-02T15:04:05Z07:00, or epoch")
+	set.StringArrayVar(&f.dates, "date-format", nil, "`layout` of dates, by the example 2006-01-02 of package time of Go, iso, or epoch: days; repeat for several")
+	set.StringArrayVar(&f.times, "time-format", nil, "`layout` of times, by the example 15:04:05.000, iso, or epoch: nanoseconds; repeat for several")
+	set.StringArrayVar(&f.timestamps, "timestamp-format", nil, "`layout` of timestamps, by the example 2006-01-02T15:04:05Z07:00, iso, or epoch; repeat for several")
 	set.StringVar(&f.zone, "time-zone", "UTC", "time `zone` of timestamps without one, such as Europe/Berlin")
 	set.DurationVar(&f.epochUnit, "epoch-unit", 0, "`unit` of timestamps that are numbers: 1s, 1ms, 1us, 1ns (default 1ms)")
 	set.StringVar(&f.decimal, "decimal-point", ".", "`character` before the fraction of numbers in CSV")
@@ -61,6 +63,7 @@ func (f *fileFlags) add(c *cobra.Command, reading bool) {
 		set.StringVar(&f.comment, "comment", "", "`character` at the start of lines of CSV that are no records")
 		set.StringSliceVar(&f.fields, "fields", nil, "`names` of the fields of CSV; default the names in the header")
 		set.IntVar(&f.skipLines, "skip-lines", 0, "`lines` of CSV before the header")
+		set.BoolVar(&f.quotedNulls, "quoted-nulls", false, "a text of --null in quotes is NULL, too")
 		set.StringVar(&f.thousands, "thousands", "", "`character` between groups of digits in CSV")
 	}
 	addGroup(c, set, fileGroup)
@@ -115,12 +118,50 @@ func (f *fileFlags) dialect() (d rowfile.Dialect, err error) {
 	return d, nil
 }
 
+// textsFlag is a flag of texts, divided by commas. It may be repeated, and an empty value is the empty text.
+type textsFlag []string
+
+// String implements pflag.Value.
+func (t *textsFlag) String() string { return strings.Join(*t, ",") }
+
+// Type implements pflag.Value.
+func (*textsFlag) Type() string { return "strings" }
+
+// Set implements pflag.Value.
+func (t *textsFlag) Set(value string) error {
+	if value == "" {
+		*t = append(*t, "")
+		return nil
+	}
+	more, err := csv.NewReader(strings.NewReader(value)).Read()
+	*t = append(*t, more...)
+	return err
+}
+
+// layouts returns the first layout of a flag, and the others.
+func layouts(flag []string) (first string, more []string) {
+	for i, layout := range flag {
+		if strings.EqualFold(layout, "iso") {
+			layout = ""
+		}
+		if i == 0 {
+			first = layout
+			continue
+		}
+		more = append(more, layout)
+	}
+	return first, more
+}
+
 // values returns the spellings of values.
 func (f *fileFlags) values() (v rowfile.Values, err error) {
 	v = rowfile.Values{
-		Nulls: f.nulls, Date: f.date, Time: f.time, Timestamp: f.timestamp, EpochUnit: f.epochUnit,
-		Base64: f.binary == "base64", CopyTo: f.copyForm == copyTo,
+		Nulls: f.nulls, QuotedNulls: f.quotedNulls, EpochUnit: f.epochUnit, Base64: f.binary == "base64",
+		CopyTo: f.copyForm == copyTo,
 	}
+	v.Date, v.MoreDates = layouts(f.dates)
+	v.Time, v.MoreTimes = layouts(f.times)
+	v.Timestamp, v.MoreTimestamps = layouts(f.timestamps)
 	if f.binary != "hex" && f.binary != "base64" {
 		return v, usagef("--blobs is %q, want hex or base64", f.binary)
 	}
