@@ -92,8 +92,22 @@ func (w *tableWriter) statements(fields column.Schema, key string) []string {
 	for _, f := range fields {
 		fmt.Fprintf(&b, "    %s %s,\n", cqltext.Identifier(f.Name), w.typeOf(f, w.table+"_"+f.Name, false))
 	}
-	fmt.Fprintf(&b, "    PRIMARY KEY (%s)\n)", key)
+	fmt.Fprintf(&b, "    PRIMARY KEY (%s)\n)", quotedKey(fields, key))
 	return append(w.types, b.String())
+}
+
+// quotedKey returns a primary key with quotes around the names of fields that need them in CQL.
+func quotedKey(fields column.Schema, key string) string {
+	if fields.Index(key) >= 0 {
+		return cqltext.Identifier(key)
+	}
+	parts := strings.Split(key, ",")
+	for i, part := range parts {
+		if name := strings.Trim(part, " ()"); fields.Index(name) >= 0 {
+			parts[i] = strings.Replace(part, name, cqltext.Identifier(name), 1)
+		}
+	}
+	return strings.Join(parts, ",")
 }
 
 // isFileName reports whether an argument of describe names a file and not a part of the schema.

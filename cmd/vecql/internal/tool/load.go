@@ -64,6 +64,7 @@ field goes to the column of its name; --map changes that:
 
   --map price=cost             the field cost
   --map 'added=toTimestamp(now())'  a call; --map "kind='book'" is a literal
+  --map 'price="net(EUR)"'     a field whose name looks like a call
   --map note=                  no value
 
 NULL leaves a column as it is. With --checkpoint a load that was interrupted, or

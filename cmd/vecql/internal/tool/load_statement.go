@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -82,13 +83,16 @@ func isKey(t *cql.TableMetadata, column string) bool {
 	return kind == cql.ColumnPartitionKey || kind == cql.ColumnClusteringKey
 }
 
+// isCall finds calls of functions. Price (net) is the name of a field.
+var isCall = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*\(.*\)$`)
+
 // mappedValue returns the CQL of a value of --map: literals and calls as they are, all else as the name of a field.
 func mappedValue(value string) string {
 	isNumber := value[0] >= '0' && value[0] <= '9' || value[0] == '-' || value[0] == '+'
 	switch {
 	case value[0] == '"':
 		return marker(cqltext.UnquoteIdentifier(value))
-	case isNumber, strings.ContainsAny(value[:1], "'[{(:"), strings.HasSuffix(value, ")"),
+	case isNumber, strings.ContainsAny(value[:1], "'[{(:"), isCall.MatchString(value),
 		strings.EqualFold(value, "true"), strings.EqualFold(value, "false"):
 		return value
 	}
