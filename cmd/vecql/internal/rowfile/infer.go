@@ -25,6 +25,8 @@ import (
 // text. A number does not begin with zeros: postal codes are text. Strings of JSON are no numbers. Options.Types has
 // the types of columns that are not inferred.
 //
+// A record that is not a row is passed to Options.Rejected, and again when the rows are read.
+//
 // The files may be streams: what was read of them is kept, and they can be read once with the options.
 func Infer(ctx context.Context, o Options, records int, names ...string) (Options, error) {
 	in, err := Open(o, names...)

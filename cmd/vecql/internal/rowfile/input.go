@@ -42,6 +42,8 @@ type Options struct {
 	// Rejected is called for each record that is not a row, in order. An error ends the rows. nil means that the first
 	// such record ends them with its *RecordError.
 	Rejected func(*RecordError) error
+	// Read counts the rows of CSV and JSON, if it is not nil.
+	Read *atomic.Uint64
 
 	BatchRows  int // default 8192
 	BatchBytes int // of text; default 1 MiB

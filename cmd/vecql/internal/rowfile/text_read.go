@@ -179,6 +179,9 @@ func (t *textReader) each(f func(*column.Batch) error) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
+		if t.o.Read != nil {
+			t.o.Read.Add(uint64(b.Rows))
+		}
 		if failed := f(b); failed != nil {
 			return failed
 		}

@@ -20,9 +20,10 @@ import (
 
 // A describe is the flags of the verb for files.
 type describe struct {
-	files fileFlags
-	types typeFlags
-	key   string
+	files   fileFlags
+	types   typeFlags
+	rejects rejects
+	key     string
 }
 
 // newDescribeCommand returns the verb describe.
@@ -36,7 +37,8 @@ an index: vecql query --file creates the same schema from them. Without a name i
 prints all keyspaces but those of the system. It needs Cassandra 4 or ScyllaDB 5.2.
 
 For files (Parquet, CSV, JSON lines or Arrow) it prints the table that has their
-columns, as vecql load --create makes it, and needs no cluster.`,
+columns, as vecql load --create makes it, and needs no cluster. --max-errors leaves
+out records that are not rows.`,
 		Example: `  vecql describe shop
   vecql describe shop.items
   vecql describe type shop.address
@@ -57,6 +59,7 @@ columns, as vecql load --create makes it, and needs no cluster.`,
 	e.addOutputFlag(c)
 	d.files.add(c, true)
 	d.types.add(c)
+	d.rejects.addFlags(c)
 	c.Flags().StringVar(&d.key, "primary-key", "", "primary `key` of the table of files, CQL such as id or (tenant, day), id")
 	return c
 }

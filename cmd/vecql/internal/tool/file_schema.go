@@ -148,8 +148,12 @@ func keyOf(fields column.Schema) string {
 }
 
 // describeFiles prints the statements that create a table for the rows of files.
-func (e *env) describeFiles(ctx context.Context, d *describe, names []string) error {
-	o, err := e.infer(ctx, &d.files, &d.types, names)
+func (e *env) describeFiles(ctx context.Context, d *describe, names []string) (err error) {
+	if err := d.rejects.setMost(); err != nil {
+		return err
+	}
+	defer func() { err = d.rejects.end(e, err) }()
+	o, err := e.infer(ctx, &d.files, &d.types, &d.rejects, names)
 	if err != nil {
 		return err
 	}

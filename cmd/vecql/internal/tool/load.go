@@ -35,7 +35,6 @@ type load struct {
 	ttlField, timestampField  string
 	timestamp                 int64
 	counters, times           bool
-	maxErrors, rejected       string
 	checkpoint                checkpointFile
 	dryRun                    bool
 	summary                   string
@@ -64,8 +63,8 @@ field goes to the column of its name; --map changes that:
 
   --map price=cost             the field cost
   --map 'added=toTimestamp(now())'  a call; --map "kind='book'" is a literal
-  --map 'price="net(EUR)"'     a field whose name looks like a call
   --map note=                  no value
+  --map 'price="net(EUR)"'     a field whose name looks like a call
 
 NULL leaves a column as it is. With --checkpoint a load that was interrupted, or
 killed, continues with --resume: no row is lost, and a row is written again only
@@ -115,8 +114,7 @@ func (l *load) addFlags(c *cobra.Command) {
 	f.BoolVar(&l.times, "times", false, "keep the write time and the time to live of each column, from files of unload --times")
 	f.BoolVar(&l.counters, "counters", false, "add to counters")
 	f.BoolVar(&l.o.AssumeIdempotent, "idempotent", false, "executing --statement twice has the effect of executing it once")
-	f.StringVar(&l.maxErrors, "max-errors", "0", "`number or percentage` of records that may be rejected; a percentage is tested at the end, too")
-	f.StringVar(&l.rejected, "rejected", "", "`file` for rejected records, their positions and errors, as JSON lines")
+	l.rejects.addFlags(c)
 	l.checkpoint.add(c)
 	f.BoolVar(&l.dryRun, "dry-run", false, "read and check all records, and write nothing")
 	addBulkFlags(c, &l.o)
@@ -165,7 +163,7 @@ func (l *load) check(args []string) (files []string, err error) {
 		return nil, err
 	}
 	l.o.Checkpoint, l.o.CheckpointEvery = l.checkpoint.path, l.checkpoint.every
-	return args, l.rejects.setMost(l.maxErrors)
+	return args, l.rejects.setMost()
 }
 
 // load executes the verb.
@@ -199,7 +197,11 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	defer session.Close()
 	if l.create {
 		if o.Types, err = l.types.fields(); err == nil {
+			if l.rejects.allowed() { // such records are rejected when the rows are read
+				o.Rejected = func(*rowfile.RecordError) error { return nil }
+			}
 			o, err = rowfile.Infer(ctx, o, l.types.sample, names...)
+			err = adviseRecord(err)
 		}
 		if err == nil {
 			err = l.createTable(ctx, session, o.Fields)
@@ -212,7 +214,7 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 		return err
 	}
 	e.noteLists(l.plan)
-	if err := l.rejects.open(l.rejected, resumes); err != nil {
+	if err := l.rejects.open(resumes); err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, l.rejects.close()) }()
@@ -223,7 +225,7 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	if l.plan != nil { // files of servers that do not report them
 		o.Optional = l.plan.CollectionTimes()
 	}
-	o.Records, o.Rejected = l.rejected != "", l.rejects.addRecord
+	o.Records, o.Rejected = l.rejects.path != "", l.rejects.addRecord
 	if in, err = rowfile.Open(o, names...); err != nil {
 		return err
 	}
@@ -240,7 +242,7 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 // prepareInput checks the files of the flags and identifies the input. resumes reports whether an earlier run is
 // continued.
 func (e *env) prepareInput(ctx context.Context, l *load, o *rowfile.Options, files []string) (resumes bool, err error) {
-	err = e.checkOutputs(files, outputFile{"--checkpoint", l.checkpoint.path}, outputFile{"--rejected", l.rejected})
+	err = e.checkOutputs(files, outputFile{"--checkpoint", l.checkpoint.path}, outputFile{"--rejected", l.rejects.path})
 	if err != nil {
 		return false, err
 	}

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
@@ -39,6 +43,9 @@ type position struct {
 
 // rejects counts rejected records, once each, and stores them in a file.
 type rejects struct {
+	limit, path   string        // the flags
+	sampled, rows atomic.Uint64 // that a verb which only reads has read: for the types of columns, and after that
+
 	most    int     // records
 	percent float64 // of all records
 	written func() uint64
@@ -55,8 +62,19 @@ type rejects struct {
 // maxShown is the number of rejected records that are printed.
 const maxShown = 5
 
+// addFlags defines the flags of a verb.
+func (r *rejects) addFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&r.limit, "max-errors", "0", "`number or percentage` of records that may be rejected; a percentage is tested at the end, too")
+	f.StringVar(&r.path, "rejected", "", "`file` for rejected records, their positions and errors, as JSON lines")
+}
+
+// allowed reports whether a record may be rejected.
+func (r *rejects) allowed() bool { return r.most > 0 || r.percent > 0 }
+
 // setMost sets the bound by the flag --max-errors: a number or a percentage.
-func (r *rejects) setMost(flag string) (err error) {
+func (r *rejects) setMost() (err error) {
+	flag := r.limit
 	if number, ok := strings.CutSuffix(flag, "%"); ok {
 		r.percent, err = strconv.ParseFloat(number, 64)
 		ok = r.percent >= 0 && r.percent <= 100
@@ -69,16 +87,46 @@ func (r *rejects) setMost(flag string) (err error) {
 	return usagef("--max-errors is %q, want a number or a percentage such as 1%%", flag)
 }
 
+// begin prepares for the records of files, in a verb that only reads. The caller calls end after the last row.
+func (r *rejects) begin(e *env, files []string) error {
+	r.written = func() uint64 { return max(r.sampled.Load(), r.rows.Load()) }
+	err := e.checkOutputs(files, outputFile{"--rejected", r.path})
+	if err != nil || r.seen != nil {
+		return err
+	}
+	return r.open(false)
+}
+
+// end reports the records that a verb which only reads has rejected. err is the error of its work.
+func (r *rejects) end(e *env, err error) error {
+	n := r.count() // a record that is read twice, for the types and as a row, is one
+	switch {
+	case r.err != nil: // without the words of package pipe
+		err = r.err
+	case err == nil && n > 0:
+		r.bad = uint64(n)
+		err = r.checkEnd(r.written())
+	}
+	r.print(e.err)
+	if r.file != nil && n > 0 {
+		fmt.Fprintf(e.err, "rejected: %s, in %s\n", counted(n, "record"), r.path)
+	}
+	if err = cmp.Or(err, r.close()); err != nil {
+		return err
+	}
+	return r.outcome(bulk.Stats{})
+}
+
 // open opens the file. To resume reads the records that an earlier run has rejected, and removes an incomplete last
 // line.
-func (r *rejects) open(path string, resume bool) error {
+func (r *rejects) open(resume bool) error {
 	r.seen = map[position]bool{}
-	if path == "" {
+	if r.path == "" {
 		return nil
 	}
 	var kept int64
 	if resume {
-		content, err := os.ReadFile(path)
+		content, err := os.ReadFile(r.path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -91,7 +139,7 @@ func (r *rejects) open(path string, resume bool) error {
 			kept += int64(len(line))
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) // records are as private as the table
+	f, err := os.OpenFile(r.path, os.O_CREATE|os.O_WRONLY, 0o600) // records are as private as the table
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,8 @@ func (e *env) loadRows(ctx context.Context, l *load, sink rowSink, in *rowfile.I
 	}
 	if err != nil {
 		switch {
+		case errors.Is(err, rowfile.ErrColumns) && !l.refuseExtra:
+			err = advise(err, "--map COLUMN=FIELD takes another field, --allow-missing takes NULL")
 		case l.o.Checkpoint != "" && !l.dryRun:
 			err = advise(err, "--resume continues the load")
 		case errors.Is(err, vecql.ErrNoConnections):

@@ -31,6 +31,7 @@ type sqlOptions struct {
 	spill          string
 	files          fileFlags
 	types          typeFlags
+	rejects        rejects
 }
 
 // add defines the flags of a verb.
@@ -44,6 +45,7 @@ func (o *sqlOptions) add(e *env, c *cobra.Command) {
 	must(c.MarkFlagDirname("spill-dir"))
 	o.files.add(c, true)
 	o.types.add(c)
+	o.rejects.addFlags(c)
 }
 
 // newSQLCommand returns the verb sql.
@@ -74,7 +76,7 @@ FILTER (WHERE condition). GROUP BY and ORDER BY accept names and positions of
 columns of the result. NULL comes last. Decimals are exact; the quotient of
 integers is an integer. Joins, subqueries in expressions and the like are refused.
 A name may differ from the column in case, and have the name of the source before
-it.`,
+it. --max-errors leaves out records of files that are not rows.`,
 		Example: `  vecql sql "SELECT count(*), avg(price) FROM 'items.parquet'"
   vecql sql "SELECT name, sum(price) AS total FROM 'items*.parquet' GROUP BY name"
   vecql sql "SELECT name, count(*) FROM shop.items GROUP BY name" --output csv
@@ -121,6 +123,7 @@ func (e *env) runStatement(ctx context.Context, o *sqlOptions, s *sql.Statement)
 	open := func(ctx context.Context, from sql.Source) (pipe.Pipe, func() error, error) {
 		return e.openSource(ctx, o, from)
 	}
+	defer func() { err = o.rejects.end(e, err) }()
 	plan, end, err := o.plan(ctx, open, s, stats)
 	if err != nil {
 		return err
@@ -235,7 +238,7 @@ func (o *sqlOptions) check() error {
 	case o.memory == 0 && o.spill != "":
 		return usagef("--spill-dir has no effect without --memory-limit")
 	}
-	return nil
+	return o.rejects.setMost()
 }
 
 // openSource opens the files or the table of a statement. The caller calls end after the last row.

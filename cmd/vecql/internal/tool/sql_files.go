@@ -54,7 +54,8 @@ func (f *typeFlags) fields() (column.Schema, error) {
 }
 
 // infer returns the options of files with the types of their columns.
-func (e *env) infer(ctx context.Context, files *fileFlags, types *typeFlags, names []string) (rowfile.Options, error) {
+func (e *env) infer(ctx context.Context, files *fileFlags, types *typeFlags, bad *rejects, names []string,
+) (rowfile.Options, error) {
 	o, err := e.readOptions(files)
 	if err != nil {
 		return o, err
@@ -62,7 +63,21 @@ func (e *env) infer(ctx context.Context, files *fileFlags, types *typeFlags, nam
 	if o.Types, err = types.fields(); err != nil {
 		return o, err
 	}
-	return rowfile.Infer(ctx, o, types.sample, names...)
+	if bad.allowed() {
+		in, err := rowfile.Open(o, names...)
+		if err == nil {
+			err = bad.begin(e, in.Files())
+		}
+		if err != nil {
+			return o, err
+		}
+		o.Rejected, o.Read = bad.addRecord, &bad.sampled
+	}
+	o, err = rowfile.Infer(ctx, o, types.sample, names...)
+	if bad.allowed() {
+		o.Read = &bad.rows
+	}
+	return o, adviseRecord(err)
 }
 
 // openFiles opens files as the source of a pipe. The caller calls end after the last row.
@@ -99,7 +114,7 @@ func (e *env) openFiles(ctx context.Context, o *sqlOptions, names []string) (p p
 		return pipe.Dataset(data), data.Close, nil
 	}
 	source := &fileSource{names: names}
-	if source.o, err = e.infer(ctx, &o.files, &o.types, names); err != nil {
+	if source.o, err = e.infer(ctx, &o.files, &o.types, &o.rejects, names); err != nil {
 		return p, nil, err
 	}
 	return pipe.From(source), func() error { e.noteUnused(source.unused); return nil }, nil
@@ -188,11 +203,20 @@ func (r *fileRows) Run(ctx context.Context, f func(worker int, b *column.Batch) 
 // Close implements pipe.Rows.
 func (*fileRows) Close() error { return nil }
 
-// adviseTypes adds to the error of a value what sets the types.
+// adviseTypes adds to the error of a value what sets the types, and to another error of a record what leaves it out.
 func adviseTypes(err error) error {
 	var value *rowfile.ValueError
 	if !errors.As(err, &value) {
-		return err
+		return adviseRecord(err)
 	}
 	return advise(err, "a sample of the records decides the types: --sample-rows 0 reads all of them first, --type NAME=text sets one")
+}
+
+// adviseRecord adds to the error of a record what leaves it out.
+func adviseRecord(err error) error {
+	var record *rowfile.RecordError
+	if !errors.As(err, &record) {
+		return err
+	}
+	return advise(err, "--max-errors leaves out such records, --rejected keeps them")
 }

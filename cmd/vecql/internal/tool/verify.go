@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // The verb verify: whether two tables, or files and a table, have the same rows.
@@ -27,6 +28,8 @@ type verifyJob struct {
 	target     targetCluster
 	checkpoint checkpointFile
 	files      fileFlags
+	mapped     []string
+	rejects    rejects
 	cfg        tablediff.Config
 }
 
@@ -43,6 +46,8 @@ order of their tokens. Their primary keys must have the same columns.
 A file, a pattern or a folder in place of TABLE is compared with what loading it
 into an empty table results in: each row is read by its primary key, and the table
 is then searched for other rows. The exit code is 1 if there is a difference.
+--map names the fields of columns, as for load: --map price=cost, or --map note=
+for none. --max-errors leaves out records that are not rows, as load does.
 
 With --checkpoint a comparison that was interrupted continues with --resume.`,
 		Example: `  vecql verify shop.items backup.items
@@ -58,7 +63,9 @@ With --checkpoint a comparison that was interrupted continues with --resume.`,
 	e.addProgressFlag(c)
 	x.checkpoint.add(c)
 	x.files.add(c, true)
+	x.rejects.addFlags(c)
 	f := c.Flags()
+	f.StringArrayVar(&x.mapped, "map", nil, "field of a column, `COLUMN=FIELD`; repeat for several")
 	f.StringSliceVar(&x.cfg.Columns, "columns", nil, "`names` of the columns to compare beside the key; default all of the source")
 	f.Float64Var(&x.cfg.Tolerance, "tolerance", 0, "`difference` of equal floating-point numbers, relative to the larger of both and 1")
 	f.BoolVar(&x.cfg.WriteTimes, "write-times", false, "also compare the write times of columns that are no collections")
@@ -78,7 +85,11 @@ func (x *verifyJob) run(ctx context.Context, args []string) error {
 	case !(x.cfg.Tolerance >= 0):
 		return usagef("--tolerance is %v, want at least 0", x.cfg.Tolerance)
 	}
-	if err := x.checkOutputs(args, outputFile{"--checkpoint", x.checkpoint.path}); err != nil {
+	err := x.checkOutputs(args, outputFile{"--checkpoint", x.checkpoint.path}, outputFile{"--rejected", x.rejects.path})
+	if err != nil {
+		return err
+	}
+	if err := x.rejects.setMost(); err != nil {
 		return err
 	}
 	if err := x.checkpoint.read(&x.cfg.Checkpoint); err != nil {
@@ -137,7 +148,7 @@ func (x *verifyJob) compare(ctx context.Context, d interface {
 }
 
 // compareFiles compares files with a table.
-func (x *verifyJob) compareFiles(ctx context.Context, files []string, table string) error {
+func (x *verifyJob) compareFiles(ctx context.Context, files []string, table string) (err error) {
 	switch {
 	case x.cfg.WriteTimes:
 		return usageError{errors.New("--write-times is for two tables: files have no write times")}
@@ -160,7 +171,12 @@ func (x *verifyJob) compareFiles(ctx context.Context, files []string, table stri
 	if o.Fields, err = fieldsOf(target.Metadata, x.cfg.Columns); err != nil {
 		return err
 	}
-	in, err := rowfile.Open(o, files...)
+	columns, err := x.mapFields(target.Metadata, &o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = x.rejects.end(x.env, err) }()
+	in, err := x.openInput(&o, files)
 	if err != nil {
 		return err
 	}
@@ -172,7 +188,49 @@ func (x *verifyJob) compareFiles(ctx context.Context, files []string, table stri
 	if err != nil {
 		return err
 	}
-	return x.compareInput(ctx, in, d)
+	err = x.compareInput(ctx, in, columns, d)
+	if errors.Is(err, rowfile.ErrColumns) {
+		return advise(err, "--map COLUMN=FIELD takes another field, --columns names the columns to compare")
+	}
+	return adviseRecord(err)
+}
+
+// mapFields gives the fields of columns the names of --map, and returns the columns. A column without a field is left
+// out.
+func (x *verifyJob) mapFields(t *cql.TableMetadata, o *rowfile.Options) (columns []string, err error) {
+	m, err := newMapping(t, x.mapped)
+	if err != nil {
+		return nil, err
+	}
+	var fields column.Schema
+	for _, f := range o.Fields {
+		value, ok := m[f.Name]
+		field := cqltext.UnquoteIdentifier(strings.TrimPrefix(value, ":"))
+		switch {
+		case !ok:
+			continue
+		case value != marker(field):
+			return nil, usagef("--map %s=%s: want the name of a field, whose values are compared", f.Name, value)
+		}
+		columns = append(columns, f.Name)
+		f.Name = field
+		fields = append(fields, f)
+	}
+	o.Fields = fields
+	return columns, nil
+}
+
+// openInput returns the files. Records that are not rows are rejected within the bound of the flags.
+func (x *verifyJob) openInput(o *rowfile.Options, files []string) (*rowfile.Input, error) {
+	in, err := rowfile.Open(*o, files...)
+	if err != nil || !x.rejects.allowed() {
+		return in, err
+	}
+	if err := x.rejects.begin(x.env, in.Files()); err != nil {
+		return nil, err
+	}
+	o.Rejected, o.Read = x.rejects.addRecord, &x.rejects.rows
+	return rowfile.Open(*o, files...)
 }
 
 // inputOf returns the text that identifies the input in a checkpoint: the names of the files, and their content.
@@ -201,19 +259,22 @@ func fieldsOf(t *cql.TableMetadata, columns []string) (fields column.Schema, err
 	return fields, err
 }
 
-// compareInput compares the rows of files.
-func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, d *tablediff.Batches) error {
+// compareInput compares the rows of files, whose fields are these columns.
+func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, columns []string, d *tablediff.Batches) error {
 	done := func() float64 { return fractionOf(in.Progress()) }
 	return x.compare(ctx, d, done, func(ctx context.Context) error {
 		for b, err := range in.Batches(ctx) {
 			if err == nil {
+				for i := range b.Columns {
+					b.Columns[i].Name = columns[i]
+				}
 				err = d.Add(ctx, b)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if x.cfg.Columns == nil { // otherwise the fields to compare are named
+		if x.cfg.Columns == nil && len(x.mapped) == 0 { // otherwise the fields to compare are named
 			x.reportUnused(in, "")
 		}
 		return d.Finish(ctx)
