@@ -294,9 +294,13 @@ func placed(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
+	cause := e.Err
+	if strings.HasPrefix(cause.Error(), "its type is decimal;") {
+		cause = advise(cause, "a decimal of CQL has any scale: cast(x as decimal(38, 2)) has one")
+	}
 	if caret := e.Caret(); caret != "" {
 		line, column := e.Place()
-		return placedError{fmt.Errorf("line %d, column %d: %w", line, column, e.Err), caret}
+		return placedError{fmt.Errorf("line %d, column %d: %w", line, column, cause), caret}
 	}
-	return e.Err
+	return cause
 }

@@ -156,3 +156,11 @@ func TestKeysOfOtherNames(t *testing.T) {
 	x.requireRun("load", "shop.items", "x.csv", "--map", "id=Nr.", "--map", "price=Größe (cm)", "--map", "name=order", "--allow-missing", "--summary", "json")
 	require.Equal(t, "name,price\n2,3\n", x.requireRun("query", "SELECT name, price FROM shop.items WHERE id = 1", "-o", "csv"))
 }
+
+// TestAggregatesOfDecimals names the cast that makes a decimal of CQL one of a scale.
+func TestAggregatesOfDecimals(t *testing.T) {
+	x := newTester(t, shop, "CREATE TABLE shop.prices (id int PRIMARY KEY, price decimal)", "INSERT INTO shop.prices (id, price) VALUES (1, 1.5)")
+	_, _, lines := x.run("sql", "SELECT avg(price) AS mean FROM shop.prices")
+	require.Contains(t, lines, "a decimal of CQL has any scale: cast(x as decimal(38, 2)) has one")
+	require.Equal(t, "mean\n1.5\n", x.requireRun("sql", "SELECT avg(cast(price as decimal(38, 2))) AS mean FROM shop.prices", "-o", "csv"))
+}
