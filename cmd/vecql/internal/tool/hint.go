@@ -15,6 +15,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cmd/vecql/internal/clustertable"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // Hints: the names that misspelled ones most likely mean.
@@ -131,6 +132,9 @@ func (r *runner) hint(ctx context.Context, stmt string, err error) error {
 	return didYouMean(err, meant(ctx, r.session, r.cfg.Keyspace, stmt, err))
 }
 
+// isCreateTable matches statements in which a reserved word stands for a column.
+var isCreateTable = regexp.MustCompile(`(?i)^\s*CREATE\s+TABLE\b`)
+
 // meant returns the name that a statement most likely means by the name that the server did not know, "" for none.
 func meant(ctx context.Context, session *vecql.Session, keyspace, stmt string, err error) string {
 	kind, name := unknownName(err)
@@ -138,6 +142,9 @@ func meant(ctx context.Context, session *vecql.Session, keyspace, stmt string, e
 	case noName:
 		return ""
 	case wordName:
+		if isCreateTable.MatchString(stmt) && name == strings.ToLower(name) && cqltext.Identifier(name) != name {
+			return cqltext.Identifier(name) // a column, whose name is reserved
+		}
 		if slices.Contains(keywords, strings.ToUpper(name)) {
 			return ""
 		}
