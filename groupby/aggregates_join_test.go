@@ -35,9 +35,9 @@ func TestMalformedStatesOfJoinedTexts(t *testing.T) {
 	acc, err := StringAgg("v0", ",").New([]column.Type{typeString})
 	require.NoError(t, err)
 	acc.Resize(2)
-	whole := "\x01\x00\x00\x00\x00\x00\x00\x00\x03abc"
+	whole := "\x01\x00\x00\x00\x00\x00\x00\x00\x04abc"
 	for n := 1; n < len(whole); n++ {
-		require.ErrorIs(t, acc.Merge([]uint32{1}, []column.Column{column.Binaries("", [][]byte{[]byte(whole[:n])})}), errJoinedState)
+		require.ErrorIs(t, acc.Merge([]uint32{1}, []column.Column{column.Binaries("", [][]byte{[]byte(whole[:n])})}), errGatheredState)
 	}
 	require.NoError(t, acc.Merge([]uint32{1}, []column.Column{column.Binaries("", [][]byte{[]byte(whole + whole)})}))
 	c, err := acc.Result(0, 2)

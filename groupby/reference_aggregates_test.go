@@ -190,6 +190,49 @@ func referenceJoined(separator string, distinct bool) referenceFunc {
 	}
 }
 
+// referenceList is ArrayAgg.
+func referenceList(rows []referenceRow) (any, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	list := []any{}
+	for _, r := range rows {
+		list = append(list, r.args[0])
+	}
+	return list, nil
+}
+
+// referenceMode is Mode: each value is compared with all others.
+func referenceMode(rows []referenceRow) (any, error) {
+	var best any
+	most := 0
+	for _, r := range rows {
+		n := 0
+		for _, s := range rows {
+			if r.args[0] != nil && s.args[0] != nil && compareReferenceValues(r.args[0], s.args[0]) == 0 {
+				n++
+			}
+		}
+		if n > most {
+			best, most = r.args[0], n
+		}
+	}
+	return best, nil
+}
+
+// referenceDisc is QuantileDisc: the least value that enough values do not exceed.
+func referenceDisc(q float64) referenceFunc {
+	return func(rows []referenceRow) (any, error) {
+		sorted := referenceSorted(rows, true)
+		for k, r := range sorted {
+			if float64(k+1) >= q*float64(len(sorted)) {
+				return r.args[0], nil
+			}
+		}
+		return nil, nil
+	}
+}
+
 // referenceVectorSum is Sum or Mean of vectors.
 func referenceVectorSum(mean bool) referenceFunc {
 	return func(rows []referenceRow) (any, error) {

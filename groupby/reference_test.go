@@ -380,6 +380,12 @@ func referenceOf(a *Aggregate, types []column.Type) referenceFunc {
 		return referenceDistinct
 	case "string_agg", "string_agg_distinct":
 		return referenceJoined(a.params[0].(string), a.fn == "string_agg_distinct")
+	case "array_agg":
+		return referenceList
+	case "mode":
+		return referenceMode
+	case "quantile_disc":
+		return referenceDisc(a.params[0].(float64))
 	case "median":
 		return referenceQuantiles([]float64{0.5}, true, scale)
 	case "median_exact":

@@ -204,7 +204,7 @@ func (n *groupNode) finish(ctx context.Context, g *groupby.Grouper, arg string) 
 }
 
 // ofNothing returns the one row of the aggregates of no rows: the aggregates of a row of NULLs, which only count(*)
-// counts.
+// counts. A list has none.
 func (op *groupOp) ofNothing() (*column.Batch, error) {
 	b := op.input.Empty()
 	const null = "null of " // no column of the input is needed by this name
@@ -219,7 +219,13 @@ func (op *groupOp) ofNothing() (*column.Batch, error) {
 			config.Aggregates[i] = groupby.CountOf(null).As(a.Name)
 		}
 	}
-	return config.Aggregate(context.Background(), b)
+	b, err := config.Aggregate(context.Background(), b)
+	for i, a := range config.Aggregates {
+		if err == nil && a.Function() == "array_agg" { // which has NULLs
+			b.Columns[i] = nullColumn(b.Columns[i])
+		}
+	}
+	return b, err
 }
 
 // nullColumn returns a column of one NULL.
