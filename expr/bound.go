@@ -101,6 +101,12 @@ func (p *Program) Bound() (Bound, bool) {
 	case t.op == opIsNull && not:
 		b.Op = OpNotNull
 	case t.op == opIsNull, t.op == opIn && !not:
+	case t.op == opInSet && !not:
+		s := t.e.n.value.(*Set)
+		if s.few == nil {
+			return Bound{}, false
+		}
+		b.Op, b.Values = OpIn, slices.Clone(s.few)
 	case opposites[t.op] != "":
 		if not {
 			b.Op = Op(opposites[t.op])
@@ -128,7 +134,8 @@ func (p *Program) Bound() (Bound, bool) {
 		switch {
 		case l.op != opLiteral, l.value == nil && b.Op != OpIn:
 			return Bound{}, false
-		case l.isDecimalLiteral() && !terms[0].class.isDecimal(): // of no value that Bound documents
+		case l.isDecimalLiteral() && !terms[0].class.isDecimal(), // of no value that Bound documents
+			l.class == classFloat && terms[0].class.isDecimal(): // compared as floats
 			return Bound{}, false
 		case l.value != nil: // a member NULL selects no row
 			b.Values = append(b.Values, l.goValue())

@@ -50,6 +50,8 @@ func (b *builder) filter(t *term, not bool) filter {
 		return conjunction(true, b.compare(opGe, t.args[0], t.args[1]), b.compare(opLe, t.args[0], t.args[2]))
 	case t.op == opIn:
 		return b.in(t, not)
+	case t.op == opInSet:
+		return b.inSet(t, not)
 	case t.op == opIsNull:
 		return &nullFilter{b.valid(t.args[0]), byte(bit(not))}
 	case isLikeness(t.op):
@@ -69,8 +71,8 @@ func conjunction(and bool, filters ...filter) filter {
 // in returns the filter of in or of its opposite. Literals become a set.
 func (b *builder) in(t *term, not bool) filter {
 	first, members := t.args[0], t.args[1:]
-	if first.class == classBool || slices.ContainsFunc(members, func(m *term) bool { return m.op != opLiteral }) ||
-		first.op == opLiteral {
+	other := func(m *term) bool { return m.op != opLiteral || m.typ != first.typ }
+	if first.class == classBool || slices.ContainsFunc(members, other) || first.op == opLiteral {
 		return b.inTerms(t, not)
 	}
 	var points []point
@@ -190,7 +192,8 @@ func (b *builder) compare(op string, x, y *term) filter {
 	if x.op == opLiteral && y.op != opLiteral {
 		x, y, op = y, x, flipped[op]
 	}
-	if y.op == opLiteral && y.value != nil && x.op != opLiteral && x.class != classBool {
+	asFloats := x.class.isDecimal() && y.class == classFloat
+	if y.op == opLiteral && y.value != nil && x.op != opLiteral && x.class != classBool && !asFloats {
 		return b.compareLiteral(op, x, y)
 	}
 	want := selected[op]

@@ -109,7 +109,12 @@ func (c *checker) term(e Expr) (*term, error) {
 			return nil, fault(e, "%w", e.n.err)
 		}
 		t.value = e.n.value
+		if e.n.typ.Kind != 0 {
+			return t, c.settleAs(t, e.n.typ)
+		}
 		return t, nil
+	case opQuery, opInQuery, opExists:
+		return nil, fault(e, "a statement has no value here")
 	}
 	if isAggregate(t.op) {
 		return nil, fault(e, "%s aggregates rows, and this is an expression of one row", t.op)
@@ -153,6 +158,8 @@ func (c *checker) operation(t *term) error {
 	case opIn, opBetween:
 		t.set(typeBool)
 		return c.several(t)
+	case opInSet:
+		return c.inSet(t)
 	case opIsNull:
 		t.set(typeBool)
 		if t.args[0].untyped() {
@@ -236,6 +243,17 @@ func (c *checker) settleAlone(t *term) error {
 		return fault(t.e, "an interval has no type of its own; add it to a date or a timestamp")
 	default:
 		return fault(t.e, "null has no type here; cast it, or compare it with a column")
+	}
+	return nil
+}
+
+// settleAs sets the type of a literal of LitAs.
+func (c *checker) settleAs(t *term, typ column.Type) error {
+	if err := c.settle(t, typ); err != nil {
+		return err
+	}
+	if t.class == classInt && !t.isValueOf(typ) {
+		return fault(t.e, "the literal has no exact value in %v", typ)
 	}
 	return nil
 }

@@ -153,3 +153,37 @@ func ExampleLit_decimal() {
 	// price * 0.1 decimal64(10, 3) 1.999 0.010 <nil>
 	// price + decimal '0.005' decimal64(11, 3) 19.995 0.105 <nil>
 }
+
+// A set has the values of a column, which may be many.
+func ExampleExpr_InSet() {
+	members := column.Strings("name", []string{"desk", "lamp"})
+	set, err := expr.NewSet(members.Type)
+	if err == nil {
+		err = set.Add(&members)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	batch := column.NewBatch(column.Strings("item", []string{"chair", "lamp", "desk"}))
+	p, err := expr.Compile(expr.Col("item").InSet(set), batch.Schema())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.Select(batch, nil))
+	// Output:
+	// [1 2] <nil>
+}
+
+// The type of a value of another column stays as it is.
+func ExampleLitAs() {
+	small := column.Of("small", []int8{3})
+	for _, e := range []expr.Expr{expr.Lit(small.Value(0)), expr.LitAs(small.Value(0), small.Type)} {
+		p, err := expr.Compile(e, nil)
+		fmt.Println(e, p.Type(), err)
+	}
+	// Output:
+	// 3 int64 <nil>
+	// 3 int8 <nil>
+}

@@ -21,8 +21,8 @@ type node struct {
 	op    string // one of the op constants, or the name of a function or operator
 	args  []Expr
 	name  string      // of a column; of a literal the digits that a float lacks, which a decimal may need
-	value any         // of a literal; see Lit
-	typ   column.Type // of a cast
+	value any         // of a literal, see Lit; a statement; a *Set
+	typ   column.Type // of a cast, or of a literal by LitAs
 	// orders are the directions of the last args of an aggregate: what its rows are ordered by.
 	orders []Order
 	err    error // of a literal without text

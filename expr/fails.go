@@ -12,9 +12,9 @@ import (
 
 // total are the operations that have a result, which may be NULL, for all arguments.
 var total = []string{
-	opColumn, opLiteral, opAnd, opOr, opNot, opEq, opNe, opLt, opLe, opGt, opGe, opIn, opBetween, opIsNull, opLike,
-	opILike, opRegexp, opCase, opTryCast, "coalesce", "length", "strlen", "lower", "upper", "contains", "starts_with",
-	"ends_with",
+	opColumn, opLiteral, opAnd, opOr, opNot, opEq, opNe, opLt, opLe, opGt, opGe, opIn, opInSet, opBetween, opIsNull,
+	opLike, opILike, opRegexp, opCase, opTryCast, "coalesce", "length", "strlen", "lower", "upper", "contains",
+	"starts_with", "ends_with",
 	"regexp_replace", "regexp_extract", "strftime", "extract", "greatest", "least", "trim", "ltrim", "rtrim", "reverse",
 	"left", "right",
 	"split_part", "strpos", "ascii", "ceil", "floor", "round", "trunc", "sqrt", "exp", "ln", "log10", "log2", "pow",

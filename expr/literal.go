@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/int128"
 )
@@ -33,6 +34,25 @@ import (
 func Lit(v any) Expr {
 	value, err := normalize(v)
 	return Expr{&node{op: opLiteral, value: value, err: err, depth: 1}}
+}
+
+// LitAs returns a literal of a type, which is the type of column.Column.Value for a column of this type, nil for NULL:
+// it does not adapt to its context as [Lit] does. [Compile] reports a value that the type does not have. A Float16 is a
+// Float32 here, and a vector adapts. The text of the expression is the text of Lit(v).
+func LitAs(v any, t column.Type) Expr {
+	e := Lit(v)
+	switch m, ok := e.n.value.(moment); {
+	case ok:
+		e.n.value = moment{m.at, t}
+	case t.Kind == column.Float16:
+		t.Kind = column.Float32
+	case t.Kind == column.Vector && v != nil:
+		return e
+	case t.Kind == column.Vector:
+		e.n.err = fmt.Errorf("there is no literal for NULL of type %v", t)
+	}
+	e.n.typ = t
+	return e
 }
 
 // normalize returns the normal form of the value of a literal: nil, bool, int64, uint64 beyond int64, float64, string,

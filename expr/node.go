@@ -11,7 +11,7 @@ type Node struct {
 	Op        string
 	Args      []Expr // the operands; not to be modified
 	Column    string // the name of a column
-	Value     any    // of a literal: nil, bool, int64, uint64, float64, string or another type of [Lit]
+	Value     any    // of a literal: nil, bool, int64, uint64, float64, string or another type of [Lit]; a statement
 	Aggregate bool   // Op is an aggregate, such as "sum"
 	// Orders are the directions of the last operands of an aggregate, one each: the rows are ordered by these operands.
 	Orders []Order
@@ -52,7 +52,7 @@ func (e Expr) Replace(f func(part Expr) (Expr, bool)) Expr {
 		args[i] = a.Replace(f)
 	}
 	made := call(e.n.op, args...)
-	made.n.typ, made.n.at, made.n.orders = e.n.typ, e.n.at, e.n.orders
+	made.n.typ, made.n.value, made.n.at, made.n.orders = e.n.typ, e.n.value, e.n.at, e.n.orders
 	return made
 }
 

@@ -62,8 +62,14 @@ func Parse(text string, args ...any) (Expr, error) {
 
 // ParsePrefix parses the longest expression that begins at an offset of a text, and returns the offset of the first
 // token after the expression. The parser of a statement uses it: offsets in errors are offsets in the whole text.
-func ParsePrefix(text string, offset int) (e Expr, end int, err error) {
+//
+// statement parses the statements within the expression; nil means that there are none. In [Node], (select ...) is the
+// operation "query", x in (select ...) is "in query" of x, and exists (select ...) is "exists". The Value of the node
+// is the statement. [Compile] refuses these operations; [Expr.Replace] puts values in their place. An error of
+// statement is returned as it is.
+func ParsePrefix(text string, offset int, statement StatementParser) (e Expr, end int, err error) {
 	p := newParser(text, offset)
+	p.statement = statement
 	e = p.or()
 	if p.err != nil {
 		return Expr{}, 0, p.err
@@ -85,6 +91,8 @@ type parser struct {
 	used   int   // of args
 	nested int
 	err    error
+
+	statement StatementParser // nil means that there are no statements within expressions
 }
 
 // fail records an error at the token.
@@ -233,6 +241,10 @@ func (p *parser) comparison() Expr {
 	case p.keyword(opIn):
 		args := []Expr{e}
 		p.expect(lex.Sign, "(", "(")
+		if p.beforeStatement() {
+			e = p.within(at, opInQuery, e)
+			break
+		}
 		if !p.is(lex.Sign, ")") {
 			args = append(args, p.arguments()...)
 		}

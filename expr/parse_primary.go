@@ -57,6 +57,9 @@ func (p *parser) primary() Expr {
 	}
 	switch {
 	case p.sign("("):
+		if p.beforeStatement() {
+			return p.within(at, opQuery)
+		}
 		e := p.or()
 		p.expect(lex.Sign, ")", "an operator or )")
 		return e
@@ -109,8 +112,11 @@ func (p *parser) wordly(at int, word string) Expr {
 		p.next()
 		return p.literal(at, value)
 	case p.sign("("):
-		if lower == opTryCast {
+		switch {
+		case lower == opTryCast:
 			return p.castArguments(at, lower)
+		case lower == opExists && p.beforeStatement():
+			return p.within(at, opExists)
 		}
 		return p.function(at, word, lower)
 	case lower == "current_date", lower == "current_timestamp":

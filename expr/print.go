@@ -65,6 +65,8 @@ func (e Expr) print(b *strings.Builder, level int) {
 		n.args[0].print(b, levelNot)
 	case opIn, opBetween, opIsNull:
 		n.printTest(b)
+	case opQuery, opInQuery, opExists, opInSet:
+		n.printStatement(b)
 	case opNeg:
 		b.WriteByte('-')
 		if a := n.args[0].n; a != nil && a.op == opLiteral {
@@ -93,7 +95,7 @@ func (n *node) level() int {
 		return levelAnd
 	case opNot:
 		return levelNot
-	case opIn, opBetween, opIsNull:
+	case opIn, opBetween, opIsNull, opInQuery, opInSet:
 		return levelCompare
 	case opNeg:
 		return levelUnary

@@ -227,7 +227,7 @@ func (p *parser) expr() expr.Expr {
 	if p.err != nil {
 		return expr.Lit(nil)
 	}
-	e, end, err := expr.ParsePrefix(p.Text, p.Start)
+	e, end, err := expr.ParsePrefix(p.Text, p.Start, nil)
 	if err != nil {
 		var syntax *expr.SyntaxError
 		if errors.As(err, &syntax) {
