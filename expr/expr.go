@@ -59,6 +59,7 @@ const (
 	opCast    = "cast"
 	opTryCast = "try_cast" // NULL where a cast fails
 
+	opArrayAgg      = "array_agg" // with NULL
 	opStringAgg     = "string_agg"
 	opCount         = "count"
 	opCountDistinct = "count distinct"

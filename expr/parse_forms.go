@@ -23,7 +23,8 @@ var synonyms = map[string]string{
 	"date_part": "extract", "datepart": "extract", "datetrunc": "date_trunc",
 	"mean": "avg", "var_samp": "variance", "var_pop": "variance_pop", "stddev_samp": "stddev", "arbitrary": "any_value",
 	"argmin": "arg_min", "argmax": "arg_max", "min_by": "arg_min", "max_by": "arg_max",
-	"group_concat": opStringAgg, "listagg": opStringAgg, "quantile_cont": "quantile_exact",
+	"group_concat": opStringAgg, "listagg": opStringAgg, "quantile_cont": "quantile_exact", "list": opArrayAgg,
+	"approx_quantile": "quantile",
 }
 
 // A form is a function that stands for other operations.

@@ -177,7 +177,7 @@ func (p *parser) function(at int, word, name string) Expr {
 	case isForm && p.err == nil:
 		return form.make(p, at, args)
 	case isAggregate(name) && p.wordBefore("filter", func() bool { return p.is(lex.Sign, "(") }):
-		args = p.filtered(at, args)
+		args = p.filtered(at, name, args)
 	}
 	switch {
 	case strings.HasPrefix(name, opStringAgg) && len(args) == 1:
@@ -220,7 +220,10 @@ func (p *parser) ordering() (by []Expr, orders []Order) {
 
 // filtered parses the condition of filter (where condition), and returns arguments that are NULL in other rows. An
 // aggregate leaves out NULL.
-func (p *parser) filtered(at int, args []Expr) []Expr {
+func (p *parser) filtered(at int, name string, args []Expr) []Expr {
+	if name == opArrayAgg {
+		p.failAt(at, "an aggregate that leaves out NULL before filter", strconv.Quote(name))
+	}
 	p.next()
 	if p.Token != lex.Word || !strings.EqualFold(p.Word, "where") {
 		p.fail("where")

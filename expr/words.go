@@ -58,6 +58,7 @@ var aggregates = map[string]arity{
 	"min": {1, 1}, "max": {1, 1}, "stddev": {1, 1}, "stddev_pop": {1, 1}, "variance": {1, 1}, "variance_pop": {1, 1},
 	"median": {1, 1}, "median_exact": {1, 1}, "quantile": {2, 2}, "quantile_exact": {2, 2}, "corr": {2, 2},
 	"any_value": {1, 1}, "first": {1, 1}, "last": {1, 1}, "arg_min": {2, 2}, "arg_max": {2, 2}, opStringAgg: {1, 2},
+	"grouping": {1, 63}, "mode": {1, 1}, "quantile_disc": {2, 2}, opArrayAgg: {1, 1},
 }
 
 // distincts are the aggregates of distinct values, by the aggregate. Some have the same result with all values.
@@ -76,7 +77,7 @@ var distincts = func() map[string]string {
 }()
 
 // ordered are the aggregates whose results depend on the order of rows.
-var ordered = []string{"first", "last", "arg_min", "arg_max", opStringAgg, opStringAgg + " distinct"}
+var ordered = []string{"first", "last", "arg_min", "arg_max", opArrayAgg, opStringAgg, opStringAgg + " distinct"}
 
 // isAggregate reports whether an operation is an aggregate.
 func isAggregate(op string) bool {

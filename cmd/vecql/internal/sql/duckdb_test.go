@@ -115,6 +115,15 @@ func FuzzPlan(f *testing.F) {
 			f.Add(c.SQL)
 		}
 	}
+	for _, text := range []string{
+		"select a from t where b in (select b from t where f > 1) and not exists (select 1 from t where s is null)",
+		"select s, (select max(a) from t) - a from t where p < (select avg(p) from t)", "select b not in (select null) from t",
+		"select s, k, grouping(s, k), sum(a) from t group by rollup(s, k) having grouping(k) < 1 order by 1, 2",
+		"select * exclude (a) replace (b + 1 as b), columns('^[fg]$') from t", "from t select mode(s), array_agg(b order by a), quantile_disc(d, 0.5)",
+		"select count(*) from t group by grouping sets ((), cube(k, d % 2), (b, b))",
+	} {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse(text)
 		if err != nil || len(text) > 400 {

@@ -29,6 +29,8 @@ type Error struct {
 	Text   string // the statement
 	Offset int    // of the part that is wrong, in the text; -1 means that no part is
 	Err    error
+
+	part string // the expression that does not compile, "" for other errors
 }
 
 func (e *Error) Error() string {
@@ -79,7 +81,9 @@ func printable(r rune) rune {
 }
 
 // at returns the error of a statement with its place.
-func at(text string, offset int, err error) error { return &Error{text, offset, err} }
+func at(text string, offset int, err error) error {
+	return &Error{Text: text, Offset: offset, Err: err}
+}
 
 // located returns the error of an expression in a statement. Errors of package expr have a place.
 func located(text string, err error) error {
@@ -93,7 +97,7 @@ func located(text string, err error) error {
 	case errors.As(err, &syntax):
 		return at(text, syntax.Offset, fmt.Errorf("found %s, want %s", syntax.Found, syntax.Want))
 	case errors.As(err, &compile):
-		return at(text, compile.Offset, fmt.Errorf("%s: %w", compile.Expr, compile.Err))
+		return &Error{text, compile.Offset, fmt.Errorf("%s: %w", compile.Expr, compile.Err), compile.Expr}
 	case errors.As(err, &row):
 		return at(text, row.Offset, fmt.Errorf("%s%s: %w", inFile(err), row.Expr, row.Err))
 	}
@@ -113,18 +117,17 @@ func inFile(err error) string {
 var refusals = func() map[string]string {
 	words := map[string]string{}
 	for what, list := range map[string]string{
-		"joins":            "join inner left right full cross natural lateral outer semi anti asof on using",
-		"subqueries":       "select exists any all some",
-		"set operations":   "minus",
-		"window functions": "over window partition qualify row_number rank dense_rank percent_rank ntile lag lead first_value last_value",
-		"grouping sets":    "rollup cube grouping sets",
-		"samples":          "sample tablesample",
-		"PIVOT":            "pivot unpivot",
-		"TOP":              "top",
-		"SELECT ... INTO":  "into",
-		"locks":            "for",
-		"ESCAPE":           "escape",
-		"COLLATE":          "collate",
+		"joins":                             "join inner left right full cross natural lateral outer semi anti asof on using",
+		"set operations":                    "minus",
+		"window functions":                  "over window partition qualify row_number rank dense_rank percent_rank ntile lag lead first_value last_value",
+		"samples":                           "sample tablesample",
+		"PIVOT":                             "pivot unpivot",
+		"TOP":                               "top",
+		"SELECT ... INTO":                   "into",
+		"locks":                             "for",
+		"ESCAPE":                            "escape",
+		"COLLATE":                           "collate",
+		"subqueries with ANY, ALL and SOME": "any all some",
 		"DISTINCT but for the whole result and within aggregates": "distinct",
 	} {
 		for word := range strings.FieldsSeq(list) {

@@ -20,7 +20,12 @@ var makers = map[string]func(name string) groupby.Aggregate{
 	"max": groupby.Max, "stddev": groupby.StdDev, "stddev_pop": groupby.StdDevPop, "variance": groupby.Variance,
 	"variance_pop": groupby.VariancePop, "median": groupby.Median, "median_exact": groupby.MedianExact,
 	"any_value": groupby.Any, "first": groupby.First,
-	"last": groupby.Last,
+	"last": groupby.Last, "mode": groupby.Mode, "array_agg": groupby.ArrayAgg,
+}
+
+// quantiles return the aggregates of a column and a share of its values.
+var quantiles = map[string]func(name string, q float64) groupby.Aggregate{
+	"quantile": groupby.Quantile, "quantile_exact": groupby.QuantileExact, "quantile_disc": groupby.QuantileDisc,
 }
 
 // inFloat64 are the aggregates that compute floats in float64. Package groupby does not sum the type float16.
@@ -39,6 +44,7 @@ type grouping struct {
 	distinct   *distinctValues      // nil unless an aggregate but count is of distinct values
 	order      []aggregateOrder     // of the rows, for aggregates that depend on it
 	hasOrdered bool                 // there is such an aggregate
+	calls      []groupingCall       // of grouping sets
 }
 
 // group adds the groups and HAVING. It returns the orders, and changes the outputs, to expressions on the groups.
@@ -57,20 +63,17 @@ func (x *planner) group(orders []expr.Expr) []expr.Expr {
 		having = g.onGroups(having)
 	}
 	g.sortRows()
-	p := g.distinct.grouped(x.plan.Pipe, g.names[:by])
-	switch {
-	case by > 0:
-		p = p.GroupBy(g.names[:by]...).Aggregate(g.aggregates...)
-	case len(g.aggregates) > 0:
-		p = p.Aggregate(g.aggregates...)
-	default:
-		g.names = []string{"count(*)"}
-		p = p.Aggregate(groupby.Count().As("count(*)"))
+	if len(g.names) == 0 {
+		g.names, g.aggregates = []string{"count(*)"}, []groupby.Aggregate{groupby.Count().As("count(*)")}
 	}
+	groups := g.grouped
+	if x.s.Sets != nil {
+		groups = g.united
+	}
+	x.plan.Pipe, x.columns, x.made = groups(g.names[:by]), g.names, map[string]string{}
 	if having != (expr.Expr{}) {
-		p = p.Having("?", having)
+		x.plan.Pipe = x.plan.Pipe.Having("?", x.answered(having))
 	}
-	x.plan.Pipe, x.columns, x.made = p, g.names, map[string]string{}
 	return orders
 }
 
@@ -93,7 +96,7 @@ func (g *grouping) addKeys() {
 	all := !slices.ContainsFunc(keys, func(e expr.Expr) bool { return !derived(e) }) // they are constants
 	for i, e := range keys {
 		text := e.String()
-		if _, ok := g.keys[text]; ok || derived(e) && (!all || i > 0) {
+		if _, ok := g.keys[text]; ok || g.s.Sets == nil && derived(e) && (!all || i > 0) {
 			continue
 		}
 		g.keys[text] = g.column(e, g.wanted(text))
@@ -140,6 +143,10 @@ func (g *grouping) aggregate(e expr.Expr, text string) expr.Expr {
 		return known
 	}
 	n := e.Node()
+	if n.Op == "grouping" {
+		g.known[text] = g.groupingOf(e, n)
+		return g.known[text]
+	}
 	for _, a := range n.Args {
 		if hasAggregate(a) {
 			g.fail(a, "an aggregate within an aggregate")
@@ -174,15 +181,12 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 		if len(n.Args) == 0 || n.Args[0].Node().Op == "literal" && n.Args[0].Node().Value != nil {
 			return groupby.Count()
 		}
-	case "quantile", "quantile_exact":
+	case "quantile", "quantile_exact", "quantile_disc":
 		q, ok := number(n.Args[1].Node())
 		if !ok || q < 0 || q > 1 {
 			g.fail(n.Args[1], "want a quantile from 0 to 1 as a literal")
 		}
-		if n.Op == "quantile_exact" {
-			return groupby.QuantileExact(argument(0), q)
-		}
-		return groupby.Quantile(argument(0), q)
+		return quantiles[n.Op](argument(0), q)
 	case "arg_min":
 		return groupby.ArgMin(argument(1), argument(0))
 	case "arg_max":
@@ -205,7 +209,7 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 // asFloat reports whether an aggregate takes its argument i as a float64: a float16; and a decimal of more than 18
 // digits, but for sums, means, and what has no arithmetic.
 func (g *grouping) asFloat(op string, i int, arg expr.Expr) bool {
-	p, err := expr.Compile(arg, g.schema)
+	p, err := expr.Compile(g.answered(arg), g.schema)
 	if err != nil {
 		return false
 	}

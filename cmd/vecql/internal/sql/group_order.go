@@ -24,7 +24,7 @@ func isJoined(n expr.Node) bool { return n.Op == "string_agg" || n.Op == "string
 
 // isOrdered reports whether the result of an aggregate depends on the order of rows.
 func isOrdered(n expr.Node) bool {
-	return isJoined(n) || slices.Contains([]string{"first", "last", "arg_min", "arg_max"}, n.Op)
+	return isJoined(n) || slices.Contains([]string{"first", "last", "arg_min", "arg_max", "array_agg"}, n.Op)
 }
 
 // orderBy records the order of an aggregate. All aggregates of a statement that depend on the order have the same one.
@@ -72,7 +72,7 @@ func (g *grouping) joined(n expr.Node) groupby.Aggregate {
 		g.fail(n.Args[1], "the separator of string_agg must be a text literal")
 	}
 	texts := n.Args[0]
-	if p, err := expr.Compile(texts, g.schema); err == nil && p.Type().Kind != column.String {
+	if p, err := expr.Compile(g.answered(texts), g.schema); err == nil && p.Type().Kind != column.String {
 		texts = texts.Cast(column.Type{Kind: column.String})
 	}
 	name := g.column(texts, texts.String())

@@ -65,9 +65,21 @@ func (s *Statement) resolved(schema column.Schema) *Statement {
 	r.Items, r.GroupBy, r.OrderBy = slices.Clone(s.Items), slices.Clone(s.GroupBy), slices.Clone(s.OrderBy)
 	for i := range r.Items {
 		r.Items[i].Expr = resolve(r.Items[i].Expr)
+		r.Items[i].replace = slices.Clone(r.Items[i].replace)
+		for k := range r.Items[i].replace {
+			r.Items[i].replace[k].Expr = resolve(r.Items[i].replace[k].Expr)
+		}
 	}
 	for i := range r.GroupBy {
 		r.GroupBy[i] = resolve(r.GroupBy[i])
+	}
+	r.Sets = nil
+	for _, set := range s.Sets {
+		keys := slices.Clone(set)
+		for i := range keys {
+			keys[i] = resolve(keys[i])
+		}
+		r.Sets = append(r.Sets, keys)
 	}
 	for i := range r.OrderBy {
 		r.OrderBy[i].Expr = resolve(r.OrderBy[i].Expr)

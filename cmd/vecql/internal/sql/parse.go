@@ -113,7 +113,7 @@ func (p *parser) end(want string) {
 // statement parses a query, perhaps with DESCRIBE, up to its end or a semicolon.
 func (p *parser) statement() *Statement {
 	describe := p.word("describe") || p.word("desc")
-	if describe && !p.before("select", "with", "values") && !p.isSign("(") {
+	if describe && !p.before("select", "from", "with", "values") && !p.isSign("(") {
 		s := p.around(p.source())
 		s.Describe = true
 		return s
@@ -129,16 +129,13 @@ func (p *parser) statement() *Statement {
 // selection parses a SELECT without ORDER BY and what follows.
 func (p *parser) selection() *Statement {
 	s := &Statement{Text: p.Text, Limit: -1}
-	p.verb()
-	if s.Distinct = p.word("distinct"); s.Distinct && strings.EqualFold(p.Word, "on") && p.called() {
-		p.refuse("DISTINCT ON")
+	first := p.word("from")
+	if first {
+		s.From = p.source()
 	}
-	if before := p.Lexer; !s.Distinct && p.word("all") && !p.Operand() { // a column of that name
-		p.Lexer = before
-	}
-	s.Items = list(p, p.item)
+	p.items(s, first)
 	switch {
-	case p.word("from"):
+	case !first && p.word("from"):
 		s.From = p.source()
 	case !p.ends() && !p.before("where", "group", "having", "order", "limit", "offset", "fetch"):
 		p.fail("as, a comma or from")
@@ -151,7 +148,7 @@ func (p *parser) selection() *Statement {
 	}
 	if p.word("group") {
 		p.by()
-		s.GroupBy = p.keys(s)
+		p.groups(s)
 	}
 	if p.word("having") {
 		s.Having = p.expr()
@@ -159,16 +156,29 @@ func (p *parser) selection() *Statement {
 	return s.counted()
 }
 
+// items parses SELECT and the columns of the result. After FROM they are all columns if there is no SELECT.
+func (p *parser) items(s *Statement, afterFrom bool) {
+	if afterFrom && !p.before("select") {
+		s.Items = []Item{{All: true}}
+		return
+	}
+	p.verb()
+	if s.Distinct = p.word("distinct"); s.Distinct && strings.EqualFold(p.Word, "on") && p.called() {
+		p.refuse("DISTINCT ON")
+	}
+	if before := p.Lexer; !s.Distinct && p.word("all") && !p.Operand() { // a column of that name
+		p.Lexer = before
+	}
+	s.Items = list(p, p.item)
+}
+
 // ends reports whether the token ends a SELECT.
 func (p *parser) ends() bool {
 	return p.Token == lex.End || p.isSign(";") || p.isSign(")") || p.before("union", "intersect", "except")
 }
 
-// keys parses the expressions of GROUP BY. ALL are the columns of the result without aggregates.
-func (p *parser) keys(s *Statement) []expr.Expr {
-	if !p.all("having", "order", "limit", "offset", "fetch") {
-		return list(p, p.expr)
-	}
+// keysOf returns the keys of GROUP BY ALL: the columns of the result without aggregates.
+func (p *parser) keysOf(s *Statement) []expr.Expr {
 	var keys []expr.Expr
 	for i, item := range s.Items {
 		switch {
@@ -227,7 +237,7 @@ func (p *parser) expr() expr.Expr {
 	if p.err != nil {
 		return expr.Lit(nil)
 	}
-	e, end, err := expr.ParsePrefix(p.Text, p.Start, nil)
+	e, end, err := expr.ParsePrefix(p.Text, p.Start, p.within)
 	if err != nil {
 		var syntax *expr.SyntaxError
 		if errors.As(err, &syntax) {
@@ -244,10 +254,13 @@ func (p *parser) expr() expr.Expr {
 func (p *parser) item() Item {
 	offset := p.Start
 	if p.sign("*") {
-		return Item{All: true, offset: offset}
+		return p.star(Item{All: true, offset: offset})
 	}
 	if of := p.allOf(); of != "" {
-		return Item{All: true, of: of, offset: offset}
+		return p.star(Item{All: true, of: of, offset: offset})
+	}
+	if p.before("columns") && p.called() {
+		return p.matching(offset)
 	}
 	return Item{Expr: p.expr(), Name: p.alias()}
 }

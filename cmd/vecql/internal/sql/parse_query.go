@@ -40,6 +40,9 @@ func (p *parser) query() *Statement {
 	if p.word("order") {
 		p.by()
 		s.OrderBy = p.orders(s)
+		for _, o := range s.OrderBy {
+			s.count(o.Expr)
+		}
 	}
 	p.window(s)
 	if s.selects > mostSelects {
@@ -84,10 +87,13 @@ func (p *parser) with() {
 	}
 }
 
+// wantClose is what may follow a statement within another one.
+const wantClose = "an operator, a comma, where, group by, having, order by, limit, offset or )"
+
 // close expects a closing parenthesis.
 func (p *parser) close() {
 	if !p.sign(")") {
-		p.fail("an operator, a comma, where, group by, having, order by, limit, offset or )")
+		p.fail(wantClose)
 	}
 }
 
@@ -157,7 +163,7 @@ func (p *parser) row() []expr.Expr {
 	if !p.sign("(") {
 		p.fail("(")
 	}
-	row := list(p, p.expr)
+	row := list(p, func() expr.Expr { return p.plain("VALUES") })
 	if !p.sign(")") {
 		p.fail(", or )")
 	}
@@ -232,7 +238,7 @@ func (p *parser) count() int64 {
 	if p.Token == lex.Word && !p.called() || p.Token == lex.End { // no column has a value here
 		p.fail("a number of rows")
 	}
-	c, err := constant(p.expr())
+	c, err := constant(p.plain("LIMIT and OFFSET"))
 	if p.err != nil {
 		return 0
 	}

@@ -3,6 +3,8 @@
 package sql
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,20 +76,21 @@ func (p *Plan) place(name string, e expr.Expr) {
 }
 
 // plan returns a SELECT on its source.
-func (s *Statement) plan(source pipe.Pipe, schema column.Schema) (*Plan, error) {
+func (s *Statement) plan(ctx context.Context, o Options, source pipe.Pipe, schema column.Schema) (*Plan, error) {
 	s = s.resolved(schema)
-	x := &planner{s: s, schema: schema, plan: &Plan{Pipe: source, text: s.Text}}
+	x := &planner{
+		ctx: ctx, options: o, s: s, schema: schema, plan: &Plan{Pipe: source, text: s.Text},
+		outcomes: map[*Statement]outcome{},
+	}
 	x.plan.places, x.plan.aggregates, x.plan.orders = map[string]int{}, map[string]int{}, map[string]int{}
 	x.columns = schema.Names()
 	if s.From.None() { // the one row has a column, which is no column of the statement
 		x.schema = nil
 	}
 	if s.Where != (expr.Expr{}) {
-		x.plan.Pipe = x.plan.Pipe.Where("?", s.Where)
+		x.plan.Pipe = x.plan.Pipe.Where("?", x.answered(s.Where))
 	}
-	grouped := len(s.GroupBy) > 0 || s.Having != (expr.Expr{}) || slices.ContainsFunc(s.Items, func(i Item) bool {
-		return hasAggregate(i.Expr)
-	}) || slices.ContainsFunc(s.OrderBy, func(o Order) bool { return hasAggregate(o.Expr) })
+	grouped := s.isGrouped()
 	x.expand(grouped)
 	orders := x.orders()
 	if grouped && x.err == nil {
@@ -108,6 +111,10 @@ type output struct {
 
 // A planner adds the steps of a statement to a pipe.
 type planner struct {
+	ctx      context.Context // of the runs of subqueries
+	options  Options
+	outcomes map[*Statement]outcome // of subqueries
+
 	s       *Statement
 	plan    *Plan
 	schema  column.Schema // of the source
@@ -138,6 +145,13 @@ func hasAggregate(e expr.Expr) bool {
 	return contains(e, func(n expr.Node) bool { return n.Aggregate })
 }
 
+// isGrouped reports whether the rows of the result are groups.
+func (s *Statement) isGrouped() bool {
+	return len(s.GroupBy) > 0 || s.Sets != nil || s.Having != (expr.Expr{}) ||
+		slices.ContainsFunc(s.Items, func(i Item) bool { return hasAggregate(i.Expr) }) ||
+		slices.ContainsFunc(s.OrderBy, func(o Order) bool { return hasAggregate(o.Expr) })
+}
+
 // expand makes the outputs from the items.
 func (x *planner) expand(grouped bool) {
 	for _, item := range x.s.Items {
@@ -145,8 +159,12 @@ func (x *planner) expand(grouped bool) {
 		case item.All && grouped:
 			x.err = at(x.s.Text, item.offset, errors.New("* cannot be combined with groups: list the columns"))
 		case item.All:
-			for _, f := range x.schema {
-				x.output(f.Name, expr.Col(f.Name))
+			columns, err := item.columns(x.schema)
+			if err != nil {
+				x.err = cmp.Or(x.err, at(x.s.Text, item.offset, err))
+			}
+			for _, c := range columns {
+				x.output(c.Name, c.Expr)
 			}
 		case item.Name != "":
 			x.output(item.Name, item.Expr)
@@ -248,7 +266,7 @@ func (x *planner) column(e expr.Expr, want string) string {
 // with adds a column with the values of an expression.
 func (x *planner) with(want string, e expr.Expr) string {
 	name := fresh(want, x.columns)
-	x.plan.Pipe = x.plan.Pipe.With(name, "?", e)
+	x.plan.Pipe = x.plan.Pipe.With(name, "?", x.answered(e))
 	x.columns = append(x.columns, name)
 	if x.made == nil {
 		x.made = map[string]string{}

@@ -76,10 +76,10 @@ func dataset(t *testing.T, rows []visit) *parquetscan.Dataset {
 
 // planOn returns a statement on one source, which is all that the statement names.
 func planOn(ctx context.Context, s *Statement, source pipe.Pipe) (*Plan, error) {
-	return s.PlanOn(ctx, func(ctx context.Context, _ Source) (pipe.Pipe, column.Schema, error) {
+	return s.PlanOn(ctx, Options{Open: func(ctx context.Context, _ Source) (pipe.Pipe, column.Schema, error) {
 		schema, err := source.Schema(ctx)
 		return source, schema, err
-	})
+	}})
 }
 
 // run returns the names of the columns, and each row as text.

@@ -18,47 +18,48 @@ import (
 // An Opener opens the files or the table of a source, or its one row, and returns its columns.
 type Opener func(ctx context.Context, from Source) (pipe.Pipe, column.Schema, error)
 
-// PlanOn returns the statement on sources that open opens. The error is an *[Error], or an error of open.
-func (s *Statement) PlanOn(ctx context.Context, open Opener) (*Plan, error) {
+// PlanOn returns the statement on the sources that o opens. The error is an *[Error], or an error of Open.
+func (s *Statement) PlanOn(ctx context.Context, o Options) (*Plan, error) {
+	o.DryRun = o.DryRun || s.Describe
 	if s.Set == nil && s.Values == nil {
-		return s.planSelect(ctx, open)
+		return s.planSelect(ctx, o)
 	}
-	p, err := s.planRows(ctx, open)
+	p, err := s.planRows(ctx, o)
 	if err != nil || s.OrderBy == nil && s.Limit < 0 && s.Offset == 0 {
 		return p, err
 	}
 	all := *s
 	all.Set, all.Values, all.Items, all.From = nil, nil, []Item{{All: true}}, Source{Query: s}
-	return all.planAround(ctx, p)
+	return all.planAround(ctx, o, p)
 }
 
 // planRows returns a set operation or VALUES without what applies to the whole result.
-func (s *Statement) planRows(ctx context.Context, open Opener) (*Plan, error) {
+func (s *Statement) planRows(ctx context.Context, o Options) (*Plan, error) {
 	if s.Values != nil {
 		b, err := s.valuesBatch()
 		return &Plan{Pipe: pipe.Batches(b), text: s.Text}, located(s.Text, err)
 	}
-	return s.Set.plan(ctx, s.Text, open)
+	return s.Set.plan(ctx, s.Text, o)
 }
 
 // planSelect returns a SELECT on its source, which may be a statement.
-func (s *Statement) planSelect(ctx context.Context, open Opener) (*Plan, error) {
+func (s *Statement) planSelect(ctx context.Context, o Options) (*Plan, error) {
 	if s.From.Query != nil {
-		inner, err := s.From.Query.PlanOn(ctx, open)
+		inner, err := s.From.Query.PlanOn(ctx, o)
 		if err != nil {
 			return nil, err
 		}
-		return s.planAround(ctx, inner)
+		return s.planAround(ctx, o, inner)
 	}
-	source, schema, err := open(ctx, s.From)
+	source, schema, err := o.Open(ctx, s.From)
 	if err != nil {
 		return nil, err
 	}
-	return s.plan(source, schema)
+	return s.plan(ctx, o, source, schema)
 }
 
 // planAround returns a SELECT on the rows of another plan.
-func (s *Statement) planAround(ctx context.Context, inner *Plan) (*Plan, error) {
+func (s *Statement) planAround(ctx context.Context, o Options, inner *Plan) (*Plan, error) {
 	schema, err := inner.Pipe.Schema(ctx)
 	if err != nil {
 		return nil, inner.Locate(err)
@@ -78,7 +79,7 @@ func (s *Statement) planAround(ctx context.Context, inner *Plan) (*Plan, error) 
 		columns[i] = expr.Col(schema[i].Name)
 		schema[i].Name = names[i]
 	}
-	p, err := s.plan(projected(inner.Pipe, columns, names), schema)
+	p, err := s.plan(ctx, o, projected(inner.Pipe, columns, names), schema)
 	if p != nil {
 		p.inner = append(p.inner, inner)
 	}
@@ -108,12 +109,12 @@ func projected(p pipe.Pipe, columns []expr.Expr, names []string) pipe.Pipe {
 }
 
 // plan returns the set operation. The columns have the names of the left statement, and the common types of both.
-func (s *Set) plan(ctx context.Context, text string, open Opener) (*Plan, error) {
+func (s *Set) plan(ctx context.Context, text string, o Options) (*Plan, error) {
 	var plans [2]*Plan
 	var schemas [2]column.Schema
 	for i, side := range []*Statement{s.Left, s.Right} {
 		var err error
-		if plans[i], err = side.PlanOn(ctx, open); err != nil {
+		if plans[i], err = side.PlanOn(ctx, o); err != nil {
 			return nil, err
 		}
 		if schemas[i], err = plans[i].Pipe.Schema(ctx); err != nil {

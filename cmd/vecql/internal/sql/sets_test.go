@@ -38,7 +38,7 @@ func planned(t *testing.T, sql string) (*Plan, error) {
 	back, err := Parse(s.String())
 	require.NoError(t, err, "%s: %s", sql, s)
 	require.Equal(t, s.String(), back.String())
-	return s.PlanOn(t.Context(), oneRow)
+	return s.PlanOn(t.Context(), Options{Open: oneRow})
 }
 
 func TestDecimalsOfDuckDB(t *testing.T) {
@@ -77,15 +77,18 @@ func sameNumber(c *column.Column, row int, want *string) bool {
 	return sameCell(c, row, want)
 }
 
-func TestStatementsOfDuckDB(t *testing.T) {
-	text, err := os.ReadFile("testdata/statements.json")
+func TestStatementsOfDuckDB(t *testing.T) { requireAnswers(t, "testdata/statements.json", 70) }
+
+// requireAnswers runs the statements of a file, and compares the rows with DuckDB's.
+func requireAnswers(t *testing.T, file string, least int) {
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var cases []struct {
 		SQL  string
 		Rows [][]*string
 	}
 	require.NoError(t, json.Unmarshal(text, &cases))
-	require.Greater(t, len(cases), 70)
+	require.Greater(t, len(cases), least)
 	for _, c := range cases {
 		p, err := planned(t, c.SQL)
 		if err != nil {
@@ -137,7 +140,7 @@ func TestErrorsOfSets(t *testing.T) {
 		s, err := Parse(sql)
 		var p *Plan
 		if err == nil {
-			if p, err = s.PlanOn(t.Context(), oneRow); err == nil {
+			if p, err = s.PlanOn(t.Context(), Options{Open: oneRow}); err == nil {
 				if _, err = p.Pipe.Batch(t.Context()); err != nil {
 					err = p.Locate(err)
 				}

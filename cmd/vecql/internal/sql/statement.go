@@ -4,6 +4,8 @@ package sql
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/vecql/vecql/expr"
@@ -24,6 +26,7 @@ type Statement struct {
 	From     Source
 	Where    expr.Expr // the zero Expr if there is none
 	GroupBy  []expr.Expr
+	Sets     []keySet  // of GROUPING SETS, whose keys are GroupBy; nil means one set of all keys
 	Having   expr.Expr // the zero Expr if there is none
 	OrderBy  []Order
 	Limit    int64 // -1 means none
@@ -46,7 +49,29 @@ func (s *Statement) counted() *Statement {
 	default:
 		s.selects = 1
 	}
+	s.count(s.parts()...)
 	return s
+}
+
+// parts returns the expressions of a SELECT, but for ORDER BY.
+func (s *Statement) parts() []expr.Expr {
+	parts := append(slices.Clone(s.GroupBy), s.Where, s.Having)
+	for _, item := range s.Items {
+		parts = append(parts, item.Expr)
+		for _, r := range item.replace {
+			parts = append(parts, r.Expr)
+		}
+	}
+	return parts
+}
+
+// count adds the SELECTs of the subqueries of expressions.
+func (s *Statement) count(parts ...expr.Expr) {
+	for _, e := range parts {
+		for _, q := range queriesIn(e) {
+			s.selects += q.selects
+		}
+	}
 }
 
 // A Set is a set operation of two statements with the same number of columns.
@@ -57,14 +82,17 @@ type Set struct {
 	offset      int
 }
 
-// An Item is a column of the result, or all columns of the source.
+// An Item is a column of the result, or columns of the source.
 type Item struct {
-	All  bool // *
+	All  bool // *, or COLUMNS
 	Expr expr.Expr
 	Name string // of AS; "" means none
 
-	of     string // t of t.*; "" means none
-	offset int    // of *
+	of      string         // t of t.*; "" means none
+	pattern *regexp.Regexp // of COLUMNS; nil means all columns
+	exclude []string
+	replace []Item
+	offset  int // of *
 }
 
 // A Source is a list of files, a table, or a statement, or, without any, one row.
@@ -84,14 +112,17 @@ type Order struct {
 }
 
 // String returns the text of the statement, a clause on each line. [Parse] of it returns the same statement.
-func (s *Statement) String() string {
+func (s *Statement) String() string { return s.text("\n") }
+
+// text returns the text with a separator between the clauses.
+func (s *Statement) text(line string) string {
 	var b strings.Builder
 	if s.Describe {
 		b.WriteString("DESCRIBE ")
 	}
 	switch {
 	case s.Set != nil:
-		s.Set.write(&b)
+		s.Set.write(&b, line)
 	case s.Values != nil:
 		b.WriteString("VALUES ")
 		for i, row := range s.Values {
@@ -101,29 +132,29 @@ func (s *Statement) String() string {
 			b.WriteString("(" + joined(row) + ")")
 		}
 	default:
-		s.writeSelect(&b)
+		s.writeSelect(&b, line)
 	}
 	if len(s.OrderBy) > 0 {
-		fmt.Fprintf(&b, "\nORDER BY %s", joined(s.OrderBy))
+		fmt.Fprintf(&b, "%sORDER BY %s", line, joined(s.OrderBy))
 	}
 	if s.Limit >= 0 {
-		fmt.Fprintf(&b, "\nLIMIT %d", s.Limit)
+		fmt.Fprintf(&b, "%sLIMIT %d", line, s.Limit)
 	}
 	if s.Offset > 0 {
-		fmt.Fprintf(&b, "\nOFFSET %d", s.Offset)
+		fmt.Fprintf(&b, "%sOFFSET %d", line, s.Offset)
 	}
 	return b.String()
 }
 
 // writeSelect writes a SELECT without ORDER BY and what follows.
-func (s *Statement) writeSelect(b *strings.Builder) {
+func (s *Statement) writeSelect(b *strings.Builder, line string) {
 	b.WriteString("SELECT ")
 	if s.Distinct {
 		b.WriteString("DISTINCT ")
 	}
 	b.WriteString(joined(s.Items))
 	if !s.From.None() {
-		fmt.Fprintf(b, "\nFROM %v", s.From)
+		fmt.Fprintf(b, "%sFROM %s", line, s.From.text(line))
 	}
 	if s.From.Alias != "" {
 		b.WriteString(" AS " + lex.Identifier(s.From.Alias))
@@ -132,29 +163,32 @@ func (s *Statement) writeSelect(b *strings.Builder) {
 		b.WriteString("(" + identifiers(s.From.Columns) + ")")
 	}
 	if s.Where != (expr.Expr{}) {
-		fmt.Fprintf(b, "\nWHERE %v", s.Where)
+		fmt.Fprintf(b, "%sWHERE %v", line, s.Where)
 	}
-	if len(s.GroupBy) > 0 {
-		fmt.Fprintf(b, "\nGROUP BY %s", joined(s.GroupBy))
+	switch {
+	case s.Sets != nil:
+		fmt.Fprintf(b, "%sGROUP BY GROUPING SETS (%s)", line, joined(s.Sets))
+	case len(s.GroupBy) > 0:
+		fmt.Fprintf(b, "%sGROUP BY %s", line, joined(s.GroupBy))
 	}
 	if s.Having != (expr.Expr{}) {
-		fmt.Fprintf(b, "\nHAVING %v", s.Having)
+		fmt.Fprintf(b, "%sHAVING %v", line, s.Having)
 	}
 }
 
 // write writes the operation, with operands in parentheses that are no plain SELECT.
-func (s *Set) write(b *strings.Builder) {
+func (s *Set) write(b *strings.Builder, line string) {
 	operand := func(o *Statement) string {
 		if o.Set == nil && o.OrderBy == nil && o.Limit < 0 && o.Offset == 0 {
-			return o.String()
+			return o.text(line)
 		}
-		return "(" + o.String() + ")"
+		return "(" + o.text(line) + ")"
 	}
 	all := ""
 	if s.All {
 		all = " ALL"
 	}
-	fmt.Fprintf(b, "%s\n%s%s\n%s", operand(s.Left), s.Op, all, operand(s.Right))
+	b.WriteString(operand(s.Left) + line + s.Op + all + line + operand(s.Right))
 }
 
 func identifiers(names []string) string {
@@ -176,20 +210,18 @@ func joined[T fmt.Stringer](list []T) string {
 // String returns the text of the item.
 func (i Item) String() string {
 	switch {
-	case i.of != "":
-		return lex.Identifier(i.of) + ".*"
 	case i.All:
-		return "*"
+		return i.starText()
 	case i.Name == "":
 		return i.Expr.String()
 	}
 	return i.Expr.String() + " AS " + lex.Identifier(i.Name)
 }
 
-// String returns the text of the source.
-func (s Source) String() string {
+// text returns the text of the source.
+func (s Source) text(line string) string {
 	if s.Query != nil {
-		return "(" + s.Query.String() + ")"
+		return "(" + s.Query.text(line) + ")"
 	}
 	if s.Table == "" {
 		quoted := make([]string, len(s.Files))

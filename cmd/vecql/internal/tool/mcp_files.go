@@ -30,8 +30,8 @@ var sqlTool = toolText{
 	"sql", "Query the files",
 	"Run a SELECT on files and return its rows. It has one source and this shape: SELECT [DISTINCT] expressions FROM 'file.parquet' " +
 		"[WHERE ...] [GROUP BY ...] [HAVING ...] [ORDER BY ...] [LIMIT n] [OFFSET n]. A file may be a pattern such as 'sales/*.csv' or a " +
-		"folder; read('a.csv', 'b.csv') reads several. DESCRIBE 'file.csv' returns the columns and their types. There are no joins, no " +
-		"subqueries and no window functions.",
+		"folder; read('a.csv', 'b.csv') reads several. DESCRIBE 'file.csv' returns the columns and their types. Expressions may have " +
+		"subqueries that are not correlated. There are no joins and no window functions.",
 }
 
 // filesInput is the arguments of the tool files.

@@ -135,16 +135,17 @@ func TestMCPFiles(t *testing.T) {
 	require.Equal(t, `{"columns":[{"name":"letters","type":"int64"},{"name":"n","type":"int64"}],"rows":[{"letters":5,"n":2},{"letters":4,"n":1}]}`,
 		c.requireCall("sql", arguments{"statement": "SELECT length(name) AS letters, count(*) AS n FROM 'items.csv' GROUP BY 1 ORDER BY 2 DESC"}))
 	for statement, want := range map[string]string{
-		"SELECT sum(n) AS n FROM 'sales'":                                   `[{"n":18}]}`,
-		"SELECT sum(n) AS n FROM 'sales/*.csv'":                             `[{"n":18}]}`,
-		"SELECT sum(n) AS n FROM 'inner/may.csv'":                           `[{"n":5}]}`,
-		"SELECT n FROM 'sales/[x].csv'":                                     `[{"n":7}]}`,
-		"SELECT sum(n) AS n FROM read('./sales/may.csv', 'sales/june.csv')": `[{"n":11}]}`,
-		"SELECT name FROM 'same.csv' WHERE id = 1":                          `[{"name":"chair"}]}`,
-		"SELECT 1 + 1 AS two":                                               `[{"two":2}]}`,
-		"SELECT name FROM 'items.csv' ORDER BY id":                          `[{"name":"chair"},{"name":"table"}],"cut":"there are more rows: a result has at most 2 rows"}`,
-		"DESCRIBE 'items.csv'":                                              `[{"column_name":"id","column_type":"int64","null":"YES"},{"column_name":"name","column_type":"string","null":"YES"}]}`,
-		"SELECT n FROM (SELECT sum(n) AS n FROM 'sales') t":                 `[{"n":18}]}`,
+		"SELECT sum(n) AS n FROM 'sales'":                                        `[{"n":18}]}`,
+		"SELECT sum(n) AS n FROM 'sales/*.csv'":                                  `[{"n":18}]}`,
+		"SELECT sum(n) AS n FROM 'inner/may.csv'":                                `[{"n":5}]}`,
+		"SELECT n FROM 'sales/[x].csv'":                                          `[{"n":7}]}`,
+		"SELECT sum(n) AS n FROM read('./sales/may.csv', 'sales/june.csv')":      `[{"n":11}]}`,
+		"SELECT name FROM 'same.csv' WHERE id = 1":                               `[{"name":"chair"}]}`,
+		"SELECT 1 + 1 AS two":                                                    `[{"two":2}]}`,
+		"SELECT name FROM 'items.csv' ORDER BY id":                               `[{"name":"chair"},{"name":"table"}],"cut":"there are more rows: a result has at most 2 rows"}`,
+		"DESCRIBE 'items.csv'":                                                   `[{"column_name":"id","column_type":"int64","null":"YES"},{"column_name":"name","column_type":"string","null":"YES"}]}`,
+		"SELECT n FROM (SELECT sum(n) AS n FROM 'sales') t":                      `[{"n":18}]}`,
+		"SELECT id FROM 'items.csv' WHERE id = (SELECT max(n) - 4 FROM 'sales')": `[{"id":3}]}`,
 	} {
 		require.Equal(t, want, query(statement), statement)
 	}
@@ -155,6 +156,12 @@ func TestMCPFiles(t *testing.T) {
 		for _, statement := range []string{
 			"SELECT * FROM '%s'", "SELECT name FROM 'items.csv' UNION ALL SELECT name FROM '%s'", "SELECT * FROM (SELECT * FROM '%s') t",
 			"WITH t AS (SELECT * FROM '%s') SELECT * FROM t", "DESCRIBE '%s'",
+			"SELECT (SELECT max(a) FROM '%s') FROM 'items.csv'", "SELECT id FROM 'items.csv' WHERE id IN (SELECT a FROM '%s')",
+			"SELECT id FROM 'items.csv' WHERE EXISTS (SELECT 1 FROM '%s')", "FROM '%s' SELECT a",
+			"SELECT id FROM 'items.csv' GROUP BY id HAVING id NOT IN (FROM (SELECT a FROM '%s') t)",
+			"DESCRIBE SELECT (SELECT a FROM '%s') FROM 'items.csv'", "SELECT a FROM '%s' GROUP BY ROLLUP (a)",
+			"SELECT id FROM 'items.csv' ORDER BY (SELECT 1 UNION ALL SELECT a FROM '%s')",
+			"SELECT * REPLACE ((SELECT a FROM '%s') AS id) FROM 'items.csv'",
 		} {
 			text := c.requireRefused("sql", arguments{"statement": fmt.Sprintf(statement, path)})
 			require.Contains(t, text, "below the folder of --files", path)
@@ -162,17 +169,18 @@ func TestMCPFiles(t *testing.T) {
 		}
 	}
 	for statement, want := range map[string]string{
-		"SELECT * FROM 'none.csv'":                             `"none.csv": no such file below the folder of --files`,
-		"SELECT * FROM 'broken.csv'":                           `"broken.csv": no such file below the folder of --files`,
-		"SELECT * FROM shop.items":                             "shop.items is a table: sql reads files, as in FROM 'items.parquet'",
-		"WITH t AS (SELECT * FROM shop.items) SELECT * FROM t": "shop.items is a table: sql reads files, as in FROM 'items.parquet'",
-		"SELECT id FROM items.csv":                             "items.csv is a table: sql reads files, as in FROM 'items.csv'",
-		"SELECT nosuch FROM 'items.csv'":                       "line 1, column 8: nosuch: no such column: \"nosuch\"; the columns are: id, name\nSELECT nosuch FROM 'items.csv'\n       ^",
-		"COPY (SELECT 1) TO 'x.csv'":                           "line 1, column 1: ",
-		"CREATE TABLE x AS SELECT 1":                           "line 1, column 1: ",
-		"SELECT 1; SELECT 2":                                   "line 1, column ",
-		"SELECT * INTO 'x.csv' FROM 'items.csv'":               "line 1, column ",
-		"SELECT * FROM 'items.csv' join 'items.csv' on":        "joins: not supported",
+		"SELECT * FROM 'none.csv'":   `"none.csv": no such file below the folder of --files`,
+		"SELECT * FROM 'broken.csv'": `"broken.csv": no such file below the folder of --files`,
+		"SELECT * FROM shop.items":   "shop.items is a table: sql reads files, as in FROM 'items.parquet'",
+		"SELECT id FROM 'items.csv' WHERE id IN (SELECT id FROM shop.items)": "shop.items is a table: sql reads files, as in FROM 'items.parquet'",
+		"WITH t AS (SELECT * FROM shop.items) SELECT * FROM t":               "shop.items is a table: sql reads files, as in FROM 'items.parquet'",
+		"SELECT id FROM items.csv":                                           "items.csv is a table: sql reads files, as in FROM 'items.csv'",
+		"SELECT nosuch FROM 'items.csv'":                                     "line 1, column 8: nosuch: no such column: \"nosuch\"; the columns are: id, name\nSELECT nosuch FROM 'items.csv'\n       ^",
+		"COPY (SELECT 1) TO 'x.csv'":                                         "line 1, column 1: ",
+		"CREATE TABLE x AS SELECT 1":                                         "line 1, column 1: ",
+		"SELECT 1; SELECT 2":                                                 "line 1, column ",
+		"SELECT * INTO 'x.csv' FROM 'items.csv'":                             "line 1, column ",
+		"SELECT * FROM 'items.csv' join 'items.csv' on":                      "joins: not supported",
 	} {
 		require.Contains(t, c.requireRefused("sql", arguments{"statement": statement}), want)
 	}

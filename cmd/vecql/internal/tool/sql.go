@@ -60,23 +60,26 @@ table, whose rows it reads by token ranges. "-" in place of the statement reads 
 from standard input. It has this shape:
 
   [DESCRIBE] [WITH name AS (statement), ...]
-  SELECT [DISTINCT] * | expression [[AS] name], ...
+  SELECT [DISTINCT] * [EXCLUDE (column, ...)] | expression [[AS] name], ...
   [FROM read('*.parquet', ...) | 'file.csv' | [keyspace.]table | (statement)
   [[AS] name]]
-  [WHERE condition] [GROUP BY expression, ... | ALL] [HAVING condition]
+  [WHERE condition] [GROUP BY expression | ROLLUP (...) | CUBE (...), ... | ALL]
+  [HAVING condition]
   [UNION [ALL] | INTERSECT | EXCEPT ...]
   [ORDER BY expression [ASC|DESC] [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]
 
 Columns of CSV and JSON have the narrowest type of the first records. Aggregates
 are count(*), count(x), count(distinct x), approx_count_distinct, sum,
 avg, min, max, stddev, stddev_pop, variance, variance_pop, corr(x, y), median,
-quantile(x, 0.9), median_exact, quantile_exact(x, 0.9), any_value, first, last,
-arg_min(x, by), arg_max(x, by) and string_agg(x, ', ' ORDER BY y), perhaps with
-FILTER (WHERE condition). GROUP BY and ORDER BY accept names and positions of
-columns of the result. NULL comes last. Decimals are exact; the quotient of
-integers is an integer. Joins, subqueries in expressions and the like are refused.
-A name may differ from the column in case, and have the name of the source before
-it. --max-errors leaves out records of files that are not rows.`,
+quantile(x, 0.9), median_exact, quantile_exact(x, 0.9), quantile_disc(x, 0.9),
+mode, any_value, first, last, arg_min(x, by), arg_max(x, by), array_agg(x) and
+string_agg(x, ', ' ORDER BY y), perhaps with FILTER (WHERE condition). GROUP BY
+and ORDER BY accept names and positions of columns of the result. NULL comes last.
+Decimals are exact; the quotient of integers is an integer. Subqueries are values,
+(SELECT max(x) FROM t), members, x IN (SELECT ...), and EXISTS (SELECT ...); each
+runs once, before the statement around it. Joins, window functions and the like
+are refused. A name may differ from the column in case, and have the name of the
+source before it. --max-errors leaves out records of files that are not rows.`,
 		Example: `  vecql sql "SELECT count(*), avg(price) FROM 'items.parquet'"
   vecql sql "SELECT name, sum(price) AS total FROM 'items*.parquet' GROUP BY name"
   vecql sql "SELECT name, count(*) FROM shop.items GROUP BY name" --output csv
@@ -156,7 +159,10 @@ func (o *sqlOptions) plan(ctx context.Context, open sourceOpener, s *sql.Stateme
 		}
 		return err
 	}
-	plan, err = s.PlanOn(ctx, func(ctx context.Context, from sql.Source) (pipe.Pipe, column.Schema, error) {
+	options := sql.Options{
+		Config: pipe.Config{Workers: o.workers, MemoryLimit: o.memory, SpillDir: o.spill}, DryRun: o.explain,
+	}
+	options.Open = func(ctx context.Context, from sql.Source) (pipe.Pipe, column.Schema, error) {
 		source, end, err := open(ctx, from)
 		if err != nil {
 			return source, nil, err
@@ -164,12 +170,14 @@ func (o *sqlOptions) plan(ctx context.Context, open sourceOpener, s *sql.Stateme
 		ends = append(ends, end)
 		schema, err := source.Schema(ctx)
 		return source, schema, err
-	})
+	}
+	plan, err = s.PlanOn(ctx, options)
 	if err != nil {
 		_ = end() // the first error is the cause
 		return nil, nil, placed(err)
 	}
-	config := pipe.Config{Workers: o.workers, MemoryLimit: o.memory, SpillDir: o.spill, Stats: stats}
+	config := options.Config
+	config.Stats = stats
 	plan.Pipe = plan.Pipe.Configure(config)
 	return plan, end, nil
 }

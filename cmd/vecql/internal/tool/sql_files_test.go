@@ -41,11 +41,15 @@ func TestSQLReadsAllFormats(t *testing.T) {
 		{"select items.id, l2(v, [0.5, 1.5]) d from 'items.jsonl' order by 1", "id,d\n4,0\n5,0.7071067811865476\n"},
 		{"select name, who is null w from 'items.jsonl'", "name,w\nlamp,true\n,false\n"},
 		{"describe 'items.csv'", "column_name,column_type,null\nid,int64,YES\nname,string,YES\nprice,float64,YES\nadded,date,YES\ncode,string,YES\n"},
-		{"describe select count(*) n from 'items.csv'", "column_name,column_type,null\nn,int64,YES\n"},
+		{"describe select count(*) n from 'items.csv'", "column_name,column_type,null\nn,int64,NO\n"},
 		{"describe select v, who from 'items.jsonl'", "column_name,column_type,null\nv,\"vector<float64, 2>\",YES\nwho,struct[name string],YES\n"},
 		{"select id, name from 'items.csv' where id = 1 union all select id, name from 'items.tsv'", "id,name\n1,chair\n9,stool\n"},
 		{"with x as (select id from 'items.tsv') select id * 2 as d from x", "d\n18\n"},
 		{"select sum(cast(price as decimal(9, 2))) as s, string_agg(id, '+' order by id desc) i from 'items.csv' where id < 3", "s,i\n165.50,2+1\n"},
+		{"select name from 'items.csv' where id not in (select id - 8 from 'items.tsv') and price < (select max(price) from 'items.csv') order by id", "name\n\n"},
+		{"select code, count(*) as n from 'items.csv' group by rollup (code) order by n desc, code limit 2", "code,n\n,3\n007,1\n"},
+		{"describe select (select v from 'items.jsonl') as v, array_agg(id) as a from 'items.csv'", "column_name,column_type,null\nv,\"vector<float64, 2>\",YES\na,list[element int64],YES\n"},
+		{"from 'items.csv' select * exclude (added, code) where id = 1", "id,name,price\n1,chair,45.5\n"},
 		{"select * from 'items.csv' limit 1", "id,name,price,added,code\n1,chair,45.5,2026-07-01,007\n"},
 	} {
 		require.Equal(t, c.want, x.requireRun("sql", c.statement, "-o", "csv"), c.statement)
@@ -100,6 +104,9 @@ func TestSQLReadsAllFormats(t *testing.T) {
 		{"standard input is the statement", []string{"sql", "-"}},
 		{"cannot be one more file", []string{"sql", "select 1 from '-' union select 2 from '-'", "--format", "csv"}},
 		{"no such file", []string{"sql", "select 1 from 'none.csv'"}},
+		{"no such file", []string{"sql", "select (select 1 from 'none.csv') from 'items.csv'"}},
+		{"the subquery has more than one row", []string{"sql", "select (select id from 'items.csv')"}},
+		{"is a stream, and was read", []string{"sql", "select count(*) from '-' group by grouping sets ((), ())", "--format", "csv"}},
 	} {
 		x.in = "select a from '-'"
 		code, _, stderr := x.run(c.args...)
