@@ -8,28 +8,44 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// Correlations. Rows are added and states are merged as in aggregates_moments.go, with the sum of products of the
-// deviations of two columns beside the sums of their squares.
+// Correlations and covariances. Rows are added and states are merged as in aggregates_moments.go, with the sum of
+// products of the deviations of two columns beside the sums of their squares.
 
 // Corr computes Pearson's correlation coefficient of two columns of numbers: CORR. Float64, from -1 to 1. Rows where
 // one of the two is NULL are skipped; the result is NULL if no row is left. It is NaN if all values of one column are
 // equal, such as the values of a single row, and if there is a NaN or an infinity. Integers are converted to the
 // nearest float64; the scale of a Decimal64 is applied. Memory: 48 bytes per group.
-func Corr(x, y string) Aggregate {
-	a := call("corr", []string{x, y})
+func Corr(x, y string) Aggregate { return pairsAggregate("corr", x, y, (*pairMoment).corr) }
+
+// CovarPop computes the covariance of two columns of numbers in a population: COVAR_POP. It is 0 of one row, otherwise
+// as [Corr].
+func CovarPop(x, y string) Aggregate {
+	return pairsAggregate("covar_pop", x, y, (*pairMoment).covarPop)
+}
+
+// CovarSamp computes the covariance of two columns of numbers in a sample: COVAR_SAMP. It is NULL of one row, otherwise
+// as [Corr].
+func CovarSamp(x, y string) Aggregate {
+	return pairsAggregate("covar_samp", x, y, (*pairMoment).covarSamp)
+}
+
+// pairsAggregate returns the aggregate of two columns with this result of their moments, which is NULL if ok is false.
+func pairsAggregate(name, x, y string, result func(m *pairMoment) (v float64, ok bool)) Aggregate {
+	a := call(name, []string{x, y})
 	a.New = func(args []column.Type) (Accumulator, error) {
 		for i, t := range args {
 			if !isNumber(t) {
 				return nil, refused(i, wantNumber)
 			}
 		}
-		return &correlations{}, nil
+		return &correlations{result: result}, nil
 	}
 	return a
 }
 
 // correlations are the moments of pairs by group.
 type correlations struct {
+	result func(m *pairMoment) (v float64, ok bool)
 	groups []pairMoment
 	x, y   []float64 // arguments as floats
 	n      []int64
@@ -69,9 +85,12 @@ func (m *pairMoment) merge(o pairMoment) {
 }
 
 // corr returns the coefficient. Rounding may take it beyond 1.
-func (m *pairMoment) corr() float64 {
-	return min(max(m.xy/math.Sqrt(m.xx)/math.Sqrt(m.yy), -1), 1)
+func (m *pairMoment) corr() (float64, bool) {
+	return min(max(m.xy/math.Sqrt(m.xx)/math.Sqrt(m.yy), -1), 1), m.n > 0
 }
+
+func (m *pairMoment) covarPop() (float64, bool)  { return m.xy / m.n, m.n > 0 }
+func (m *pairMoment) covarSamp() (float64, bool) { return m.xy / (m.n - 1), m.n > 1 }
 
 func (c *correlations) Types() ([]column.Type, column.Field) {
 	return []column.Type{
@@ -167,14 +186,14 @@ func (c *correlations) Merge(ids []uint32, state []column.Column) error {
 	return nil
 }
 
-// Result returns the coefficients. Groups without a pair are NULL.
+// Result returns the coefficients or covariances.
 func (c *correlations) Result(i, j int) (column.Column, error) {
 	c.cols[0] = grown(c.cols[0][:0], j-i)
 	valid := make([]byte, (j-i+7)/8)
-	for k, g := range c.groups[i:j] {
-		if g.n > 0 {
+	for k := range c.groups[i:j] {
+		if v, ok := c.result(&c.groups[i+k]); ok {
 			valid[k>>3] |= 1 << (k & 7)
-			c.cols[0][k] = g.corr()
+			c.cols[0][k] = v
 		}
 	}
 	return of(c.cols[0]).WithValidity(valid), nil

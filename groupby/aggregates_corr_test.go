@@ -80,3 +80,46 @@ func TestCorrOfTexts(t *testing.T) {
 		require.Equal(t, i, arg.arg)
 	}
 }
+
+// TestCovar has covariances computed by hand, of one row, and of a NULL.
+func TestCovar(t *testing.T) {
+	x := vals([]float64{1, 2, 3, 4}).WithValidity([]byte{0b1111})
+	y := vals([]int32{10, 20, 40, 30}).WithValidity([]byte{0b1111})
+	none := vals([]int32{10}).WithValidity([]byte{0})
+	config := Config{Aggregates: []Aggregate{CovarPop("v0", "v1"), CovarSamp("v0", "v1")}}
+	for _, c := range []struct {
+		x, y      column.Column
+		pop, samp any
+	}{{x, y, 10.0, 40.0 / 3}, {x.Slice(0, 1), y.Slice(0, 1), 0.0, nil}, {x.Slice(0, 1), none, nil, nil}} {
+		got, err := config.Aggregate(t.Context(), batchOf(0, nil, cols(c.x, c.y)))
+		require.NoError(t, err)
+		require.Equal(t, []string{"covar_pop(v0, v1)", "covar_samp(v0, v1)"}, got.Schema().Names())
+		require.Equal(t, c.pop, referenceValues(got.Columns[0])[0])
+		require.Equal(t, c.samp, referenceValues(got.Columns[1])[0])
+	}
+}
+
+// TestCovarMerged merges parts, and compares with the covariance of all pairs in two passes.
+func TestCovarMerged(t *testing.T) {
+	r := newRand(t)
+	acc, err := CovarSamp("v0", "v1").New([]column.Type{typeFloat64, typeFloat64})
+	require.NoError(t, err)
+	f, all := newFeed(acc), [][2]float64{}
+	for range 20 {
+		x, y := make([]float64, 3), make([]float64, 3)
+		for i := range x {
+			x[i] = 100 + r.NormFloat64()
+			y[i] = x[i] + r.NormFloat64()
+			all = append(all, [2]float64{x[i], y[i]})
+		}
+		f.add(t, cols(vals(x), vals(y)), []int{0, 0, 0}, nil)
+	}
+	meanX, meanY, products := 0.0, 0.0, 0.0
+	for _, p := range all {
+		meanX, meanY = meanX+p[0]/float64(len(all)), meanY+p[1]/float64(len(all))
+	}
+	for _, p := range all {
+		products += (p[0] - meanX) * (p[1] - meanY)
+	}
+	require.InDelta(t, products/float64(len(all)-1), f.results(t)[0], 1e-9)
+}
