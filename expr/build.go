@@ -87,10 +87,10 @@ func (b *builder) ints(t *term) lane[int64] {
 		return elementOf[int64](b, t)
 	}
 	switch {
-	case t.class == classDate || t.class == classTimestamp:
-		return b.timeInts(t)
 	case isScalar(t.op):
 		return b.scalarInts(t)
+	case t.class == classDate || t.class == classTimestamp:
+		return b.timeInts(t)
 	}
 	return b.arithInts(t)
 }

@@ -142,6 +142,9 @@ func (b *builder) castUints(t *term) lane[uint64] {
 		})
 	case classText:
 		return newMap(t, b.block, b.texts(a), func(s string) (uint64, error) {
+			if strings.Trim(s, "0") == "-" && len(s) > 1 { // -0
+				s = "0"
+			}
 			v, err := strconv.ParseUint(withoutPlus(s), 10, 64)
 			if err != nil {
 				return 0, ErrCast

@@ -214,9 +214,11 @@ func (c *checker) all(t *term, args []*term, want, result column.Type) error {
 	return nil
 }
 
-// settleAlone gives a literal the type of its value.
+// settleAlone gives a literal the type of its value, and NULL int64.
 func (c *checker) settleAlone(t *term) error {
 	switch v := t.value.(type) {
+	case nil:
+		t.set(typeInt64)
 	case bool:
 		t.set(typeBool)
 	case int64:
@@ -239,10 +241,8 @@ func (c *checker) settleAlone(t *term) error {
 		return c.settle(t, v.typ())
 	case amount:
 		return c.settle(t, v.typ())
-	case cql.Duration:
-		return fault(t.e, "an interval has no type of its own; add it to a date or a timestamp")
 	default:
-		return fault(t.e, "null has no type here; cast it, or compare it with a column")
+		return fault(t.e, "an interval has no type of its own; add it to a date or a timestamp")
 	}
 	return nil
 }

@@ -33,8 +33,8 @@ func (c *checker) unify(t *term, args []*term) error {
 	if err != nil {
 		return err
 	}
-	if typ.Kind == 0 {
-		return fault(t.e, "%s: no operand has a type", t.op)
+	if typ.Kind == 0 { // all are null
+		typ = typeInt64
 	}
 	for _, a := range args {
 		if a.untyped() {
@@ -59,6 +59,9 @@ func (c *checker) literals(t *term, args []*term) error {
 		if typ.Kind != 0 && !compareAlways(known, typ) {
 			return c.unify(&term{e: t.e, op: t.op}, args)
 		}
+	}
+	if known.Kind == 0 { // all are null
+		known = typeInt64
 	}
 	decimals := slices.ContainsFunc(args, (*term).isDecimal) // beside these, numbers have the digits of their texts
 	if !compareAlways(known, known) {
@@ -203,7 +206,7 @@ func hasDigits(p point, t column.Type) bool {
 // literalType returns the type of a literal without context, none for NULL and those that need context.
 func literalType(value any) column.Type {
 	t := &term{op: opLiteral, value: value}
-	if (&checker{}).settleAlone(t) != nil {
+	if value == nil || (&checker{}).settleAlone(t) != nil {
 		return column.Type{}
 	}
 	return t.typ

@@ -117,7 +117,7 @@ func (t *term) isBinary() bool {
 	return t.typ.Kind == column.Binary || bytes && t.untyped()
 }
 
-// text checks the functions of texts. The first operand is a text; operators of likeness take literals.
+// text checks the functions of texts. The first operand is a text.
 func (c *checker) text(t *term) error {
 	switch t.op {
 	case "length", "strlen":
@@ -151,18 +151,15 @@ func (c *checker) text(t *term) error {
 	return c.patterns(t)
 }
 
-// patterns checks that patterns are literals, and regular expressions valid.
+// patterns checks that regular expressions are literals, and valid.
 func (c *checker) patterns(t *term) error {
-	if !slices.Contains([]string{opLike, opILike, opRegexp, "regexp_replace", "regexp_extract"}, t.op) {
+	if !slices.Contains([]string{opRegexp, "regexp_replace", "regexp_extract"}, t.op) {
 		return nil
 	}
 	for _, a := range t.args[1:] {
 		if _, ok := a.value.(string); !ok && a.typ != typeInt64 {
 			return fault(t.e, "the pattern of %s must be a text literal, not %s", t.op, a.e)
 		}
-	}
-	if t.op == opLike || t.op == opILike {
-		return nil
 	}
 	re, err := regexp.Compile(t.args[1].value.(string))
 	if err != nil {

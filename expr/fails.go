@@ -17,7 +17,9 @@ var total = []string{
 	"starts_with", "ends_with",
 	"regexp_replace", "regexp_extract", "strftime", "extract", "greatest", "least", "trim", "ltrim", "rtrim", "reverse",
 	"left", "right",
-	"split_part", "strpos", "ascii", "ceil", "floor", "round", "trunc", "sqrt", "exp", "ln", "log10", "log2", "pow",
+	"split_part", "strpos", "ascii", "translate", "md5", "ceil", "floor", "round", "trunc", "sqrt", "cbrt", "exp", "ln",
+	"log10", "log2", "pow", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh",
+	"acosh", "atanh", "degrees", "radians", "gamma", "lgamma", "bitand", "bitor", "bitxor", "bitnot",
 }
 
 // NeverFails reports whether the expression certainly causes no [*RowError], so that it does not matter whether a row

@@ -73,6 +73,18 @@ func likeMatcher(pattern string, fold bool) func(string) bool {
 	return func(s string) bool { return matchTexts(texts, s) }
 }
 
+// likeTest returns a function that reports whether a text matches a pattern. It keeps the matcher of the last pattern.
+func likeTest(fold bool) func(s, pattern string) bool {
+	last, match := "", likeMatcher("", fold)
+	return func(s, pattern string) bool {
+		if pattern != last {
+			last = strings.Clone(pattern)
+			match = likeMatcher(last, fold)
+		}
+		return match(s)
+	}
+}
+
 // matchTexts reports whether s begins with the first text, ends with the last, and has the others in between, in order.
 func matchTexts(texts []string, s string) bool {
 	first, last := texts[0], texts[len(texts)-1]

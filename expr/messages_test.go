@@ -71,7 +71,7 @@ func TestCompileErrorsDescribeOperands(t *testing.T) {
 		"v in ()":                        "v is vector<float32, 2>, which has no order here",
 		"v in (v)":                       "v is vector<float32, 2>, which has no order here",
 		"v between v and v":              "v is vector<float32, 2>, which has no order here",
-		"s like s":                       "the pattern of like must be a text literal, not s",
+		"s regexp s":                     "the pattern of regexp must be a text literal, not s",
 		"s regexp '('":                   "missing closing )",
 		"regexp_replace(s, '(', '')":     "missing closing )",
 		"regexp_replace(s, s, '')":       "the pattern of regexp_replace must be a text literal, not s",

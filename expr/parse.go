@@ -208,31 +208,31 @@ func (p *parser) not() Expr {
 // comparison parses an operand, or one comparison.
 func (p *parser) comparison() Expr {
 	at := p.Start
-	e := p.sum()
+	e := p.bits()
 	for _, op := range []string{opEq, opNe, opLt, opLe, opGt, opGe} {
 		if p.sign(op) {
-			return p.make(at, op, e, p.sum())
+			return p.make(at, op, e, p.bits())
 		}
 	}
 	switch {
 	case p.sign("=="):
-		return p.make(at, opEq, e, p.sum())
+		return p.make(at, opEq, e, p.bits())
 	case p.wordBefore("isnull", anything):
 		return p.make(at, opIsNull, e)
 	case p.wordBefore("notnull", anything):
 		return p.invert(true, p.make(at, opIsNull, e))
 	case p.sign("!="):
-		return p.make(at, opNe, e, p.sum())
+		return p.make(at, opNe, e, p.bits())
 	case p.sign("^@"):
-		return p.make(at, "starts_with", e, p.sum())
+		return p.make(at, "starts_with", e, p.bits())
 	case p.sign("~*"):
 		return p.make(at, opRegexp, e, p.rewritten(inAnyCase))
 	case p.sign("!~*"):
 		return p.invert(true, p.make(at, opRegexp, e, p.rewritten(inAnyCase)))
 	case p.sign("~"):
-		return p.make(at, opRegexp, e, p.sum())
+		return p.make(at, opRegexp, e, p.bits())
 	case p.sign("!~"):
-		return p.invert(true, p.make(at, opRegexp, e, p.sum()))
+		return p.invert(true, p.make(at, opRegexp, e, p.bits()))
 	case p.keyword("is"):
 		return p.test(at, e)
 	}
@@ -252,9 +252,9 @@ func (p *parser) comparison() Expr {
 		e = p.make(at, opIn, args...)
 	case p.keyword(opBetween):
 		symmetric := p.wordBefore("symmetric", p.Operand)
-		lo := p.sum()
+		lo := p.bits()
 		p.expect(lex.Keyword, "and", "and")
-		hi := p.sum()
+		hi := p.bits()
 		between := p.make(at, opBetween, e, lo, hi)
 		if symmetric {
 			between = p.make(at, opOr, between, p.make(at, opBetween, e, hi, lo))
@@ -265,12 +265,14 @@ func (p *parser) comparison() Expr {
 	case p.keyword(opILike):
 		e = p.make(at, opILike, e, p.pattern())
 	case p.keyword(opRegexp):
-		e = p.make(at, opRegexp, e, p.sum())
+		e = p.make(at, opRegexp, e, p.bits())
 	case p.wordBefore("similar", func() bool { return p.Token == lex.Word && strings.EqualFold(p.Word, "to") }):
 		p.next()
 		e = p.make(at, opRegexp, e, p.rewritten(anchored))
 	case p.wordBefore("glob", func() bool { return p.Token == lex.Text }):
 		e = p.make(at, opRegexp, e, p.rewritten(globbed))
+	case inverted && p.keyword("null"):
+		e = p.make(at, opIsNull, e)
 	case inverted:
 		p.fail("in, between, like, ilike or regexp")
 	}
@@ -285,6 +287,37 @@ func (p *parser) invert(inverted bool, e Expr) Expr {
 		return e
 	}
 	return p.make(e.n.at-1, opNot, e)
+}
+
+// bits parses operands with operators of bits between them.
+func (p *parser) bits() Expr {
+	at := p.Start
+	e := p.inverse()
+	for {
+		switch {
+		case p.sign("&"):
+			e = p.make(at, "bitand", e, p.inverse())
+		case p.sign("|"):
+			e = p.make(at, "bitor", e, p.inverse())
+		case p.sign("<<"):
+			e = p.make(at, "bitshiftleft", e, p.inverse())
+		case p.sign(">>"):
+			e = p.make(at, "bitshiftright", e, p.inverse())
+		default:
+			return e
+		}
+	}
+}
+
+// inverse parses a sum, perhaps behind ~, which binds less than the operators of numbers.
+func (p *parser) inverse() Expr {
+	at := p.Start
+	if !p.sign("~") {
+		return p.sum()
+	}
+	p.enter()
+	defer func() { p.nested-- }()
+	return p.make(at, "bitnot", p.inverse())
 }
 
 func (p *parser) sum() Expr {

@@ -19,7 +19,7 @@ import (
 var synonyms = map[string]string{
 	"len": "length", "char_length": "length", "character_length": "length", "octet_length": "strlen",
 	"lcase": "lower", "ucase": "upper", "substr": "substring", "prefix": "starts_with", "suffix": "ends_with",
-	"instr": "strpos", "unicode": "ascii", "ord": "ascii", "ceiling": "ceil", "log": "log10", "power": "pow",
+	"instr": "strpos", "unicode": "ascii", "ord": "ascii", "ceiling": "ceil", "xor": "bitxor", "power": "pow",
 	"date_part": "extract", "datepart": "extract", "datetrunc": "date_trunc",
 	"mean": "avg", "var_samp": "variance", "var_pop": "variance_pop", "stddev_samp": "stddev", "arbitrary": "any_value",
 	"argmin": "arg_min", "argmax": "arg_max", "min_by": "arg_min", "max_by": "arg_max",
@@ -47,10 +47,24 @@ var forms = map[string]form{
 	"bool_and": allOf("min"), "bool_or": allOf("max"), "every": allOf("min"),
 	"concat_ws": {arity{2, math.MaxInt}, joined},
 
+	"regr_count": regression(regressionCount), "regr_avgx": regressionMean(true), "regr_avgy": regressionMean(false),
+	"regr_sxx": regression(squares), "regr_sxy": regression(products), "regr_slope": regression(slope),
+	"regr_intercept": regression(intercept), "regr_r2": regression(determination),
+	"regr_syy": regression(func(p *parser, at int, y, x Expr) Expr { return squares(p, at, x, y) }),
+
 	"sign": {arity{1, 1}, func(p *parser, at int, args []Expr) Expr {
 		zero, is := p.literal(at, 0), func(op string) Expr { return p.make(at, op, args[0], p.literal(at, 0)) }
 		return p.make(at, opCase, is(opGt), p.literal(at, 1), is(opLt), p.literal(at, -1), is(opEq), zero, Lit(nil))
 	}},
+	"mod": {arity{2, 2}, func(p *parser, at int, args []Expr) Expr { return p.make(at, opMod, args...) }},
+	"log": {arity{1, 2}, logarithm},
+	"pi":  {arity{0, 0}, func(p *parser, at int, _ []Expr) Expr { return p.literal(at, math.Pi) }},
+	"bit_length": {arity{1, 1}, func(p *parser, at int, args []Expr) Expr {
+		return p.make(at, opMul, p.make(at, "strlen", args...), p.literal(at, 8))
+	}},
+	"isnan":          floatTest(opEq, math.NaN(), ""),
+	"isinf":          floatTest(opEq, math.Inf(1), "abs"),
+	"isfinite":       floatTest(opLt, math.Inf(1), "abs"),
 	"regexp_replace": {arity{3, 4}, replaced},
 	"regexp_matches": matches(func(s string) string { return s }), "regexp_full_match": matches(anchored),
 
@@ -73,14 +87,33 @@ func allOf(aggregate string) form {
 	}}
 }
 
+// logarithm is the form of log: to the base 10, or to the base of the first argument.
+func logarithm(p *parser, at int, args []Expr) Expr {
+	last := p.make(at, "log10", args[len(args)-1])
+	if len(args) == 1 {
+		return last
+	}
+	return p.make(at, opDiv, last, p.make(at, "log10", args[0]))
+}
+
+// floatTest is the form of a comparison of a number, perhaps of its absolute value, with a float.
+func floatTest(op string, with float64, of string) form {
+	return form{arity{1, 1}, func(p *parser, at int, args []Expr) Expr {
+		e := args[0]
+		if of != "" {
+			e = p.make(at, of, e)
+		}
+		return p.make(at, op, e, p.literal(at, with))
+	}}
+}
+
 // joined is the form of concat_ws: the arguments that are not NULL, with the first one between them.
 func joined(p *parser, at int, args []Expr) Expr {
 	separator := args[0]
 	texts := make([]Expr, len(args)-1)
 	for i, a := range args[1:] {
-		text := p.make(at, opCast, a)
-		text.n.typ = typeString
-		texts[i] = p.make(at, "coalesce", p.make(at, "concat", separator, text), p.literal(at, ""))
+		text := p.make(at, "concat", separator, p.cast(at, opCast, a, typeString))
+		texts[i] = p.make(at, "coalesce", text, p.literal(at, ""))
 	}
 	from := p.make(at, opAdd, p.make(at, "length", separator), p.literal(at, 1))
 	all := p.make(at, "substring", p.make(at, "concat", texts...), from)
@@ -90,9 +123,7 @@ func joined(p *parser, at int, args []Expr) Expr {
 // casts parses types behind an expression: a::bigint is cast(a as bigint).
 func (p *parser) casts(at int, e Expr) Expr {
 	for p.sign("::") {
-		typ := p.castType()
-		e = p.make(at, opCast, e)
-		e.n.typ = typ
+		e = p.cast(at, opCast, e, p.castType())
 	}
 	return e
 }
@@ -109,7 +140,7 @@ func (p *parser) test(at int, e Expr) Expr {
 		return p.invert(!inverted, p.make(at, "coalesce", e, p.literal(at, true)))
 	case p.wordBefore("distinct", func() bool { return p.Token == lex.Word && strings.EqualFold(p.Word, "from") }):
 		p.next()
-		other := p.sum()
+		other := p.bits()
 		bothNull := p.make(at, opAnd, p.make(at, opIsNull, e), p.make(at, opIsNull, other))
 		return p.invert(!inverted, p.make(at, "coalesce", p.make(at, opEq, e, other), bothNull))
 	}
@@ -120,7 +151,7 @@ func (p *parser) test(at int, e Expr) Expr {
 // pattern parses the pattern of like. With an escape character of its own it becomes one with backslashes.
 func (p *parser) pattern() Expr {
 	at := p.Start
-	e := p.sum()
+	e := p.bits()
 	if !p.wordBefore("escape", func() bool { return p.Token == lex.Text }) {
 		return e
 	}

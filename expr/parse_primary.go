@@ -103,7 +103,12 @@ func (p *parser) wordly(at int, word string) Expr {
 		return p.interval(at)
 	case p.Token == lex.Text:
 		value, known, err := typedLiteral(lower, p.Word)
+		typ, castable := castNames[lower]
 		switch {
+		case !known && castable:
+			text := p.Word
+			p.next()
+			return p.cast(at, opCast, p.literal(at, text), typ)
 		case !known:
 			p.fail("an operator")
 		case err != nil:
@@ -127,12 +132,13 @@ func (p *parser) wordly(at int, word string) Expr {
 
 // function parses the arguments of a function or an aggregate after the parenthesis.
 func (p *parser) function(at int, word, name string) Expr {
-	if name == "position" && p.err == nil {
-		part := p.sum()
-		p.expect(lex.Keyword, "in", "in")
-		s := p.or()
-		p.expect(lex.Sign, ")", "an operator or )")
-		return p.make(at, "strpos", s, part)
+	switch {
+	case p.err != nil:
+		return Lit(nil)
+	case name == "position":
+		return p.position(at)
+	case name == "percentile_cont":
+		return p.percentile(at)
 	}
 	if other, ok := synonyms[name]; ok {
 		name = other
@@ -157,10 +163,14 @@ func (p *parser) function(at int, word, name string) Expr {
 			p.fail("an argument: " + name + " takes no distinct")
 		}
 		name, args = distinct, p.arguments()
-	case isAggregate(name) && p.wordBefore("all", p.Operand):
+	case isAggregate(name) && p.wordBefore("all", p.Begins):
 		args = p.arguments()
 	case name == "extract" && p.Token == lex.Word:
 		args = p.extractArguments()
+	case name == "trim":
+		name, args = p.trimArguments()
+	case name == "substring":
+		args = p.substringArguments()
 	case !p.is(lex.Sign, ")"):
 		args = p.arguments()
 	}
@@ -258,16 +268,6 @@ func (p *parser) wordBefore(word string, follows func() bool) bool {
 	return false
 }
 
-// extractArguments parses the arguments of extract: extract(minute from t), or with a text and commas.
-func (p *parser) extractArguments() []Expr {
-	at, part := p.Start, strings.ToLower(p.Word)
-	if p.wordBefore("", func() bool { return p.Token == lex.Word && strings.ToLower(p.Word) == "from" }) {
-		p.next()
-		return []Expr{p.literal(at, part), p.or()}
-	}
-	return p.arguments()
-}
-
 func isInteger(s string) bool {
 	_, err := strconv.ParseInt(s, 10, 64)
 	return err == nil
@@ -355,6 +355,10 @@ func (p *parser) castArguments(at int, op string) Expr {
 	p.expect(lex.Keyword, "as", "as")
 	typ := p.castType()
 	p.expect(lex.Sign, ")", ")")
+	return p.cast(at, op, e, typ)
+}
+
+func (p *parser) cast(at int, op string, e Expr, typ column.Type) Expr {
 	e = p.make(at, op, e)
 	e.n.typ = typ
 	return e
@@ -377,10 +381,29 @@ func (p *parser) castType() column.Type {
 		p.fail(fmt.Sprintf("a type: %v, decimal(18, 2), or a name of SQL such as bigint", castKinds[:len(castKinds)-2]))
 	}
 	p.next()
-	if name == column.Timestamp.String() && p.sign("(") {
+	switch {
+	case name == column.Timestamp.String() && p.sign("("):
 		return p.timestampType()
+	case name == column.Timestamp.String():
+		typ.UTC = p.zoned()
+	case name == "double":
+		p.wordBefore("precision", anything)
 	}
 	return typ
+}
+
+// zoned parses with or without time zone.
+func (p *parser) zoned() bool {
+	for _, word := range []string{"with", "without"} {
+		if p.wordBefore(word, func() bool { return p.isWord("time") }) {
+			p.next()
+			if !p.wordBefore("zone", anything) {
+				p.fail("zone")
+			}
+			return word == "with"
+		}
+	}
+	return false
 }
 
 // decimalType parses the digits of a decimal in brackets, and the digits behind the point; without brackets they are 18

@@ -3,7 +3,9 @@
 package expr
 
 import (
+	"crypto/md5"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -14,22 +16,32 @@ import (
 
 // Functions that are computed value by value: of texts, and of numbers.
 
-// A signature is the types of a function. args has a letter for each argument: t is a text, i a signed integer, n any
-// number, as a float.
+// A signature is the types of a function. args has a letter for each argument, the optional ones included: t is a text,
+// i a signed integer, n any number, as a float.
 type signature struct {
 	args   string
 	result column.Type
 }
 
-// signatures are the functions with a signature, by name.
-var signatures = map[string]signature{
-	"trim": {"t", typeString}, "ltrim": {"t", typeString}, "rtrim": {"t", typeString}, "reverse": {"t", typeString},
-	"left": {"ti", typeString}, "right": {"ti", typeString}, "replace": {"ttt", typeString}, "lpad": {"tit", typeString},
-	"rpad": {"tit", typeString}, "split_part": {"tti", typeString}, "strpos": {"tt", typeInt64},
-	"ascii": {"t", typeInt64}, "chr": {"i", typeString},
-	"sqrt": {"n", typeFloat64}, "exp": {"n", typeFloat64}, "ln": {"n", typeFloat64}, "log10": {"n", typeFloat64},
-	"log2": {"n", typeFloat64}, "pow": {"nn", typeFloat64},
-}
+// signatures are the functions with a signature, by name. The functions of floatFunctions have one number.
+var signatures = func() map[string]signature {
+	all := map[string]signature{
+		"trim": {"tt", typeString}, "ltrim": {"tt", typeString}, "rtrim": {"tt", typeString}, "reverse": {"t", typeString},
+		"left": {"ti", typeString}, "right": {"ti", typeString}, "replace": {"ttt", typeString}, "lpad": {"tit", typeString},
+		"rpad": {"tit", typeString}, "split_part": {"tti", typeString}, "strpos": {"tt", typeInt64},
+		"ascii": {"t", typeInt64}, "chr": {"i", typeString}, "repeat": {"ti", typeString}, "translate": {"ttt", typeString},
+		"md5": {"t", typeString}, "gcd": {"ii", typeInt64}, "lcm": {"ii", typeInt64},
+		"bitand": {"ii", typeInt64}, "bitor": {"ii", typeInt64}, "bitxor": {"ii", typeInt64}, "bitnot": {"i", typeInt64},
+		"bitshiftleft": {"ii", typeInt64}, "bitshiftright": {"ii", typeInt64},
+		"make_date": {"iii", column.Type{Kind: column.Date}}, "pow": {"nn", typeFloat64}, "atan2": {"nn", typeFloat64},
+	}
+	for name := range floatFunctions {
+		if !slices.Contains(roundings, name) {
+			all[name] = signature{"n", typeFloat64}
+		}
+	}
+	return all
+}()
 
 // roundings are the functions whose result has the type of the number that is the argument. Those but for abs leave
 // integers as they are.
@@ -92,80 +104,6 @@ func (c *checker) rounding(t *term) error {
 	return nil
 }
 
-// scalarInts returns the lane of a function to integers.
-func (b *builder) scalarInts(t *term) lane[int64] {
-	switch t.op {
-	case "strpos":
-		return newZip(t, b.block, b.texts(t.args[0]), b.texts(t.args[1]), func(s, part string) (int64, error) {
-			at := strings.Index(s, part)
-			if at < 0 {
-				return 0, nil
-			}
-			return int64(utf8.RuneCountInString(s[:at])) + 1, nil
-		})
-	case "ascii":
-		return newMap(t, b.block, b.texts(t.args[0]), func(s string) (int64, error) {
-			switch char := firstChar(s); {
-			case char == "":
-				return 0, nil
-			case !utf8.ValidString(char):
-				return int64(char[0]), nil
-			default:
-				r, _ := utf8.DecodeRuneInString(char)
-				return int64(r), nil
-			}
-		})
-	case "abs":
-		return newMap(t, b.block, b.ints(t.args[0]), func(v int64) (int64, error) {
-			if v == math.MinInt64 {
-				return 0, ErrOverflow
-			}
-			return max(v, -v), nil
-		})
-	}
-	return b.ints(t.args[0])
-}
-
-// floatFunctions are the functions of one float, with the results of IEEE 754: NaN outside of the domain.
-var floatFunctions = map[string]func(v float64) float64{
-	"abs": math.Abs, "ceil": math.Ceil, "floor": math.Floor, "round": math.Round, "trunc": math.Trunc, "exp": math.Exp,
-	"sqrt": math.Sqrt, "ln": math.Log, "log10": math.Log10, "log2": math.Log2,
-}
-
-// scalarFloats returns the lane of a function to floats.
-func (b *builder) scalarFloats(t *term) lane[float64] {
-	first := b.floats(t.args[0])
-	switch {
-	case t.op == "pow":
-		by := b.floats(t.args[1])
-		return newZip(t, b.block, first, by, func(v, by float64) (float64, error) { return math.Pow(v, by), nil })
-	case len(t.args) == 2:
-		return newZip(t, b.block, first, b.ints(t.args[1]), func(v float64, digits int64) (float64, error) {
-			return rounded(v, digits), nil
-		})
-	}
-	f := floatFunctions[t.op]
-	return newMap(t, b.block, first, func(v float64) (float64, error) { return f(v), nil })
-}
-
-// rounded rounds to a number of digits behind the point, or before it if the number is negative: half away from zero.
-func rounded(v float64, digits int64) float64 {
-	if digits >= 0 && v == math.Trunc(v) { // also beyond the digits of floats
-		return v
-	}
-	unit := math.Pow(10, math.Abs(float64(max(-400, min(digits, 400)))))
-	if digits < 0 {
-		if r := math.Round(v/unit) * unit; r == r {
-			return r
-		}
-		return v * 0 // of the infinite unit
-	}
-	if r := math.Round(v*unit) / unit; !math.IsInf(r, 0) && r == r {
-		return r
-	}
-	return v
-}
-
 // scalarTexts returns the lane of a function to texts.
 func (b *builder) scalarTexts(t *term) lane[string] {
 	if t.op == "chr" {
@@ -178,12 +116,19 @@ func (b *builder) scalarTexts(t *term) lane[string] {
 	}
 	first := b.texts(t.args[0])
 	switch t.op {
-	case "trim":
-		return newMap(t, b.block, first, func(s string) (string, error) { return strings.Trim(s, " "), nil })
-	case "ltrim":
-		return newMap(t, b.block, first, func(s string) (string, error) { return strings.TrimLeft(s, " "), nil })
-	case "rtrim":
-		return newMap(t, b.block, first, func(s string) (string, error) { return strings.TrimRight(s, " "), nil })
+	case "trim", "ltrim", "rtrim":
+		return b.trimmed(t, first)
+	case "md5":
+		return newMap(t, b.block, first, func(s string) (string, error) { return fmt.Sprintf("%x", md5.Sum([]byte(s))), nil })
+	case "repeat":
+		return newZip(t, b.block, first, b.ints(t.args[1]), repeated)
+	case "translate":
+		change := newZip(t, b.block, b.texts(t.args[1]), b.texts(t.args[2]), func(from, to string) ([2]string, error) {
+			return [2]string{from, to}, nil
+		})
+		return newZip(t, b.block, first, change, func(s string, change [2]string) (string, error) {
+			return translated(s, change[0], change[1]), nil
+		})
 	case "reverse":
 		return newMap(t, b.block, first, func(s string) (string, error) { return inReverse(s), nil })
 	case "left", "right":
@@ -232,6 +177,52 @@ func (b *builder) scalarTexts(t *term) lane[string] {
 	})
 }
 
+// trimmed returns the lane of trim, ltrim or rtrim. Without characters these are spaces.
+func (b *builder) trimmed(t *term, first lane[string]) lane[string] {
+	trim := map[string]func(s, chars string) string{
+		"trim": strings.Trim, "ltrim": strings.TrimLeft, "rtrim": strings.TrimRight,
+	}[t.op]
+	if len(t.args) == 1 {
+		return newMap(t, b.block, first, func(s string) (string, error) { return trim(s, " "), nil })
+	}
+	return newZip(t, b.block, first, b.texts(t.args[1]), func(s, chars string) (string, error) {
+		return trim(s, chars), nil
+	})
+}
+
+// repeated returns a text n times.
+func repeated(s string, n int64) (string, error) {
+	if n = max(n, 0); s != "" && n > maxPadded/int64(len(s)) {
+		return "", ErrOverflow
+	}
+	return strings.Repeat(s, int(n)), nil
+}
+
+// translated returns a text whose characters that from has are the ones of to in the same places. Those without a place
+// in to are left out.
+func translated(s, from, to string) string {
+	source, target := split(from), split(to)
+	var b strings.Builder
+	for _, char := range split(s) {
+		switch i := slices.Index(source, char); {
+		case i < 0:
+			b.WriteString(char)
+		case i < len(target):
+			b.WriteString(target[i])
+		}
+	}
+	return b.String()
+}
+
+// split returns the characters of a text.
+func split(s string) (chars []string) {
+	for s != "" {
+		char := firstChar(s)
+		chars, s = append(chars, char), s[len(char):]
+	}
+	return chars
+}
+
 // packed returns an integer and a text as one text, for functions of three arguments.
 func packed(n int64, s string) string {
 	return string(binary.LittleEndian.AppendUint64(make([]byte, 0, 8+len(s)), uint64(n))) + s
@@ -269,7 +260,7 @@ func right(s string, n int64) string {
 	return substring(s, max(0, characters-n)+1, characters)
 }
 
-// maxPadded is the largest number of characters that texts are padded to.
+// maxPadded is the largest number of characters that texts are padded to, and of bytes that repeat returns.
 const maxPadded = 1 << 20
 
 // padding returns the characters of fill, again and again, that a text lacks of n characters. An empty fill has none.

@@ -153,7 +153,7 @@ func (b *builder) likeness(t *term, not bool) filter {
 	var test func(s, part string) bool
 	switch t.op {
 	case opLike, opILike:
-		match = likeMatcher(second.value.(string), t.op == opILike)
+		test = likeTest(t.op == opILike)
 	case opRegexp:
 		match = matcher(second.value.(string))
 	case "contains":
@@ -163,7 +163,11 @@ func (b *builder) likeness(t *term, not bool) filter {
 	default:
 		test = strings.HasSuffix
 	}
-	if part, ok := bytesOfLiteral(second.value, second.typ); ok && test != nil {
+	part, ok := bytesOfLiteral(second.value, second.typ)
+	switch {
+	case ok && (t.op == opLike || t.op == opILike):
+		match = likeMatcher(part, t.op == opILike)
+	case ok && test != nil:
 		match = func(s string) bool { return test(s, part) }
 	}
 	if match != nil {

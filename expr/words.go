@@ -34,7 +34,8 @@ func arguments(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// functions are the functions by name: the ones here, and the ones that have a signature.
+// functions are the functions by name: the ones here, and the ones that have a signature, whose arguments are all
+// required unless they are here, too.
 var functions = withSignatures(map[string]arity{
 	"length": {1, 1}, "lower": {1, 1}, "upper": {1, 1}, "substring": {2, 3}, "concat": {1, math.MaxInt},
 	"contains": {2, 2}, "starts_with": {2, 2}, "ends_with": {2, 2}, "regexp_replace": {3, 3}, "strlen": {1, 1},
@@ -42,12 +43,14 @@ var functions = withSignatures(map[string]arity{
 	"dot": {2, 2}, "cosine": {2, 2}, "l2": {2, 2}, "norm": {1, 1}, "element": {2, 2}, "slice": {3, 3},
 	"abs": {1, 1}, "ceil": {1, 1}, "floor": {1, 1}, "round": {1, 2}, "trunc": {1, 1},
 	"greatest": {1, math.MaxInt}, "least": {1, math.MaxInt}, "regexp_extract": {2, 3}, "typeof": {1, 1},
-	"strftime": {2, 2}, "time_bucket": {2, 2},
+	"strftime": {2, 2}, "time_bucket": {2, 2}, "trim": {1, 2}, "ltrim": {1, 2}, "rtrim": {1, 2},
 })
 
 func withSignatures(all map[string]arity) map[string]arity {
 	for name, s := range signatures {
-		all[name] = arity{len(s.args), len(s.args)}
+		if _, ok := all[name]; !ok {
+			all[name] = arity{len(s.args), len(s.args)}
+		}
 	}
 	return all
 }
@@ -57,6 +60,7 @@ var aggregates = map[string]arity{
 	opCount: {0, 1}, opCountDistinct: {1, 1}, "approx_count_distinct": {1, 1}, "sum": {1, 1}, "avg": {1, 1},
 	"min": {1, 1}, "max": {1, 1}, "stddev": {1, 1}, "stddev_pop": {1, 1}, "variance": {1, 1}, "variance_pop": {1, 1},
 	"median": {1, 1}, "median_exact": {1, 1}, "quantile": {2, 2}, "quantile_exact": {2, 2}, "corr": {2, 2},
+	"covar_pop": {2, 2}, "covar_samp": {2, 2},
 	"any_value": {1, 1}, "first": {1, 1}, "last": {1, 1}, "arg_min": {2, 2}, "arg_max": {2, 2}, opStringAgg: {1, 2},
 	"grouping": {1, 63}, "mode": {1, 1}, "quantile_disc": {2, 2}, opArrayAgg: {1, 1},
 }
@@ -108,7 +112,8 @@ var castNames = map[string]column.Type{
 	"int": {Kind: column.Int32}, "integer": {Kind: column.Int32}, "bigint": {Kind: column.Int64},
 	"utinyint": {Kind: column.Uint8}, "usmallint": {Kind: column.Uint16}, "uinteger": {Kind: column.Uint32},
 	"ubigint": {Kind: column.Uint64}, "real": {Kind: column.Float32}, "float": {Kind: column.Float32},
-	"double": {Kind: column.Float64}, "varchar": {Kind: column.String}, "text": {Kind: column.String},
+	"float4": {Kind: column.Float32}, "double": {Kind: column.Float64}, "float8": {Kind: column.Float64},
+	"varchar": {Kind: column.String}, "text": {Kind: column.String},
 	"timestamp":    {Kind: column.Timestamp, Unit: column.Micros},
 	"timestamp_ms": {Kind: column.Timestamp, Unit: column.Millis},
 	"timestamp_ns": {Kind: column.Timestamp, Unit: column.Nanos},
@@ -123,7 +128,7 @@ var sqlNames = map[column.Kind]string{
 	column.Bool: "BOOLEAN", column.Int8: "TINYINT", column.Int16: "SMALLINT", column.Int32: "INTEGER",
 	column.Int64: "BIGINT", column.Uint8: "UTINYINT", column.Uint16: "USMALLINT", column.Uint32: "UINTEGER",
 	column.Uint64: "UBIGINT", column.Float32: "FLOAT", column.Float64: "DOUBLE", column.String: "VARCHAR",
-	column.Binary: "BLOB",
+	column.Binary: "BLOB", column.Time: "TIME",
 }
 
 // sqlName returns the name of a type for typeof.
@@ -133,6 +138,8 @@ func sqlName(t column.Type) string {
 		return "TIMESTAMP WITH TIME ZONE"
 	case t.Kind == column.Timestamp:
 		return [...]string{column.Millis: "TIMESTAMP_MS", column.Micros: "TIMESTAMP", column.Nanos: "TIMESTAMP_NS"}[t.Unit]
+	case t.Kind == column.Time && t.UTC:
+		return "TIME WITH TIME ZONE"
 	case t.Kind == column.Decimal64 || t.Kind == column.Decimal128 || t.Kind == column.Decimal256:
 		return fmt.Sprintf("DECIMAL(%d,%d)", t.Precision, t.Scale)
 	}

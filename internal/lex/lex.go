@@ -33,9 +33,11 @@ var clauses = map[string]bool{
 // IsClause reports whether a word, in any case, belongs to statements. Such a name needs quotes.
 func IsClause(word string) bool { return clauses[strings.ToLower(word)] }
 
-// Identifier returns a name as it stands in text: in double quotes if it is not a word, or a keyword.
+// Identifier returns a name as it stands in text: in double quotes if it is not a word, or a keyword, or all, which
+// begins the columns of a SELECT.
 func Identifier(name string) string {
-	if name != "" && wordLength(name) == len(name) && !keywords[strings.ToLower(name)] && !IsClause(name) {
+	lower := strings.ToLower(name)
+	if name != "" && wordLength(name) == len(name) && !keywords[lower] && !clauses[lower] && lower != "all" {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
@@ -50,8 +52,8 @@ var keywords = map[string]bool{
 
 // signs are the signs, the longer ones first.
 var signs = []string{
-	"!~*", "<>", "<=", ">=", "!=", "!~", "~*", "^@", "||", "::", "==", "//", "**", "^", "~", "=",
-	"<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ";", "[", "]", "?",
+	"!~*", "<>", "<=", ">=", "!=", "!~", "~*", "^@", "||", "::", "==", "//", "**", "<<", ">>", "^", "~", "=",
+	"<", ">", "+", "-", "*", "/", "%", "&", "|", "(", ")", ",", ";", "[", "]", "?",
 }
 
 // A Lexer splits a text into tokens. The token is Text[Start:Pos], and Word its content.
@@ -118,6 +120,12 @@ func (l *Lexer) Operand() bool {
 	return true
 }
 
+// Begins reports whether the token may begin an expression: an operand, a sign before one, not, or *.
+func (l *Lexer) Begins() bool {
+	return l.Operand() || l.Token == Keyword && l.Word == "not" ||
+		l.Token == Sign && slices.Contains([]string{"+", "-", "~", "*", "["}, l.Word)
+}
+
 // skip moves over spaces and comments: from -- to the end of the line, from /* to */.
 func (l *Lexer) skip() (want string) {
 	for {
@@ -160,12 +168,12 @@ func (l *Lexer) quoted(token Kind, quote byte) (want string) {
 	return "a closing " + string(quote)
 }
 
-// number reads digits, a point and digits, and an exponent.
+// number reads digits, a point and digits, and an exponent. Underscores between digits are left out of the word.
 func (l *Lexer) number() (want string) {
 	i := l.Pos
 	digits := func() int {
 		from := i
-		for i < len(l.Text) && isDigit(l.Text[i]) {
+		for i < len(l.Text) && (isDigit(l.Text[i]) || i > from && isUnderscore(l.Text[i:])) {
 			i++
 		}
 		return i - from
@@ -182,12 +190,15 @@ func (l *Lexer) number() (want string) {
 		}
 		n *= digits() // 0 without digits of either part
 	}
-	l.Token, l.Word, l.Pos = Number, l.Text[l.Pos:i], i
+	l.Token, l.Word, l.Pos = Number, strings.ReplaceAll(l.Text[l.Pos:i], "_", ""), i
 	if n == 0 || i < len(l.Text) && isWordByte(l.Text[i]) {
 		return "a number"
 	}
 	return ""
 }
+
+// isUnderscore reports whether a text begins with an underscore before a digit.
+func isUnderscore(s string) bool { return len(s) > 1 && s[0] == '_' && isDigit(s[1]) }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 

@@ -31,7 +31,7 @@ var quantiles = map[string]func(name string, q float64) groupby.Aggregate{
 // inFloat64 are the aggregates that compute floats in float64. Package groupby does not sum the type float16.
 var inFloat64 = map[string]bool{
 	"sum": true, "avg": true, "stddev": true, "stddev_pop": true, "variance": true, "variance_pop": true, "median": true,
-	"median_exact": true, "quantile": true, "quantile_exact": true, "corr": true,
+	"median_exact": true, "quantile": true, "quantile_exact": true, "corr": true, "covar_pop": true, "covar_samp": true,
 }
 
 // A grouping collects the keys and the aggregates of a statement.
@@ -183,7 +183,7 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 		}
 	case "quantile", "quantile_exact", "quantile_disc":
 		q, ok := number(n.Args[1].Node())
-		if !ok || q < 0 || q > 1 {
+		if !ok || !(q >= 0 && q <= 1) {
 			g.fail(n.Args[1], "want a quantile from 0 to 1 as a literal")
 		}
 		return quantiles[n.Op](argument(0), q)
@@ -191,8 +191,11 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 		return groupby.ArgMin(argument(1), argument(0))
 	case "arg_max":
 		return groupby.ArgMax(argument(1), argument(0))
-	case "corr":
-		return groupby.Corr(argument(0), argument(1))
+	case "corr", "covar_pop", "covar_samp":
+		of := map[string]func(x, y string) groupby.Aggregate{
+			"corr": groupby.Corr, "covar_pop": groupby.CovarPop, "covar_samp": groupby.CovarSamp,
+		}[n.Op]
+		return of(argument(0), argument(1))
 	case "string_agg", "string_agg distinct":
 		return g.joined(n)
 	}

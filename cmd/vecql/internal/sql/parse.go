@@ -166,7 +166,7 @@ func (p *parser) items(s *Statement, afterFrom bool) {
 	if s.Distinct = p.word("distinct"); s.Distinct && strings.EqualFold(p.Word, "on") && p.called() {
 		p.refuse("DISTINCT ON")
 	}
-	if before := p.Lexer; !s.Distinct && p.word("all") && !p.Operand() { // a column of that name
+	if before := p.Lexer; !s.Distinct && p.word("all") && !p.Begins() { // a column of that name
 		p.Lexer = before
 	}
 	s.Items = list(p, p.item)
