@@ -63,6 +63,10 @@ func (s *Statement) resolved(schema column.Schema) *Statement {
 		})
 	}
 	r.Items, r.GroupBy, r.OrderBy = slices.Clone(s.Items), slices.Clone(s.GroupBy), slices.Clone(s.OrderBy)
+	r.DistinctOn = slices.Clone(s.DistinctOn)
+	for i := range r.DistinctOn {
+		r.DistinctOn[i] = resolve(r.DistinctOn[i])
+	}
 	for i := range r.Items {
 		r.Items[i].Expr = resolve(r.Items[i].Expr)
 		r.Items[i].replace = slices.Clone(r.Items[i].replace)

@@ -163,10 +163,11 @@ func (p *parser) items(s *Statement, afterFrom bool) {
 		return
 	}
 	p.verb()
-	if s.Distinct = p.word("distinct"); s.Distinct && strings.EqualFold(p.Word, "on") && p.called() {
-		p.refuse("DISTINCT ON")
+	if s.Distinct = p.word("distinct"); s.Distinct {
+		s.DistinctOn = p.distinctOn()
+		s.Distinct = s.DistinctOn == nil
 	}
-	if before := p.Lexer; !s.Distinct && p.word("all") && !p.Begins() { // a column of that name
+	if before := p.Lexer; !s.Distinct && s.DistinctOn == nil && p.word("all") && !p.Begins() { // a column of that name
 		p.Lexer = before
 	}
 	s.Items = list(p, p.item)

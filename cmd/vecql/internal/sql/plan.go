@@ -93,8 +93,14 @@ func (s *Statement) plan(ctx context.Context, o Options, source pipe.Pipe, schem
 	grouped := s.isGrouped()
 	x.expand(grouped)
 	orders := x.orders()
-	if grouped && x.err == nil {
+	switch {
+	case x.err != nil:
+	case grouped && s.DistinctOn != nil:
+		x.err = at(s.Text, -1, fmt.Errorf("DISTINCT ON with groups: %w", ErrUnsupported))
+	case grouped:
 		orders = x.group(orders)
+	case s.DistinctOn != nil:
+		orders = x.firstRows(orders)
 	}
 	if x.err == nil {
 		x.finish(orders)
@@ -315,6 +321,17 @@ func (x *planner) finish(orders []expr.Expr) {
 
 // sort adds the order and the window.
 func (x *planner) sort(by []string) {
+	x.order(by)
+	if x.s.Offset > 0 {
+		x.plan.Pipe = x.plan.Pipe.Offset(x.s.Offset)
+	}
+	if x.s.Limit >= 0 {
+		x.plan.Pipe = x.plan.Pipe.Limit(x.s.Limit)
+	}
+}
+
+// order adds the order.
+func (x *planner) order(by []string) {
 	orders := make([]pipe.Order, len(by))
 	for i, o := range x.s.OrderBy {
 		x.plan.orders[by[i]] = o.Expr.Node().Offset
@@ -326,17 +343,9 @@ func (x *planner) sort(by []string) {
 			orders[i] = orders[i].NullsFirst()
 		}
 	}
-	p := x.plan.Pipe
 	if len(orders) > 0 {
-		p = p.OrderBy(orders...)
+		x.plan.Pipe = x.plan.Pipe.OrderBy(orders...)
 	}
-	if x.s.Offset > 0 {
-		p = p.Offset(x.s.Offset)
-	}
-	if x.s.Limit >= 0 {
-		p = p.Limit(x.s.Limit)
-	}
-	x.plan.Pipe = p
 }
 
 // project adds the columns of the result with their names.

@@ -137,19 +137,25 @@ func TestErrorsOfSets(t *testing.T) {
 		"select a from t order by all nulls":                               "34: found the end, want first or last",
 		"select a from t union select a from t order by a + 'x'":           "47: a + 'x': + requires numbers: 'x'",
 	} {
-		s, err := Parse(sql)
-		var p *Plan
-		if err == nil {
-			if p, err = s.PlanOn(t.Context(), Options{Open: oneRow}); err == nil {
-				if _, err = p.Pipe.Batch(t.Context()); err != nil {
-					err = p.Locate(err)
-				}
+		checkError(t, sql, want)
+	}
+}
+
+// checkError requires an error of a statement, with its offset.
+func checkError(t *testing.T, sql, want string) {
+	t.Helper()
+	s, err := Parse(sql)
+	var p *Plan
+	if err == nil {
+		if p, err = s.PlanOn(t.Context(), Options{Open: oneRow}); err == nil {
+			if _, err = p.Pipe.Batch(t.Context()); err != nil {
+				err = p.Locate(err)
 			}
 		}
-		var e *Error
-		if assert.ErrorAs(t, err, &e, sql) {
-			assert.Contains(t, fmt.Sprintf("%d: %v", e.Offset, e.Err), want, sql)
-		}
+	}
+	var e *Error
+	if assert.ErrorAs(t, err, &e, sql) {
+		assert.Contains(t, fmt.Sprintf("%d: %v", e.Offset, e.Err), want, sql)
 	}
 }
 

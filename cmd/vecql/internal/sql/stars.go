@@ -5,7 +5,6 @@ package sql
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/vecql/vecql/column"
@@ -88,28 +87,33 @@ func (i Item) starText() string {
 
 // columns returns the columns of the result that an item stands for.
 func (i Item) columns(schema column.Schema) (items []Item, err error) {
+	excluded, replaced := map[string]bool{}, map[string]expr.Expr{}
 	for _, name := range i.exclude {
-		if inAnyCase(name, schema) == "" {
+		found := inAnyCase(name, schema)
+		if found == "" {
 			return nil, fmt.Errorf("EXCLUDE of %q: no such column", name)
 		}
+		excluded[found] = true
 	}
 	for _, r := range i.replace {
-		if inAnyCase(r.Name, schema) == "" {
+		found := inAnyCase(r.Name, schema)
+		switch {
+		case found == "":
 			return nil, fmt.Errorf("REPLACE of %q: no such column", r.Name)
+		case excluded[found]:
+			return nil, fmt.Errorf("REPLACE of %q: EXCLUDE leaves the column out", r.Name)
 		}
+		replaced[found] = r.Expr
 	}
 	for _, f := range schema {
-		named := func(name string) bool { return inAnyCase(name, schema) == f.Name }
-		if slices.ContainsFunc(i.exclude, named) || i.pattern != nil && !i.pattern.MatchString(f.Name) {
+		if excluded[f.Name] || i.pattern != nil && !i.pattern.MatchString(f.Name) {
 			continue
 		}
-		item := Item{Name: f.Name, Expr: expr.Col(f.Name)}
-		for _, r := range i.replace {
-			if named(r.Name) {
-				item.Expr = r.Expr
-			}
+		e, ok := replaced[f.Name]
+		if !ok {
+			e = expr.Col(f.Name)
 		}
-		items = append(items, item)
+		items = append(items, Item{Name: f.Name, Expr: e})
 	}
 	if len(items) == 0 {
 		return nil, fmt.Errorf("%s has no column of: %s", i, strings.Join(schema.Names(), ", "))

@@ -22,15 +22,17 @@ type Statement struct {
 	Text     string        // that it was parsed from, which offsets of expressions refer to
 	Describe bool          // the columns of the result, not its rows
 	Distinct bool
-	Items    []Item
-	From     Source
-	Where    expr.Expr // the zero Expr if there is none
-	GroupBy  []expr.Expr
-	Sets     []keySet  // of GROUPING SETS, whose keys are GroupBy; nil means one set of all keys
-	Having   expr.Expr // the zero Expr if there is none
-	OrderBy  []Order
-	Limit    int64 // -1 means none
-	Offset   int64
+	// DistinctOn are the keys of DISTINCT ON; nil means none.
+	DistinctOn []expr.Expr
+	Items      []Item
+	From       Source
+	Where      expr.Expr // the zero Expr if there is none
+	GroupBy    []expr.Expr
+	Sets       []keySet  // of GROUPING SETS, whose keys are GroupBy; nil means one set of all keys
+	Having     expr.Expr // the zero Expr if there is none
+	OrderBy    []Order
+	Limit      int64 // -1 means none
+	Offset     int64
 
 	valuesAt int // the offset of the first row of VALUES
 	selects  int // within it, and itself
@@ -55,7 +57,7 @@ func (s *Statement) counted() *Statement {
 
 // parts returns the expressions of a SELECT, but for ORDER BY.
 func (s *Statement) parts() []expr.Expr {
-	parts := append(slices.Clone(s.GroupBy), s.Where, s.Having)
+	parts := append(slices.Concat(s.GroupBy, s.DistinctOn), s.Where, s.Having)
 	for _, item := range s.Items {
 		parts = append(parts, item.Expr)
 		for _, r := range item.replace {
@@ -149,8 +151,11 @@ func (s *Statement) text(line string) string {
 // writeSelect writes a SELECT without ORDER BY and what follows.
 func (s *Statement) writeSelect(b *strings.Builder, line string) {
 	b.WriteString("SELECT ")
-	if s.Distinct {
+	switch {
+	case s.Distinct:
 		b.WriteString("DISTINCT ")
+	case s.DistinctOn != nil:
+		b.WriteString("DISTINCT ON (" + joined(s.DistinctOn) + ") ")
 	}
 	b.WriteString(joined(s.Items))
 	if !s.From.None() {
