@@ -4,6 +4,7 @@ package sql
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -207,8 +208,23 @@ func (g *grouping) grouped(keys []string) pipe.Pipe {
 	return p.Aggregate(groupby.Count().As("count(*)"))
 }
 
+// readsInput reports whether the rows of a statement come from standard input, which can be read once.
+func (s *Statement) readsInput() bool {
+	switch {
+	case s.Set != nil:
+		return s.Set.Left.readsInput() || s.Set.Right.readsInput()
+	case s.From.Query != nil:
+		return s.From.Query.readsInput()
+	}
+	return slices.Contains(s.From.Files, "-") || slices.Contains(s.From.Files, "/dev/stdin")
+}
+
 // united returns the groups of all sets of key columns.
 func (g *grouping) united(all []string) pipe.Pipe {
+	if len(g.s.Sets) > 1 && g.s.readsInput() {
+		err := errors.New("grouping sets of standard input, which can be read once: write it to a file first")
+		g.err = cmp.Or(g.err, at(g.s.Text, -1, err))
+	}
 	schema, err := g.plan.Pipe.Schema(g.ctx)
 	if err != nil || g.err != nil {
 		g.err = cmp.Or(g.err, g.plan.Locate(err))

@@ -198,12 +198,12 @@ func (x *planner) members(p *Plan, n expr.Node, f column.Field, member expr.Expr
 		if err == nil {
 			err = set.Add(&b.Columns[0])
 		}
-		if err != nil {
-			return outcome{}, p.Locate(err)
-		}
-		if config.MemoryLimit > 0 && set.Size() > config.MemoryLimit {
+		if errors.Is(err, groupby.ErrMemoryLimit) || config.MemoryLimit > 0 && set.Size() > config.MemoryLimit {
 			return outcome{}, at(x.s.Text, n.Offset, fmt.Errorf("the values of the subquery: %w: %d bytes",
 				groupby.ErrMemoryLimit, config.MemoryLimit))
+		}
+		if err != nil {
+			return outcome{}, p.Locate(err)
 		}
 	}
 	if from == typ {

@@ -187,6 +187,8 @@ func TestSetsWithinMemoryLimit(t *testing.T) {
 		require.Equal(t, 29, e.Offset)
 		_, err = s.PlanOn(t.Context(), Options{Open: open, Config: pipe.Config{MemoryLimit: 1 << 20}})
 		require.ErrorIs(t, err, groupby.ErrMemoryLimit, sql)
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, 29, e.Offset, "also of the groups of distinct values")
 		p, err := s.PlanOn(t.Context(), Options{Open: open})
 		require.NoError(t, err, sql)
 		got, err := p.Pipe.Batch(t.Context())
@@ -224,28 +226,29 @@ func TestSubqueriesReachTheSource(t *testing.T) {
 
 func TestErrorsOfGroupingSets(t *testing.T) {
 	for sql, want := range map[string]string{
-		"select s, grouping(a) from t group by rollup(s)":    "19: grouping of a, which is not in GROUP BY",
-		"select grouping(s) from t":                          "16: grouping of s, which is not in GROUP BY",
-		"select a from t group by rollup(s)":                 "7: column \"a\" is neither in GROUP BY nor within an aggregate",
-		"select s from t group by rollup(b)":                 "32: b: no such column: \"b\"",
-		"select s from t group by cube(a, s, a, s, a, s, a)": "50: more than 64 grouping sets",
-		"select s from t group by rollup()":                  "32: found \")\", want a column, a literal or a function",
-		"select s from t group by rollup(s":                  "33: found the end, want , or )",
-		"select s from t group by grouping sets":             "34: found \"sets\"",
-		"select s from t group by grouping sets (s":          "41: found the end, want , or )",
-		"select s from t group by grouping sets ((s)":        "",
-		"select sum(grouping(s)) from t group by rollup(s)":  "11: an aggregate within an aggregate",
-		"select * exclude (b) from t":                        "7: EXCLUDE of \"b\": no such column",
-		"select * exclude (a, s) from t":                     "7: * EXCLUDE (a, s) has no column of: a, s",
-		"select * replace (1 as b) from t":                   "7: REPLACE of \"b\": no such column",
-		"select * replace (a) from t":                        "19: found \")\", want as and the name of a column",
-		"select * exclude from t":                            "17: found \"from\", want the name of a column",
-		"select columns('(') from t":                         "15: error parsing regexp",
-		"select columns('z') from t":                         "7: COLUMNS('z') has no column of: a, s",
-		"select columns(a) from t":                           "15: found \"a\", want * or a regular expression in single quotes",
-		"select array_agg(a) filter (where a > 1) from t":    "7: found \"array_agg\", want an aggregate that leaves out NULL before filter",
-		"select quantile_disc(a, 2) from t":                  "24: want a quantile from 0 to 1 as a literal",
-		"select array_agg(distinct a) from t":                "",
+		"select s, grouping(a) from t group by rollup(s)":     "19: grouping of a, which is not in GROUP BY",
+		"select grouping(s) from t":                           "16: grouping of s, which is not in GROUP BY",
+		"select a from t group by rollup(s)":                  "7: column \"a\" is neither in GROUP BY nor within an aggregate",
+		"select s from t group by rollup(b)":                  "32: b: no such column: \"b\"",
+		"select s from t group by cube(a, s, a, s, a, s, a)":  "50: more than 64 grouping sets",
+		"select s from t group by rollup()":                   "32: found \")\", want a column, a literal or a function",
+		"select s from t group by rollup(s":                   "33: found the end, want , or )",
+		"select s from t group by grouping sets":              "34: found \"sets\"",
+		"select s from t group by grouping sets (s":           "41: found the end, want , or )",
+		"select s from t group by grouping sets ((s)":         "",
+		"select sum(grouping(s)) from t group by rollup(s)":   "11: an aggregate within an aggregate",
+		"select * exclude (b) from t":                         "7: EXCLUDE of \"b\": no such column",
+		"select * exclude (a, s) from t":                      "7: * EXCLUDE (a, s) has no column of: a, s",
+		"select * replace (1 as b) from t":                    "7: REPLACE of \"b\": no such column",
+		"select * replace (a) from t":                         "19: found \")\", want as and the name of a column",
+		"select * exclude from t":                             "17: found \"from\", want the name of a column",
+		"select columns('(') from t":                          "15: error parsing regexp",
+		"select columns('z') from t":                          "7: COLUMNS('z') has no column of: a, s",
+		"select columns(a) from t":                            "15: found \"a\", want * or a regular expression in single quotes",
+		"select array_agg(a) filter (where a > 1) from t":     "7: found \"array_agg\", want an aggregate that leaves out NULL before filter",
+		"select quantile_disc(a, 2) from t":                   "24: want a quantile from 0 to 1 as a literal",
+		"select a from read('x.csv', '-') group by rollup(a)": "-1: grouping sets of standard input, which can be read once",
+		"select array_agg(distinct a) from t":                 "",
 	} {
 		s, err := Parse(sql)
 		if err == nil {
