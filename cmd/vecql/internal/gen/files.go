@@ -184,7 +184,10 @@ func (r *reader) run(text string) error {
 	}
 	err := r.cluster.Exec(text)
 	var server *cqltest.Error
-	if errors.As(err, &server) {
+	switch {
+	case errors.As(err, &server) && strings.HasPrefix(server.Message, "No keyspace has been specified"):
+		return fmt.Errorf("%w: the statement names no keyspace: name it by --keyspace, or in %s", ErrSchema, SettingsFile)
+	case errors.As(err, &server):
 		return fmt.Errorf("%w: %s", ErrSchema, cmp.Or(server.Message, err.Error()))
 	}
 	return err

@@ -110,7 +110,7 @@ func TestReadFilesFails(t *testing.T) {
 	for _, m := range []struct{ keyspace, text, want string }{
 		//nolint:misspell // Cassandra's spelling
 		{"", "CREATE TABLE\nshop.a (id int);", ":1: no schema: No PRIMARY KEY specifed for table 'a' (exactly one required)"},
-		{"", "\n-- a\n\nCREATE TABLE a (id int PRIMARY KEY);", ":4: no schema: No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename"},
+		{"", "\n-- a\n\nCREATE TABLE a (id int PRIMARY KEY);", ":4: no schema: the statement names no keyspace: name it by --keyspace, or in vecql.gen.toml"},
 		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE TABLE b (id sometype PRIMARY KEY);", ":2: no schema: Unknown type shop.sometype"},
 		{"shop", "CREATE TABLE a (id int PRIMARY KEY);\nCREATE TABLE a (id int PRIMARY KEY);", ":2: no schema: Cannot add already existing table \"a\" to keyspace \"shop\""},
 		{"shop", "SOURCE 'x.cql'\nCREATE TABLE a (id int PRIMARY KEY);", ":1: no schema: \"SOURCE 'x.cql' CREATE TABLE a (id int PR\" is no statement of CQL"},
