@@ -128,7 +128,7 @@ func check(fset *token.FileSet, b *block, imports types.Importer) (errs []error)
 func runAll(t *testing.T, programs []*block) {
 	folder := t.TempDir()
 	overlay := map[string]string{}
-	build := []string{"build", "-overlay", filepath.Join(folder, "overlay.json"), "-o", folder + string(filepath.Separator)}
+	build := []string{"build", "-ldflags=-s -w", "-overlay", filepath.Join(folder, "overlay.json"), "-o", folder + string(filepath.Separator)}
 	absolute, err := filepath.Abs(root)
 	require.NoError(t, err)
 	for i, b := range programs {
@@ -150,7 +150,7 @@ func runAll(t *testing.T, programs []*block) {
 	for i, b := range programs {
 		binary := filepath.Join(folder, fmt.Sprintf("program%d", i))
 		if b.isTest() {
-			goCommand(t, "test", "-c", "-vet=off", "-overlay", filepath.Join(folder, "overlay.json"), "-o", binary, fmt.Sprintf("./tests/docs/program%d", i))
+			goCommand(t, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", filepath.Join(folder, "overlay.json"), "-o", binary, fmt.Sprintf("./tests/docs/program%d", i))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		command := exec.CommandContext(ctx, binary)
