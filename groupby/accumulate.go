@@ -46,13 +46,20 @@ func extended[T any](s []T, n int) []T {
 	return grown(s, n)
 }
 
-// appendBytes appends bytes and doubles the room that they need. append would add a quarter, and copy long texts five
-// times on average.
+// appendBytes appends bytes to a text.
 func appendBytes[T string | []byte](dst []byte, s T) []byte {
-	at := len(dst)
-	dst = extended(dst, at+len(s))
-	copy(dst[at:], s)
-	return dst
+	return append(roomForText(dst, len(s)), s...)
+}
+
+// roomForText returns s with room for n more bytes. If there was less it doubles the room: append would add a quarter,
+// and copy long texts five times on average.
+func roomForText(s []byte, n int) []byte {
+	if n <= cap(s)-len(s) {
+		return s
+	}
+	t := makeLarge[byte](max(len(s)+n, 2*cap(s), 64))[:len(s)]
+	copy(t, s)
+	return t
 }
 
 // If groups are few, consecutive rows are added to different copies of the states, the lanes. Otherwise consecutive

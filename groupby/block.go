@@ -144,9 +144,7 @@ func (r *keyRows) long(i uint32) []byte {
 }
 
 // reserveText makes room for more bytes of long keys, unless there is as much.
-func (r *keyRows) reserveText(n int) {
-	r.text = slices.Grow(r.text, n)
-}
+func (r *keyRows) reserveText(n int) { r.text = roomForText(r.text, n) }
 
 // startMask creates the mask if now is set, and extends an existing mask by n rows.
 func (r *keyRows) startMask(now bool, n int) {

@@ -128,15 +128,21 @@ func (m *merger) locate(c *chunk, insert bool) (ids, misses []uint32, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(fresh) > 0 {
-		if m.plan.rowNumbers {
-			for _, i := range fresh {
-				m.numbers = append(m.numbers, c.number(i))
-			}
-		}
-		m.resize()
-	}
+	m.start(c, fresh)
 	return ids, nil, nil
+}
+
+// start makes the states of the groups that rows of a chunk created.
+func (m *merger) start(c *chunk, fresh []uint32) {
+	if len(fresh) == 0 {
+		return
+	}
+	if m.plan.rowNumbers {
+		for _, i := range fresh {
+			m.numbers = append(m.numbers, c.number(i))
+		}
+	}
+	m.resize()
 }
 
 // accumulate is phase 2 for rows.
@@ -219,9 +225,14 @@ func (m *merger) merge(b *block) error {
 }
 
 // mergeTable merges the groups of another merger, a chunk at a time. Accumulators that are joiners follow at the end.
-func (m *merger) mergeTable(other *merger) error {
+// After the last merge no group can be found by its key.
+func (m *merger) mergeTable(other *merger, last bool) error {
 	groups := make([]uint32, other.groups()) // the groups of m by group of other
 	m.t.reserveText(len(other.t.text))
+	insert := m.t.insert
+	if last {
+		insert = m.t.insertLast
+	}
 	for i, n := 1, other.groups(); i < n; {
 		j := min(i+chunkRows, n)
 		other.t.view(&m.view, i, j, m.texts)
@@ -229,10 +240,12 @@ func (m *merger) mergeTable(other *merger) error {
 		if m.plan.rowNumbers {
 			c.numbers = other.numbers[i:j]
 		}
-		ids, _, err := m.locate(&c, true)
+		ids := m.ids[:j-i]
+		fresh, err := insert(&m.view, ids, m.miss[:0], false)
 		if err != nil {
 			return err
 		}
+		m.start(&c, fresh)
 		if m.plan.rowNumbers {
 			m.firsts(&c, ids)
 		}

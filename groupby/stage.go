@@ -231,7 +231,7 @@ const fewGroups = 1 << 10
 func mergeTables(tables []*merger, groups int) error {
 	if groups <= fewGroups {
 		for _, other := range tables[1:] {
-			if err := tables[0].mergeTable(other); err != nil {
+			if err := tables[0].mergeTable(other, false); err != nil {
 				return err
 			}
 		}
@@ -239,7 +239,7 @@ func mergeTables(tables []*merger, groups int) error {
 	}
 	for n := len(tables); n > 1; {
 		half := (n + 1) / 2
-		if err := parallel(n-half, func(k int) error { return tables[k].mergeTable(tables[half+k]) }); err != nil {
+		if err := parallel(n-half, func(k int) error { return tables[k].mergeTable(tables[half+k], n == 2) }); err != nil {
 			return err
 		}
 		n = half

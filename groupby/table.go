@@ -78,6 +78,19 @@ func (t *table) insert(k *keys, ids, miss []uint32, dropNulls bool) ([]uint32, e
 	return t.insertSlots(k, ids, miss, dropNulls), nil
 }
 
+// insertLast is insert for keys that are distinct, after which the table is not searched any more: its index does not
+// get the new groups.
+func (t *table) insertLast(k *keys, ids, miss []uint32, _ bool) ([]uint32, error) {
+	miss = t.find(k, ids, miss)
+	if len(t.w0)+len(miss) > maxGroups {
+		return nil, ErrTooManyGroups
+	}
+	for _, i := range miss {
+		ids[i] = t.add(k, i)
+	}
+	return miss, nil
+}
+
 // findHome looks up each row at one place. It returns the rows for which that did not decide; ids of the others are
 // final.
 func (t *table) findHome(k *keys, ids, miss []uint32) []uint32 {
