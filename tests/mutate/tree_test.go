@@ -202,7 +202,7 @@ func TestJustified(t *testing.T) {
 	}
 	list, err := readJustified("tests/mutate/justified.txt")
 	require.NoError(t, err)
-	l, err := newLoader(".", "", slices.Sorted(maps.Keys(dirs))) // the sites are those of each build; this one is compiled
+	l, err := newLoader(".", "", slices.Sorted(maps.Keys(dirs))) // each build has the same sites, and this one is compiled
 	require.NoError(t, err)
 	for dir := range dirs {
 		_, sites, err := l.load(dir)
