@@ -4,11 +4,12 @@
 // statements of each table on the typed verbs of the driver.
 //
 //   - ReadFiles reads the schema of files of CQL. It executes them on a cluster of package cqltest in this process, so
-//     that the schema of files and the schema of a server take one path from there: cql.KeyspaceMetadata.
+//     that the schema of files and the schema of a server take one path from there: cql.KeyspaceMetadata. Materialized
+//     views, which that cluster lacks, are read by files_view.go.
 //   - Options are the settings of a run: of the file vecql.gen.toml and of flags.
-//   - Generate makes the files. model.go, statement.go, types.go and names.go turn metadata into the fields of the
-//     templates package.go.tmpl and package_test.go.tmpl; schema.go and sample.go make the statements and values of
-//     the tests.
+//   - Generate makes the files. model.go, statement.go, lookup.go, index.go, types.go and names.go turn metadata into
+//     the fields of the templates package.go.tmpl and package_test.go.tmpl; schema.go and sample.go make the statements
+//     and values of the tests.
 //   - Write and Check put the files into a folder, or compare them with it.
 //
 // Non-obvious:

@@ -2,14 +2,15 @@
 
 // Package sql runs SELECT statements of one shape on a pipe: one source for each SELECT, no joins.
 //
-//	[DESCRIBE] SELECT [DISTINCT] * | expression [AS name], ...
+//	[DESCRIBE] SELECT [DISTINCT [ON (expression, ...)]] * | expression [AS name], ...
 //	FROM read('*.parquet', ...) | 'file.csv' | [keyspace.]table | (statement)
-//	[WHERE condition] [GROUP BY expression, ...] [HAVING condition]
+//	[WHERE condition] [GROUP BY expression | ROLLUP (...) | CUBE (...) | GROUPING SETS (...), ...] [HAVING condition]
 //	[ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...] [LIMIT n] [OFFSET n]
 //
 // Expressions are as in package expr, with aggregates and subqueries. A subquery runs when the statement around it is
 // planned, and its value is a literal or a set of the plan. GROUP BY and ORDER BY also accept names and positions of
-// columns of the result. Names of columns are case-sensitive; unquoted names of tables are in lower case, as in CQL.
+// columns of the result. Names of columns match in another case if only one column differs so; unquoted names of tables
+// are in lower case, as in CQL.
 // NULL comes last, unless NULLS FIRST is set. DESCRIBE returns the names and types of the columns, of a statement or of
 // a source. A statement of another shape is refused with the name of what it has.
 //
