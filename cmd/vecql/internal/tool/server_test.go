@@ -188,8 +188,9 @@ func (x *tester) requireCommands(keyspace string) {
 	require.NotNil(x.t, id, notes)
 	require.Contains(x.t, x.requireRun("query", "SHOW SESSION "+id[1]), id[1])
 	file := filepath.Join(x.t.TempDir(), "items.csv")
-	require.Regexp(x.t, `^unloaded \d+ rows? to .+\nloaded \d+ rows? from 1 file, 0 rejected\n$`, x.requireRun("query",
-		fmt.Sprintf("COPY %[1]s.items (id, name) TO '%[2]s'; COPY %[1]s.items (id, name) FROM '%[2]s'", keyspace, file)))
+	require.Regexp(x.t, `^unloaded \d+ rows? to .+\nloaded \d+ rows? from 1 file, 0 rejected\n$`, x.requireRun("query", fmt.Sprintf(
+		"INSERT INTO %[1]s.items (id, name) VALUES (1, 'lamp'); COPY %[1]s.items (id, name) TO '%[2]s'; COPY %[1]s.items (id, name) FROM '%[2]s'",
+		keyspace, file)))
 	if user := x.env["VECQL_USER"]; user != "" {
 		x.requireRun("query", fmt.Sprintf("LOGIN '%s' '%s'; SELECT key FROM system.local", user, x.env["VECQL_PASSWORD"]))
 		require.Contains(x.t, x.requireFailure(exitFailed, "query", "LOGIN '"+user+"' 'wrong'"), "wrong user name or password")

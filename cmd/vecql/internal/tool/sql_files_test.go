@@ -48,7 +48,7 @@ func TestSQLReadsAllFormats(t *testing.T) {
 		{"select sum(cast(price as decimal(9, 2))) as s, string_agg(id, '+' order by id desc) i from 'items.csv' where id < 3", "s,i\n165.50,2+1\n"},
 		{"select name from 'items.csv' where id not in (select id - 8 from 'items.tsv') and price < (select max(price) from 'items.csv') order by id", "name\n\n"},
 		{"select code, count(*) as n from 'items.csv' group by rollup (code) order by n desc, code limit 2", "code,n\n,3\n007,1\n"},
-		{"describe select (select v from 'items.jsonl') as v, array_agg(id) as a from 'items.csv'", "column_name,column_type,null\nv,\"vector<float64, 2>\",YES\na,list[element int64],YES\n"},
+		{"describe select (select v from 'items.jsonl') as v, array_agg(id) as a from 'items.csv'", "column_name,column_type,null\nv,\"vector<float64, 2>\",NO\na,list[element int64],YES\n"},
 		{"from 'items.csv' select * exclude (added, code) where id = 1", "id,name,price\n1,chair,45.5\n"},
 		{"select * from 'items.csv' limit 1", "id,name,price,added,code\n1,chair,45.5,2026-07-01,007\n"},
 	} {
