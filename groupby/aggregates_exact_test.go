@@ -176,7 +176,9 @@ func TestQuantilesOnGoroutines(t *testing.T) {
 					continue
 				}
 				slices.Sort(x)
-				require.Equal(t, quantileOf(x, 0.5), got.Value(id), "group %d of %d", id+1, groups)
+				if want := quantileOf(x, 0.5); got.Value(id) != any(want) { // reflection takes most of the time
+					require.Equal(t, want, got.Value(id), "group %d of %d", id+1, groups)
+				}
 			}
 		}
 	}
