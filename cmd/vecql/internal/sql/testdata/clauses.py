@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes clauses.json: statements with DuckDB's rows, in the form of statements.json. Needs the package duckdb."""
 
-import json
-
+import answers
 import duckdb
 
 T = """(values (1, 'a', 1.5::double, 10), (2, 'b', 2.25::double, null), (3, 'a', null, 30), (4, null, -0.75::double, 40), (5, 'c', 99.5::double, 10),
@@ -42,14 +41,4 @@ STATEMENTS = [
     f"select isnan(x), isfinite(x), isinf(x) from {T} order by id", f"select id from {T} where make_date(2024, id, 1) > date '2024-05-01' order by id",
     f"select sin(id) * sin(id) + cos(id) * cos(id) from {T}", f"select bit_length(s), md5(s) from {T} order by id",
 ]
-db, statements = duckdb.connect(), []
-for text in STATEMENTS:
-    try:
-        rows = db.execute(text).fetchall()
-    except duckdb.Error as e:
-        print(text, e)
-        continue
-    cell = lambda v: None if v is None else str(v).lower() if isinstance(v, bool) else str(v)  # noqa: E731
-    statements.append({"sql": text, "rows": [[cell(v) for v in row] for row in rows]})
-with open("clauses.json", "w", encoding="utf-8") as out:
-    out.write("[\n" + ",\n".join(json.dumps(s, ensure_ascii=False) for s in statements) + "\n]\n")
+answers.write("clauses.json", STATEMENTS, duckdb.connect())

@@ -3,8 +3,7 @@
 """Writes queries.json: statements with subqueries, grouping sets, lists and several columns of *, with DuckDB's answers.
 Needs the package duckdb."""
 
-import json
-
+import answers
 import duckdb
 
 db = duckdb.connect()
@@ -85,14 +84,4 @@ QUERIES = [
     f"from {T} order by id", f"from {T} select id where id < 3 order by id", f"from {T} where n > 20 order by id", f"select (from {T} select max(id))", f"from (from {T} select id limit 0)",
     f"from {T} select s, count(*) group by s order by s", f"select id from {T} where id in (from {T} select id where n = 10) order by id",
 ]
-cases = []
-for text in QUERIES:
-    try:
-        rows = db.execute(text).fetchall()
-    except duckdb.Error as e:
-        print(text, e)
-        continue
-    cell = lambda v: None if v is None else str(v).lower() if isinstance(v, bool) else str(v)  # noqa: E731
-    cases.append({"sql": text, "rows": [[cell(v) for v in row] for row in rows]})
-with open("queries.json", "w", encoding="utf-8") as out:
-    out.write("[\n" + ",\n".join(json.dumps(c, ensure_ascii=False) for c in cases) + "\n]\n")
+answers.write("queries.json", QUERIES, db)
