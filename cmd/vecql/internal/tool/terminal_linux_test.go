@@ -90,6 +90,16 @@ func (s *screen) typed(keys string) {
 	require.NoError(s.t, err)
 }
 
+// hidden types text once the terminal does not show what is typed: the prompt comes first.
+func (s *screen) hidden(text string) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool {
+		mode, err := unix.IoctlGetTermios(int(s.user.Fd()), unix.TCGETS)
+		return err == nil && mode.Lflag&unix.ECHO == 0
+	}, 10*time.Second, time.Millisecond)
+	s.typed(text)
+}
+
 // answer types a line at the prompt, which the tool shows in raw mode, and returns what is shown up to a text.
 func (s *screen) answer(line, text string) string {
 	s.t.Helper()
@@ -117,7 +127,7 @@ func TestTerminal(t *testing.T) {
 	x.SetUsers(map[string]string{"ann": "secret"})
 	s := newScreen(t, x, nil, "query", "--user", "ann")
 	s.expect("Password of ann: ")
-	s.typed("secret\n")
+	s.hidden("secret\n")
 	s.expect("HELP for help.")
 	require.Contains(t, s.answer("SELECT id, name, price, tags, v, v AS w FROM shop.items;", "2 rows"), ""+
 		"id  name   price  tags       v          w\n"+
@@ -173,7 +183,7 @@ func TestLoginOnTerminal(t *testing.T) {
 	x.SetUsers(map[string]string{"ann": "secret", "bob": "other"})
 	s := newScreen(t, x, nil, "query", "-u", "ann", "-p", "secret")
 	s.answer("LOGIN bob", "Password of bob: ")
-	s.typed("other\n")
+	s.hidden("other\n")
 	require.NotContains(t, s.expect("Connected as bob."), "other")
 	s.answer("CLEAR", "\x1b[2J\x1b[H")
 	s.answer("SELECT id FROM shop.items WHERE id = 1;", "1 row")
