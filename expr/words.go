@@ -81,7 +81,9 @@ var distincts = func() map[string]string {
 }()
 
 // ordered are the aggregates whose results depend on the order of rows.
-var ordered = []string{"first", "last", "arg_min", "arg_max", opArrayAgg, opStringAgg, opStringAgg + " distinct"}
+var ordered = []string{
+	"first", "last", "arg_min", "arg_max", "mode", opArrayAgg, opStringAgg, opStringAgg + " distinct",
+}
 
 // isAggregate reports whether an operation is an aggregate.
 func isAggregate(op string) bool {

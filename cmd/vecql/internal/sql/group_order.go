@@ -22,9 +22,11 @@ type aggregateOrder struct {
 // isJoined reports whether an operation is string_agg.
 func isJoined(n expr.Node) bool { return n.Op == "string_agg" || n.Op == "string_agg"+distinctSuffix }
 
-// isOrdered reports whether the result of an aggregate depends on the order of rows.
+// isOrdered reports whether the result of an aggregate depends on the order of rows. Without an order, mode has any of
+// the most frequent values.
 func isOrdered(n expr.Node) bool {
-	return isJoined(n) || slices.Contains([]string{"first", "last", "arg_min", "arg_max", "array_agg"}, n.Op)
+	return isJoined(n) || slices.Contains([]string{"first", "last", "arg_min", "arg_max", "array_agg"}, n.Op) ||
+		n.Op == "mode" && len(n.Orders) > 0
 }
 
 // orderBy records the order of an aggregate. All aggregates of a statement that depend on the order have the same one.

@@ -81,6 +81,7 @@ QUERIES = [
     f"select * exclude (p) from {T} order by id", f"select * exclude p from {T} order by id limit 1", f"select t.* exclude (p, id) from {T} order by id",
     f"select * replace (n + 1 as n) from {T} order by id", f"select * exclude (p) replace (id * 2 as id, upper(s) as s) from {T} order by id", f"select * replace n * 2 as n from {T} order by id",
     f"select columns('^[in]') from {T} order by id", f"select columns(*) from {T} order by id", f"select columns('d'), 1 from {T} order by 1", f"select * replace ((select 5) as p) from {T} order by id",
+    f"select mode(s order by id) from {T}", f"select mode(s order by id desc), max(n) from {T}", f"select n, mode(id order by p desc nulls last) from {T} group by n order by n",
     f"from {T} order by id", f"from {T} select id where id < 3 order by id", f"from {T} where n > 20 order by id", f"select (from {T} select max(id))", f"from (from {T} select id limit 0)",
     f"from {T} select s, count(*) group by s order by s", f"select id from {T} where id in (from {T} select id where n = 10) order by id",
 ]
