@@ -4,8 +4,8 @@
 // statements of each table on the typed verbs of the driver.
 //
 //   - ReadFiles reads the schema of files of CQL. It executes them on a cluster of package cqltest in this process, so
-//     that the schema of files and the schema of a server take one path from there: cql.KeyspaceMetadata. Materialized
-//     views, which that cluster lacks, are read by files_view.go.
+//     that the schema of files and the schema of a server take one path from there: cql.KeyspaceMetadata. That
+//     cluster has no materialized views: files_view.go reads their statements.
 //   - Options are the settings of a run: of the file vecql.gen.toml and of flags.
 //   - Generate makes the files. model.go, statement.go, lookup.go, index.go, types.go and names.go turn metadata into
 //     the fields of the templates package.go.tmpl and package_test.go.tmpl; schema.go and sample.go make the statements
