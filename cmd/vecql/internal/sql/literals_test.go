@@ -57,15 +57,21 @@ func TestLiteralsOfDuckDB(t *testing.T) {
 	}
 }
 
+// evaluate returns the row of an expression v in a statement without FROM.
+func evaluate(t *testing.T, text string) (*column.Batch, error) {
+	t.Helper()
+	s, err := Parse("select " + text + " v")
+	require.NoError(t, err, text)
+	p, err := planOn(t.Context(), s, pipe.Batches(column.NewBatch(column.Of("", []int8{1}))))
+	require.NoError(t, err, text)
+	return p.Pipe.Batch(t.Context())
+}
+
 // TestFunctionsOfDuckDB evaluates calls of functions and other forms in statements without FROM.
 func TestFunctionsOfDuckDB(t *testing.T) {
-	one, failed := column.NewBatch(column.Of("", []int8{1})), 0
+	failed := 0
 	for _, c := range readEvaluations(t, "testdata/functions.json", 500) {
-		s, err := Parse("select " + c.SQL + " v")
-		require.NoError(t, err, c.SQL)
-		p, err := planOn(t.Context(), s, pipe.Batches(one))
-		require.NoError(t, err, c.SQL)
-		got, err := p.Pipe.Batch(t.Context())
+		got, err := evaluate(t, c.SQL)
 		if c.Value != nil && *c.Value == "error" {
 			require.Error(t, err, c.SQL)
 			failed++

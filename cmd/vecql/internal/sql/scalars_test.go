@@ -7,21 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/pipe"
 )
 
 // TestScalarsOfDuckDB evaluates functions at chosen arguments, in statements without FROM. Arguments that DuckDB
 // refuses have an error or NaN.
 func TestScalarsOfDuckDB(t *testing.T) {
-	one := column.NewBatch(column.Of("", []int8{1}))
 	for _, c := range readEvaluations(t, "testdata/scalars.json", 500) {
-		s, err := Parse("select " + c.SQL + " v")
-		require.NoError(t, err, c.SQL)
-		p, err := planOn(t.Context(), s, pipe.Batches(one))
-		require.NoError(t, err, c.SQL)
-		got, err := p.Pipe.Batch(t.Context())
+		got, err := evaluate(t, c.SQL)
 		if c.Value != nil && *c.Value == "error" {
 			if err == nil {
 				v := got.Columns[0].Value(0)
