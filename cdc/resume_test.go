@@ -39,7 +39,8 @@ func TestRunEnds(t *testing.T) {
 			exec(t, session, "INSERT INTO t (pk, ck, v) VALUES (?, 1, ?)", i, i)
 		}
 		r := open(t, session, cdc.Config{Workers: 3, PageRows: 5})
-		stop, left := errors.New("stop"), 10
+		stop := errors.New("stop")
+		left, end := 10, func() error { return stop } // this batch is left; of the others any may be read meanwhile
 		var mu sync.Mutex
 		seen := map[any]int{}
 		consume := func(worker int, b *column.Batch) error {
@@ -47,9 +48,7 @@ func TestRunEnds(t *testing.T) {
 			defer mu.Unlock()
 			require.Less(t, worker, 3)
 			if left--; left == 0 {
-				return stop
-			} else if left == -10 {
-				panic("out of order")
+				return end()
 			}
 			for i := range b.Rows {
 				seen[b.Column("v").Value(i)]++
@@ -57,6 +56,7 @@ func TestRunEnds(t *testing.T) {
 			return nil
 		}
 		require.ErrorIs(t, r.Run(t.Context(), consume), stop)
+		left, end = 1, func() error { panic("out of order") }
 		require.ErrorContains(t, r.Run(t.Context(), consume), "panic: out of order")
 		require.EqualValues(t, len(seen), r.Progress().Rows)
 		ctx, cancel := context.WithCancelCause(t.Context())
