@@ -36,20 +36,33 @@ func Count(b []byte, i, n int) int {
 
 // Copy copies n bits of src, from bit from on, to dst at bit to. The two must not overlap.
 func Copy(dst []byte, to int, src []byte, from, n int) {
-	for ; n > 0 && to&7 != 0; n, from, to = n-1, from+1, to+1 {
-		Set(dst, to, Get(src, from))
+	if to&7 != 0 && n > 0 {
+		k := min(n, 8-to&7)
+		mask := byte(1<<k-1) << (to & 7)
+		dst[to>>3] = dst[to>>3]&^mask | load(src, from, k)<<(to&7)&mask
+		n, from, to = n-k, from+k, to+k
 	}
-	shift := from & 7
-	for ; n >= 8; n, from, to = n-8, from+8, to+8 {
-		v := src[from>>3] >> shift
+	at, shift := from>>3, from&7
+	for i := range dst[to>>3 : to>>3+n>>3] {
+		v := src[at+i] >> shift
 		if shift > 0 {
-			v |= src[from>>3+1] << (8 - shift)
+			v |= src[at+i+1] << (8 - shift)
 		}
-		dst[to>>3] = v
+		dst[to>>3+i] = v
 	}
-	for ; n > 0; n, from, to = n-1, from+1, to+1 {
-		Set(dst, to, Get(src, from))
+	if k := n & 7; k > 0 {
+		last := &dst[(to+n)>>3]
+		*last = *last>>k<<k | load(src, from+n-k, k)&(1<<k-1)
 	}
+}
+
+// load returns n bits of b, 1 to 8, from bit i on. Its other bits are undefined.
+func load(b []byte, i, n int) byte {
+	v := b[i>>3] >> (i & 7)
+	if i&7+n > 8 {
+		v |= b[i>>3+1] << (8 - i&7)
+	}
+	return v
 }
 
 // Slice returns n bits of b from bit i on as a bitmap that begins at bit 0. It shares the memory of b if i is a
@@ -65,24 +78,38 @@ func Slice(b []byte, i, n int) []byte {
 
 // Clear sets n bits to 0, from bit i on.
 func Clear(b []byte, i, n int) {
-	for ; n > 0 && i&7 != 0; n, i = n-1, i+1 {
-		b[i>>3] &^= 1 << (i & 7)
+	if n <= 0 {
+		return
 	}
-	clear(b[i>>3 : i>>3+n>>3])
-	for k := n &^ 7; k < n; k++ {
-		b[(i+k)>>3] &^= 1 << ((i + k) & 7)
+	first, last, from, to := ends(i, n)
+	if first == last {
+		b[first] &^= from & to
+		return
 	}
+	b[first] &^= from
+	clear(b[first+1 : last])
+	b[last] &^= to
 }
 
 // Fill sets n bits to 1, from bit i on.
 func Fill(b []byte, i, n int) {
-	for ; n > 0 && i&7 != 0; n, i = n-1, i+1 {
-		b[i>>3] |= 1 << (i & 7)
+	if n <= 0 {
+		return
 	}
-	for k := i >> 3; k < i>>3+n>>3; k++ {
-		b[k] = 0xff
+	first, last, from, to := ends(i, n)
+	if first == last {
+		b[first] |= from & to
+		return
 	}
-	for k := n &^ 7; k < n; k++ {
-		b[(i+k)>>3] |= 1 << ((i + k) & 7)
+	b[first] |= from
+	for k := range b[first+1 : last] {
+		b[first+1+k] = 0xff
 	}
+	b[last] |= to
+}
+
+// ends returns the first and the last byte of n bits from bit i on, and the bits of them.
+func ends(i, n int) (first, last int, from, to byte) {
+	end := i + n - 1
+	return i >> 3, end >> 3, 0xff << (i & 7), 0xff >> (7 - end&7)
 }
