@@ -14,6 +14,11 @@ var hasKernel = cpu.X86.HasAVX2
 //go:noescape
 func kernel(dst *uint32, src *byte, groups, width int, l *layout)
 
+// between sets a byte of out for each group of 8 integers, and returns the greatest integer. It reads what kernel does.
+//
+//go:noescape
+func between(out, src *byte, groups, width int, l *layout, lo, span uint32) (greatest uint32)
+
 // maxKernelWidth is the greatest width for which an integer lies within 4 bytes, whatever its first bit is.
 const maxKernelWidth = 25
 
@@ -46,11 +51,29 @@ var layouts = func() *[maxKernelWidth + 1]layout {
 
 // unpackMany unpacks integers from the start of src on by the kernel, as many as it can, and returns their number.
 func unpackMany(dst []uint32, src []byte, width uint) int {
-	room := len(src) - int(width>>1) - 16 // bytes before the last group that the kernel may read
-	if !hasKernel || width == 0 || width > maxKernelWidth || room < 0 || len(dst) < 8 {
+	groups := groupsOf(len(dst), src, width)
+	if groups > 0 {
+		kernel(&dst[0], &src[0], groups, int(width), &layouts[width])
+	}
+	return groups * 8
+}
+
+// betweenMany is Between by the kernel for integers from the start of src on, as many as it can, and returns their
+// number.
+func betweenMany(out []byte, n int, src []byte, width uint, lo, span uint32) (done int, greatest uint32) {
+	groups := groupsOf(n, src, width)
+	if groups > 0 {
+		out = out[:groups]
+		greatest = between(&out[0], &src[0], groups, int(width), &layouts[width], lo, span)
+	}
+	return groups * 8, greatest
+}
+
+// groupsOf returns the number of groups at the start of src, of n integers at most, that a kernel may read.
+func groupsOf(n int, src []byte, width uint) int {
+	room := len(src) - int(width>>1) - 16 // bytes before the last group that a kernel may read
+	if !hasKernel || width == 0 || width > maxKernelWidth || room < 0 {
 		return 0
 	}
-	groups := min(len(dst)/8, room/int(width)+1)
-	kernel(&dst[0], &src[0], groups, int(width), &layouts[width])
-	return groups * 8
+	return min(n/8, room/int(width)+1)
 }
