@@ -7,21 +7,24 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/chunk"
 	"github.com/vecql/vecql/parquetscan/internal/decode"
 	"github.com/vecql/vecql/parquetscan/internal/predicate"
 )
 
-// Filters on a page, whose column is not decoded. With a dictionary they are evaluated once for each entry, then looked
-// up by the codes of the page, run by run. Plain texts are tested where they are.
+// Filters on a page, whose column is not decoded. With a dictionary they are evaluated once for each entry. If the
+// entries that pass, or those that do not, come one after the other, the codes of the page are compared with the first
+// and the last of them; otherwise the results are looked up by the codes. Plain texts are tested where they are.
 
 // stageHits are the results of a stage of one column for the entries of a dictionary.
 type stageHits struct {
 	dictionary chunk.Dictionary
-	bits       []byte // a bit for each entry
-	hits       []byte // 1 for each entry that passes
-	barren     bool   // no entry passes, and NULL does not
-	ones       []byte // of a batch, 1 for each row that passes
+	bits       []byte   // a bit for each entry
+	hits       []byte   // 1 for each entry that passes
+	interval   interval // of the entries that pass
+	barren     bool     // no entry passes, and NULL does not
+	ones       []byte   // of a batch, 1 for each row that passes
 }
 
 // A tester evaluates a predicate for one Reader. It keeps the results for the entries of dictionaries.
@@ -35,11 +38,11 @@ func newTester(p *predicate.Predicate) *tester {
 	return &tester{Evaluator: predicate.NewEvaluator(p)}
 }
 
-// testPage reduces sel to the rows of a view of n rows that stage i, of one column, selects. all means that sel is
-// undefined yet and has all rows.
-func (e *tester) testPage(i int, v *chunk.View, n int, sel []byte, all bool) error {
+// testPage reduces sel to the rows of a view of n rows that stage i, of one column, selects. selected rows are in sel,
+// whose bits are undefined if that is n.
+func (e *tester) testPage(i int, v *chunk.View, n int, sel []byte, selected int) error {
 	if v.Kind == chunk.Codes {
-		return e.testCodes(i, v, n, sel, all)
+		return e.testCodes(i, v, n, sel, selected)
 	}
 	c, err := v.Column()
 	if err != nil {
@@ -48,13 +51,16 @@ func (e *tester) testPage(i int, v *chunk.View, n int, sel []byte, all bool) err
 	st := &e.P.Stages[i]
 	e.Cols[st.Columns[0]] = c
 	e.Gap = decode.TextGap
-	e.EvalStage(st, n, sel, all)
+	e.EvalStage(st, n, sel, selected == n)
 	e.Gap = 0
 	return nil
 }
 
+// sparse is the number of rows among which one is selected, or fewer, so that their codes are looked up one by one.
+const sparse = 16
+
 // testCodes is testPage for codes, which it decodes.
-func (e *tester) testCodes(i int, v *chunk.View, n int, sel []byte, all bool) error {
+func (e *tester) testCodes(i int, v *chunk.View, n int, sel []byte, selected int) error {
 	if e.hits == nil {
 		e.hits = make([]stageHits, len(e.P.Stages))
 	}
@@ -67,10 +73,50 @@ func (e *tester) testCodes(i int, v *chunk.View, n int, sel []byte, all bool) er
 		clear(sel)
 		return nil
 	}
+	if selected < n/sparse {
+		return v.Keep(sel, h.hits)
+	}
+	all := selected == n
 	h.ones = slices.Grow(h.ones[:0], n+8)[:n]
-	err := v.LookUp(h.ones, h.hits)
-	packOnes(sel, h.ones, all)
+	if !h.interval.ok {
+		err := v.LookUp(h.ones, h.hits)
+		packOnes(sel, h.ones, all)
+		return err
+	}
+	if all {
+		return v.Between(sel, h.interval.lo, h.interval.span)
+	}
+	between := h.ones[:len(sel)]
+	err := v.Between(between, h.interval.lo, h.interval.span)
+	for i, b := range between {
+		sel[i] &= b
+	}
 	return err
+}
+
+// An interval is the codes from lo to lo + span, modulo 1<<32.
+type interval struct {
+	lo, span uint32
+	ok       bool // false means that the codes are no interval
+}
+
+// intervalOf returns the interval of the entries among n whose bits are set: they, or the others, come one after the
+// other.
+func intervalOf(set []byte, n int) interval {
+	var runs [][2]int
+	buffer.Ones(set, n, func(from, to int) {
+		if len(runs) < 3 {
+			runs = append(runs, [2]int{from, to})
+		}
+	})
+	switch {
+	case len(runs) == 1:
+		return interval{uint32(runs[0][0]), uint32(runs[0][1] - runs[0][0] - 1), true}
+	case len(runs) == 2 && runs[0][0] == 0 && runs[1][1] == n:
+		lo := uint32(runs[1][0])
+		return interval{lo, uint32(runs[0][1]) - 1 - lo, true}
+	}
+	return interval{}
 }
 
 // testEntries evaluates stage i, of one column, on the entries of a dictionary.
@@ -82,6 +128,7 @@ func (e *tester) testEntries(i int, v *chunk.View) {
 	if h.barren = passed == 0 && !(v.HasNulls() && e.passesNull(st, entries)); h.barren {
 		return
 	}
+	h.interval = intervalOf(h.bits, entries.Len)
 	h.hits = slices.Grow(h.hits[:0], entries.Len)[:entries.Len]
 	for k := range h.hits {
 		h.hits[k] = h.bits[k>>3] >> (k & 7) & 1

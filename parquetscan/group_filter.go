@@ -16,13 +16,13 @@ import (
 // filter reduces r.sel, which has selected of n rows, to the rows that a predicate selects, and returns their number.
 // columns are the positions of the predicate's columns.
 func (r *groupReader) filter(e *tester, columns []int, b *column.Batch, n, selected int) (int, error) {
-	all := selected == n
-	if all {
+	if selected == n {
 		r.sel = buffer.Grow(r.sel[:0], (n+7)/8)
 	}
 	for i := range e.P.Stages {
 		st := &e.P.Stages[i]
-		counted, ok, err := r.filterPage(e, i, columns, n, all)
+		all := selected == n
+		counted, ok, err := r.filterPage(e, i, columns, n, selected)
 		if err != nil {
 			return 0, err
 		}
@@ -35,7 +35,6 @@ func (r *groupReader) filter(e *tester, columns []int, b *column.Batch, n, selec
 		if selected == 0 {
 			return 0, nil
 		}
-		all = false
 	}
 	return selected, nil
 }
@@ -58,9 +57,11 @@ func (r *groupReader) readStage(e *tester, st *predicate.Stage, columns []int, b
 
 // filterPage reduces r.sel to the rows that stage i of a predicate selects, and returns their number; false if it
 // cannot, and the column must be read: the rows of the batch are codes or plain texts of one page, none of them NULL,
-// and no later stage needs the column. all means that r.sel is undefined yet and has all rows. The column stays before
-// the rows if it is read later.
-func (r *groupReader) filterPage(e *tester, i int, columns []int, n int, all bool) (selected int, ok bool, err error) {
+// and no later stage needs the column. before rows are selected yet; r.sel is undefined if all are. The column stays
+// before the rows if it is read later.
+func (r *groupReader) filterPage(
+	e *tester, i int, columns []int, n, before int,
+) (selected int, ok bool, err error) {
 	st := &e.P.Stages[i]
 	if len(st.Columns) != 1 || st.Shared {
 		return 0, false, nil
@@ -77,7 +78,7 @@ func (r *groupReader) filterPage(e *tester, i int, columns []int, n int, all boo
 		return 0, false, nil
 	}
 	sel := r.sel[:(n+7)/8]
-	err = e.testPage(i, &v, n, sel, all)
+	err = e.testPage(i, &v, n, sel, before)
 	switch {
 	case err != nil:
 	case v.Kind == chunk.Codes && e.isBarren(i):

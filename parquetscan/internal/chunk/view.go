@@ -78,6 +78,14 @@ func (v *View) LookUp(dst, values []byte) error {
 	return decode.LookUp(&v.codes, dst, values, &v.chunk.values.Scratch)
 }
 
+// Between sets the bits of the rows whose codes are from lo to lo + span, and clears all other bits of sel.
+func (v *View) Between(sel []byte, lo, span uint32) error {
+	return v.codes.Between(sel, v.n, lo, span, v.chunk.values.DictLen)
+}
+
+// Keep clears the bits of sel, which has few, of the rows whose entry of the dictionary has no 1 in hits.
+func (v *View) Keep(sel, hits []byte) error { return v.codes.Keep(sel, v.n, hits) }
+
 // Column returns the plain texts. Between them are decode.TextGap bytes.
 func (v *View) Column() (*column.Column, error) {
 	t, err := v.chunk.values.FindTexts(v.n)

@@ -3,8 +3,11 @@
 package decode
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"slices"
 
+	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/internal/bitpack"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
@@ -44,6 +47,90 @@ func LookUp[T any](h *Hybrid, dst, values []T, scratch *[]uint32) error {
 		dst = dst[n:]
 	}
 	return nil
+}
+
+// Between sets bit i of sel, the lowest of each byte first, if code i of the next n is at least lo and at most lo + span,
+// and clears all other bits. A code that is not less than entries is an error.
+func (h *Hybrid) Between(sel []byte, n int, lo, span uint32, entries int) error {
+	clear(sel)
+	var block [gatherBlock / 8]byte
+	for at := 0; at < n; {
+		if h.Left == 0 {
+			if err := h.Run(); err != nil {
+				return err
+			}
+		}
+		k, greatest := min(h.Left, n-at), h.Value
+		switch {
+		case !h.Packed:
+			if h.Value-lo <= span {
+				bitmap.Fill(sel, at, k)
+			}
+		case at&7 == 0:
+			greatest = bitpack.Between(sel[at>>3:], k, h.Group(), h.Bit, h.width, lo, span)
+		default:
+			k = min(k, gatherBlock)
+			greatest = bitpack.Between(block[:], k, h.Group(), h.Bit, h.width, lo, span)
+			bitmap.Copy(sel, at, block[:], 0, k)
+		}
+		if int64(greatest) >= int64(entries) {
+			return badCode(greatest, entries)
+		}
+		h.Bit += k * int(h.width)
+		h.Left -= k
+		at += k
+	}
+	return nil
+}
+
+// Keep clears the bits of sel, one for each of the next n codes, whose codes have no 1 in hits. A code that is not less
+// than the number of hits is an error if its bit is set or it is of a run. It is for few bits: runs without one are
+// passed.
+func (h *Hybrid) Keep(sel []byte, n int, hits []byte) error {
+	one := nextOne(sel, 0, n)
+	for at := 0; at < n; {
+		if h.Left == 0 {
+			if err := h.Run(); err != nil {
+				return err
+			}
+		}
+		k := min(h.Left, n-at)
+		for one < at+k {
+			code, end := h.Value, at+k
+			if h.Packed {
+				code, end = bitpack.Get(h.Group(), h.Bit+(one-at)*int(h.width), h.width), one+1
+			}
+			if int64(code) >= int64(len(hits)) {
+				return badCode(code, len(hits))
+			}
+			if hits[code] == 0 {
+				bitmap.Clear(sel, one, end-one)
+			}
+			one = nextOne(sel, end, n)
+		}
+		h.Bit += k * int(h.width)
+		h.Left -= k
+		at += k
+	}
+	return nil
+}
+
+// nextOne returns the first of the bits from i to n that is 1, or n.
+func nextOne(sel []byte, i, n int) int {
+	for i < n {
+		if i&7 == 0 && i+64 <= n {
+			if word := binary.LittleEndian.Uint64(sel[i>>3:]); word != 0 {
+				return i + bits.TrailingZeros64(word)
+			}
+			i += 64
+			continue
+		}
+		if b := sel[i>>3] >> (i & 7); b != 0 {
+			return min(i+bits.TrailingZeros8(b), n)
+		}
+		i = i&^7 + 8
+	}
+	return n
 }
 
 func badCode(code uint32, entries int) error {

@@ -3,15 +3,17 @@
 package decode
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 )
 
-// FuzzLookUp compares hits and values of codes with the hits and values of decoded codes.
+// FuzzLookUp compares hits, kept bits, values and comparisons of codes with the hits and values of decoded codes.
 func FuzzLookUp(f *testing.F) {
 	f.Add([]byte{0x03, 0x88, 0xc6, 0xfa, 20, 5, 0x05, 1, 2, 3, 4, 5, 6}, uint8(3), uint8(8), uint16(50))
 	f.Add([]byte{200, 1, 3}, uint8(2), uint8(4), uint16(100))
@@ -32,20 +34,33 @@ func FuzzLookUp(f *testing.F) {
 		if slices.ContainsFunc(codes, func(c uint32) bool { return int(c) >= len(hits) }) {
 			want = errBeyond
 		}
+		lo, span := uint32(entries)/3, uint32(entries)/2
+		between, compared := h, bytes.Repeat([]byte{0xff}, int(n+7)/8)
+		err := between.Between(compared, int(n), lo, span, int(entries))
+		require.Equal(t, want == nil, err == nil, "%v, want %v", err, want)
+		some := bytes.Repeat([]byte{0x21, 0, 0, 0x80, 0, 0x0f, 0, 0, 0, 0, 0}, int(n)/8+1)[:(n+7)/8]
+		kept, few := h, bytes.Clone(some)
+		keptErr := kept.Keep(few, int(n), hits)
 		again, wide, entry := h, make([]uint64, n), make([]uint64, entries)
 		for i := range entry {
 			entry[i] = uint64(i) * 0x0123456789abcdef
 		}
-		err := LookUp(&h, ones, hits, &scratch)
+		err = LookUp(&h, ones, hits, &scratch)
 		require.Equal(t, want == nil, err == nil, "%v, want %v", err, want)
 		if err != nil {
 			return
 		}
+		require.NoError(t, keptErr)
 		require.NoError(t, LookUp(&again, wide, entry, &scratch))
 		for i, c := range codes {
 			require.Equal(t, hits[c], ones[i])
 			require.Equal(t, entry[c], wide[i])
+			require.Equal(t, c-lo <= span, bitmap.Get(compared, i) == 1)
+			require.Equal(t, hits[c]&bitmap.Get(some, i), bitmap.Get(few, i))
 		}
+		require.Equal(t, [...]int{h.next, h.Left}, [...]int{between.next, between.Left})
+		require.Equal(t, [...]int{h.next, h.Left}, [...]int{kept.next, kept.Left})
+		require.Zero(t, bitmap.Count(compared, int(n), 8*len(compared)-int(n)))
 	})
 }
 
