@@ -75,9 +75,14 @@ func unpackLast(dst []uint32, src []byte, bit int, width uint) {
 
 // Get returns the integer of width bits, 0 to 32, at bit position bit of src. Bits after the end of src are 0.
 func Get(src []byte, bit int, width uint) uint32 {
-	if at := bit >> 3; at+8 <= len(src) {
-		return uint32(binary.LittleEndian.Uint64(src[at:]) >> (uint(bit) & 7) & (1<<width - 1))
+	if bit>>3+8 <= len(src) {
+		return uint32(binary.LittleEndian.Uint64(src[bit>>3:])>>(bit&7)) & uint32(uint64(1)<<width-1)
 	}
+	return getLast(src, bit, width)
+}
+
+// getLast is Get within less than 8 bytes of the end of src.
+func getLast(src []byte, bit int, width uint) uint32 {
 	var v [1]uint32
 	unpackLast(v[:], src, bit, width)
 	return v[0]

@@ -37,7 +37,7 @@ func Ones(sel []byte, n int, f func(from, to int)) {
 	from := -1        // of the run that has not ended
 	last := uint64(0) // the bit before the word
 	for at := 0; at < n; at += 64 {
-		word := selWord(sel[at>>3:])
+		word := Word(sel[at>>3:])
 		if left := n - at; left < 64 {
 			word &= 1<<left - 1
 		}
@@ -58,8 +58,8 @@ func Ones(sel []byte, n int, f func(from, to int)) {
 	}
 }
 
-// selWord returns the first 64 bits of sel; 0 for bits after the end.
-func selWord(sel []byte) uint64 {
+// Word returns the first 64 bits of sel; 0 for bits after the end.
+func Word(sel []byte) uint64 {
 	if len(sel) >= 8 {
 		return binary.LittleEndian.Uint64(sel)
 	}

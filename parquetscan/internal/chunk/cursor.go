@@ -177,8 +177,16 @@ func (c *Cursor) readRows(a appender, dst *buffer.Column, r Rows, few int) error
 	if r.Selected == r.N || buffer.CountRuns(r.Sel) > r.N/few {
 		return c.readAll(a, dst, r)
 	}
+	return c.readRuns(a, dst, r, 0, r.N)
+}
+
+// readRuns reads the selected rows from one to another, run by run.
+func (c *Cursor) readRuns(a appender, dst *buffer.Column, r Rows, first, end int) error {
 	var err error
-	buffer.Ones(r.Sel, r.N, func(from, to int) {
+	buffer.Ones(r.Sel, end, func(from, to int) {
+		if from = max(from, first); from >= to {
+			return
+		}
 		if err == nil {
 			err = c.Skip(r.Row + int64(from))
 		}

@@ -28,7 +28,10 @@ func (c flat) Ready(row int64, n int) (int, error) {
 // Read implements Task.
 func (c flat) Read(dst *column.Column, r Rows) error {
 	c.reset(dst, false)
-	return c.readRows(c, (*buffer.Column)(dst), r, 256)
+	if ok, err := c.readCodes(c, (*buffer.Column)(dst), r); ok || err != nil {
+		return err
+	}
+	return c.readRows(c, (*buffer.Column)(dst), r, few)
 }
 
 // Finish implements Task.

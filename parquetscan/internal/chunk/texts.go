@@ -30,12 +30,15 @@ func (c texts) Read(dst *column.Column, r Rows) error {
 			c.row += int64(r.N)
 			return c.chunks[0].readTexts(out, r.Sel, r.N, r.Selected)
 		}
+		if ok, err := c.readCodes(c, out, r); ok || err != nil {
+			return err
+		}
 	}
-	few := 8
+	runs := 8
 	if k := c.chunks[0]; k.values.Coded && !k.text {
-		few = 256
+		runs = few
 	}
-	return c.readRows(c, out, r, few)
+	return c.readRows(c, out, r, runs)
 }
 
 // Finish implements Task.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/format"
@@ -43,6 +44,61 @@ func (c *Decoder) Append(dst *buffer.Column, n int) error {
 	default:
 		return c.appendFixed(dst, n)
 	}
+}
+
+// AppendOnes appends the values of the next n codes whose bits in sel, from bit at on, are 1, without changing Len, and
+// returns their number.
+func (c *Decoder) AppendOnes(dst *buffer.Column, sel []byte, at, n int) (ones int, err error) {
+	ones = bitmap.Count(sel, at, n)
+	end := len(dst.Values) + ones*max(c.leaf.Width, 4)
+	if int64(end) > int64(c.limit) {
+		return 0, fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, c.limit)
+	}
+	var codes []uint32
+	if dst.Dict != nil {
+		from := len(dst.Values)
+		dst.Values = buffer.GrowBytes(dst.Values, from+4*ones)
+		codes = buffer.SliceOf[uint32](dst.Values[from:], ones)
+	} else {
+		c.Scratch = buffer.Grow(c.Scratch[:0], ones)
+		codes = c.Scratch
+	}
+	if err := c.Codes.DecodeOnes(codes, sel, at, n); err != nil {
+		return 0, err
+	}
+	if err := c.checkCodes(codes); err != nil || dst.Dict != nil {
+		return ones, err
+	}
+	if dst.Type.Kind.IsText() {
+		data, offsets := c.Dict.Buffers()
+		return ones, c.appendStrings(dst, data, offsets, codes)
+	}
+	from := len(dst.Values)
+	dst.Values = buffer.GrowBytes(dst.Values, from+ones*c.leaf.Width)
+	c.takeEntries(dst.Values[from:], codes)
+	return ones, nil
+}
+
+// takeEntries sets dst to the entries of the dictionary of values of a fixed width.
+func (c *Decoder) takeEntries(dst []byte, codes []uint32) {
+	switch w := c.leaf.Width; w {
+	case 1:
+		takeEntries[uint8](c, dst, codes)
+	case 2:
+		takeEntries[uint16](c, dst, codes)
+	case 4:
+		takeEntries[uint32](c, dst, codes)
+	case 8:
+		takeEntries[uint64](c, dst, codes)
+	default:
+		for i, code := range codes {
+			copy(dst[i*w:(i+1)*w], c.DictValues[int(code)*w:])
+		}
+	}
+}
+
+func takeEntries[T any](c *Decoder, dst []byte, codes []uint32) {
+	gather(buffer.SliceOf[T](dst, len(codes)), buffer.SliceOf[T](c.DictValues, c.DictLen), codes)
 }
 
 // appendFixed appends plain values of fixed width.
@@ -179,9 +235,7 @@ func (c *Decoder) gather(dst *buffer.Column, n int) error {
 		if err := c.checkCodes(codes); err != nil {
 			return err
 		}
-		for i, code := range codes {
-			copy(out[i*w:(i+1)*w], c.DictValues[int(code)*w:])
-		}
+		c.takeEntries(out, codes)
 		out = out[len(codes)*w:]
 		n -= len(codes)
 	}

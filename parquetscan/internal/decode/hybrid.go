@@ -10,6 +10,7 @@ import (
 
 	"github.com/vecql/vecql/internal/bitmap"
 	"github.com/vecql/vecql/internal/bitpack"
+	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/format"
 )
@@ -127,6 +128,50 @@ func (h *Hybrid) Decode(dst []uint32) error {
 		dst = dst[n:]
 	}
 	return nil
+}
+
+// DecodeOnes fills dst with the selected ones of the next n values: their bits in sel, from bit at on, are 1.
+func (h *Hybrid) DecodeOnes(dst []uint32, sel []byte, at, n int) error {
+	for end := at + n; at < end; {
+		if h.Left == 0 {
+			if err := h.Run(); err != nil {
+				return err
+			}
+		}
+		k := min(h.Left, end-at)
+		if h.Packed {
+			dst = h.unpackOnes(dst, sel, at, k)
+		} else {
+			ones := bitmap.Count(sel, at, k)
+			fill(dst[:ones], h.Value)
+			dst = dst[ones:]
+		}
+		h.Bit += k * int(h.width)
+		h.Left -= k
+		at += k
+	}
+	return nil
+}
+
+// unpackOnes is DecodeOnes in a packed run. It returns the rest of dst.
+func (h *Hybrid) unpackOnes(dst []uint32, sel []byte, at, n int) []uint32 {
+	group, bit, filled := h.Group(), h.Bit, 0
+	for n > 0 {
+		shift := at & 7
+		k := min(n, 64-shift)
+		word := buffer.Word(sel[at>>3:]) >> shift
+		if k < 64 {
+			word &= 1<<k - 1
+		}
+		for ; word != 0; word &= word - 1 {
+			dst[filled] = bitpack.Get(group, bit+bits.TrailingZeros64(word)*int(h.width), h.width)
+			filled++
+		}
+		bit += k * int(h.width)
+		at += k
+		n -= k
+	}
+	return dst[filled:]
 }
 
 // Skip skips n values.

@@ -3,7 +3,6 @@
 package decode
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"slices"
 
@@ -49,8 +48,8 @@ func LookUp[T any](h *Hybrid, dst, values []T, scratch *[]uint32) error {
 	return nil
 }
 
-// Between sets bit i of sel, the lowest of each byte first, if code i of the next n is at least lo and at most lo + span,
-// and clears all other bits. A code that is not less than entries is an error.
+// Between sets bit i of sel, the lowest of each byte first, if code i of the next n is from lo to lo + span, and clears
+// all other bits. A code that is not less than entries is an error.
 func (h *Hybrid) Between(sel []byte, n int, lo, span uint32, entries int) error {
 	clear(sel)
 	var block [gatherBlock / 8]byte
@@ -118,17 +117,10 @@ func (h *Hybrid) Keep(sel []byte, n int, hits []byte) error {
 // nextOne returns the first of the bits from i to n that is 1, or n.
 func nextOne(sel []byte, i, n int) int {
 	for i < n {
-		if i&7 == 0 && i+64 <= n {
-			if word := binary.LittleEndian.Uint64(sel[i>>3:]); word != 0 {
-				return i + bits.TrailingZeros64(word)
-			}
-			i += 64
-			continue
+		if word := buffer.Word(sel[i>>3:]) >> (i & 7); word != 0 {
+			return min(i+bits.TrailingZeros64(word), n)
 		}
-		if b := sel[i>>3] >> (i & 7); b != 0 {
-			return min(i+bits.TrailingZeros8(b), n)
-		}
-		i = i&^7 + 8
+		i = i&^7 + 64
 	}
 	return n
 }

@@ -29,7 +29,7 @@ func FuzzLookUp(f *testing.F) {
 		for i := range hits {
 			hits[i] = byte(i*i/3) & 1
 		}
-		codes, ones, scratch := make([]uint32, n), make([]byte, n), []uint32{}
+		codes, found, scratch := make([]uint32, n), make([]byte, n), []uint32{}
 		want := reference.Decode(codes)
 		if slices.ContainsFunc(codes, func(c uint32) bool { return int(c) >= len(hits) }) {
 			want = errBeyond
@@ -41,22 +41,34 @@ func FuzzLookUp(f *testing.F) {
 		some := bytes.Repeat([]byte{0x21, 0, 0, 0x80, 0, 0x0f, 0, 0, 0, 0, 0}, int(n)/8+1)[:(n+7)/8]
 		kept, few := h, bytes.Clone(some)
 		keptErr := kept.Keep(few, int(n), hits)
+		ones, chosen := bitmap.Count(some, 0, int(n)), h
+		decoded := make([]uint32, ones)
+		decodedErr := chosen.DecodeOnes(decoded[:bitmap.Count(some, 0, int(n/3))], some, 0, int(n/3))
+		if decodedErr == nil {
+			rest := decoded[bitmap.Count(some, 0, int(n/3)):]
+			decodedErr = chosen.DecodeOnes(rest, some, int(n/3), int(n-n/3))
+		}
 		again, wide, entry := h, make([]uint64, n), make([]uint64, entries)
 		for i := range entry {
 			entry[i] = uint64(i) * 0x0123456789abcdef
 		}
-		err = LookUp(&h, ones, hits, &scratch)
+		err = LookUp(&h, found, hits, &scratch)
 		require.Equal(t, want == nil, err == nil, "%v, want %v", err, want)
 		if err != nil {
 			return
 		}
 		require.NoError(t, keptErr)
+		require.NoError(t, decodedErr)
 		require.NoError(t, LookUp(&again, wide, entry, &scratch))
 		for i, c := range codes {
-			require.Equal(t, hits[c], ones[i])
+			require.Equal(t, hits[c], found[i])
 			require.Equal(t, entry[c], wide[i])
 			require.Equal(t, c-lo <= span, bitmap.Get(compared, i) == 1)
 			require.Equal(t, hits[c]&bitmap.Get(some, i), bitmap.Get(few, i))
+			if bitmap.Get(some, i) == 1 {
+				require.Equal(t, c, decoded[0])
+				decoded = decoded[1:]
+			}
 		}
 		require.Equal(t, [...]int{h.next, h.Left}, [...]int{between.next, between.Left})
 		require.Equal(t, [...]int{h.next, h.Left}, [...]int{kept.next, kept.Left})
