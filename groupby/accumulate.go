@@ -301,12 +301,21 @@ func sumSigned[T signed](x []T) (hi int64, lo uint64) {
 		sum += sum1 + sum2 + sum3
 		return sum >> 63, uint64(sum)
 	}
-	var carry uint64
-	for _, v := range x {
-		lo, carry = bits.Add64(lo, uint64(int64(v)), 0)
-		hi += int64(carry) + int64(v)>>63
+	var low, low1 uint64 // sums of halves of 32 bits, which fit for 1<<32 rows
+	var high, high1 int64
+	for ; len(x) >= 2; x = x[2:] {
+		low += uint64(uint32(x[0]))
+		high += int64(x[0]) >> 32
+		low1 += uint64(uint32(x[1]))
+		high1 += int64(x[1]) >> 32
 	}
-	return hi, lo
+	if len(x) > 0 {
+		low += uint64(uint32(x[0]))
+		high += int64(x[0]) >> 32
+	}
+	high += high1
+	lo, carry := bits.Add64(uint64(high)<<32, low+low1, 0)
+	return high>>32 + int64(carry), lo
 }
 
 // sumUnsigned returns the sum of x in 128 bits.
