@@ -19,7 +19,7 @@ func (p *keyPlan) isPrefixed() bool {
 
 // canPrefix reports whether makePrefixed can make the keys of columns: the text has offsets, and no row is NULL.
 func (m *keyMaker) canPrefix(cols []column.Column) bool {
-	return m.isPrefixed() && len(m.w0) > 0 && m.mask == nil && cols[1].Offsets != nil && cols[1].Dict == nil
+	return m.isPrefixed() && len(m.w0) > 0 && m.mask == nil && (cols[1].Offsets != nil || cols[1].Dict != nil)
 }
 
 // makePrefixed is makeRecords for columns that canPrefix accepts.
@@ -28,6 +28,11 @@ func (m *keyMaker) makePrefixed(cols []column.Column, i int) {
 	w0, w1 := m.w0, m.w1[:n]
 	clear(w0)
 	m.orWord(w0, &cols[0], i, 0, 0)
+	m.records = m.records[:0]
+	if cols[1].Dict != nil {
+		m.prefixCodes(&cols[1], i)
+		return
+	}
 	offsets := cols[1].Offsets[i : i+n+1]
 	text := cols[1].Values[:offsets[n]]
 	data := unsafe.Pointer(unsafe.SliceData(text))
@@ -53,12 +58,28 @@ func (m *keyMaker) makePrefixed(cols []column.Column, i int) {
 		}
 		a = b
 	}
-	m.records = m.records[:0]
 	for k := range w1 {
 		if k < fast && w1[k] != 0 {
 			continue
 		}
 		m.addRecord(k, w0[k], text[offsets[k]:offsets[k+1]])
+	}
+}
+
+// prefixCodes adds the texts of codes to the numbers, which are in w0.
+func (m *keyMaker) prefixCodes(text *column.Column, i int) {
+	width := uint64(m.widths[0])
+	shift := uint(8 * width)
+	p := m.packedOf(text.Dict)
+	for k, code := range codesOf(text)[i : i+len(m.w0)] {
+		lo, hi := p.w0[code], p.w1[code]
+		size := hi >> tagShift // of the length and the text, plus 1
+		if size == 0 || size+width > 16 {
+			m.addRecord(k, m.w0[k], text.Dict.Bytes(code))
+			continue
+		}
+		m.w0[k] |= lo << shift
+		m.w1[k] = hi<<8>>8<<shift | lo>>(64-shift) | (size+width)<<tagShift
 	}
 }
 

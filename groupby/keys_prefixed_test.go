@@ -36,10 +36,22 @@ func prefixedColumns(width int, data []byte) []column.Column {
 	return []column.Column{number, vals(texts)}
 }
 
+// codedTexts returns a column of texts as codes, the last entry first.
+func codedTexts(texts *column.Column) column.Column {
+	n := texts.Len
+	entries, codes := make([]string, n), make([]uint32, n)
+	for k := range codes {
+		codes[k] = uint32(n - 1 - k)
+		entries[n-1-k] = textAt(texts, k)
+	}
+	all := vals(entries)
+	return column.Codes("", codes, column.NewDictionary(all.Values, all.Offsets))
+}
+
 // checkPrefixed fails the test unless makePrefixed and unpackPrefixed do what makeRecords and unpackTexts do.
 func checkPrefixed(t *testing.T, cols []column.Column) {
 	p := newKeyPlan([]column.Type{cols[0].Type, cols[1].Type})
-	fast, slow := newKeyMaker(p), newKeyMaker(p)
+	fast, slow, coded := newKeyMaker(p), newKeyMaker(p), newKeyMaker(p)
 	var rows keyRows
 	for i := 0; i < cols[0].Len; i += 64 {
 		j := min(i+64, cols[0].Len)
@@ -56,6 +68,13 @@ func checkPrefixed(t *testing.T, cols []column.Column) {
 		}
 		for _, k := range slow.longs {
 			require.Equal(t, slow.texts[k], fast.texts[k])
+		}
+		coded.make([]column.Column{cols[0], codedTexts(&cols[1])}, i, j)
+		require.Equal(t, slow.w0, coded.w0)
+		require.Equal(t, slow.w1, coded.w1)
+		require.Equal(t, slow.longs, coded.longs)
+		for _, k := range slow.longs {
+			require.Equal(t, slow.texts[k], coded.texts[k])
 		}
 		rows.gather(&fast.keys, sel)
 	}

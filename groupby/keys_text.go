@@ -62,8 +62,8 @@ func (m *keyMaker) fingerprint(k int, s string) {
 	m.w1[k] = uint64(len(s))&(1<<tagShift-1) | tagLong<<tagShift
 }
 
-// A packed is the strings of a dictionary as words. Strings too long for the words, of 8 bytes in pack7 or 16 in
-// pack15, are 0.
+// A packed is the strings of a dictionary as words, in keyRecords after their lengths. Strings too long for the words,
+// 8 bytes in pack7 or 16 in pack15, are 0.
 type packed struct{ w0, w1 []uint64 }
 
 // packedOf returns the cached words of a dictionary.
@@ -75,7 +75,7 @@ func (m *keyMaker) packedOf(d *column.Dictionary) *packed {
 		m.dicts = map[*column.Dictionary]*packed{}
 	}
 	p := &packed{w0: make([]uint64, d.Len())}
-	if m.form == keyText {
+	if m.form != keyTexts {
 		p.w1 = make([]uint64, d.Len())
 	}
 	for i := range p.w0 {
@@ -85,6 +85,8 @@ func (m *keyMaker) packedOf(d *column.Dictionary) *packed {
 			p.w0[i], p.w1[i] = pack15(s)
 		case m.form == keyTexts && len(s) <= 7:
 			p.w0[i] = pack7(s)
+		case m.form == keyRecords && len(s) <= 14:
+			p.w0[i], p.w1[i] = pack15(string(byte(len(s))) + s)
 		}
 	}
 	m.dicts[d] = p
