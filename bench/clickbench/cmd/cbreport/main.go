@@ -2,12 +2,13 @@
 
 // Command cbreport formats the output of the ClickBench queries: cbreport results/clickbench.txt [requirements.txt]
 // writes tables to clickbench.md and a plot to clickbench.svg beside the first file. The other file contains the
-// versions of the peers.
+// versions of the peers. cbreport shapes results/clickbench-*.txt writes one table of all, clickbench-shapes.md.
 package main
 
 import (
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,16 @@ import (
 	"github.com/vecql/vecql/bench/tables"
 )
 
-func main() { tables.Main("cbreport results/clickbench.txt [requirements.txt]", report) }
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == "shapes" {
+		if err := writeShapes(os.Args[2:]); err != nil {
+			fmt.Fprintf(os.Stderr, "cbreport: %v\n", err)
+			os.Exit(1)
+		}
+		return
+	}
+	tables.Main("cbreport results/clickbench.txt [requirements.txt]", report)
+}
 
 func report(in io.Reader, name string) (text, svg string, err error) {
 	r, err := parse(in)

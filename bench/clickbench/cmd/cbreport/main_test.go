@@ -4,6 +4,8 @@ package main
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,5 +61,31 @@ func TestSummaries(t *testing.T) {
 	}
 	if groups := r.bars(); len(groups) != 2 || len(groups[0].Bars) != 3 || len(groups[1].Bars) != 3 {
 		t.Errorf("bars %+v", groups)
+	}
+}
+
+// A row of shapes.md has the summary of a file, and the queries in which a peer is faster.
+func TestShapes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clickbench-zipf.txt")
+	cold := "BenchmarkClickBench/query=q02/cache=cold/impl=duckdb/threads=2\t1\t18000000 ns/op\n"
+	if err := os.WriteFile(path, []byte(sample+cold), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeShapes([]string{path}); err != nil {
+		t.Fatal(err)
+	}
+	md, err := os.ReadFile(filepath.Join(filepath.Dir(path), "clickbench-shapes.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| zipf | in memory | 1 of 2 | 1.00 | 0.50 (q01) | q01 0.50 |", "| zipf | cold | 1 of 1 | 2.00 | 2.00 (q02) |  |",
+	} {
+		if !strings.Contains(string(md), want) {
+			t.Errorf("no %q in\n%s", want, md)
+		}
+	}
+	if err := writeShapes([]string{filepath.Join(t.TempDir(), "none.txt")}); err == nil {
+		t.Error("a missing file is no error")
 	}
 }
