@@ -31,7 +31,7 @@ var imports = map[string][]string{
 	"cql":                     nil,
 	// only the public packages
 	"examples":                        {module, module + "/cql", module + "/bulk", module + "/cdc", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe", module + "/search", module + "/tablescan", module + "/vector"},
-	"expr":                            {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/int128", module + "/internal/lex", module + "/internal/textform"},
+	"expr":                            {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/int128", module + "/internal/lex", module + "/internal/substring", module + "/internal/textform"},
 	"groupby":                         {module + "/column", module + "/internal/bitmap", module + "/internal/int128"},
 	"parquetscan/arrowstream":         {"github.com/apache/arrow-go/v18"},
 	"internal/atomicfile":             nil,
@@ -66,6 +66,7 @@ var imports = map[string][]string{
 	"internal/soak":                   nil,
 	"internal/snappy":                 {"golang.org/x/sys/cpu"},
 	"internal/stream":                 nil,
+	"internal/substring":              {"golang.org/x/sys/cpu"},
 	"internal/swap":                   {"golang.org/x/sys/cpu"},
 	"internal/tablet":                 nil,
 	"internal/valuetest":              {module + "/cql", "gopkg.in/inf.v0"},
@@ -135,7 +136,7 @@ var imports = map[string][]string{
 		"github.com/andybalholm/brotli", "github.com/klauspost/compress", "github.com/pierrec/lz4/v4",
 	},
 	"parquetscan/internal/predicate": {
-		module + "/column", module + "/cql", module + "/parquetscan/internal/buffer", module + "/parquetscan/internal/failure",
+		module + "/column", module + "/cql", module + "/internal/substring", module + "/parquetscan/internal/buffer", module + "/parquetscan/internal/failure",
 		module + "/parquetscan/internal/footer", module + "/parquetscan/internal/format", module + "/parquetscan/internal/thrift",
 		"github.com/cespare/xxhash/v2",
 	},

@@ -145,9 +145,9 @@ func equalFold(a, b string) bool {
 	return r == q
 }
 
-// substring returns count characters of s from number from on, counted from 1. Characters before the first count as
+// substringOf returns count characters of s from number from on, counted from 1. Characters before the first count as
 // empty.
-func substring(s string, from, count int64) string {
+func substringOf(s string, from, count int64) string {
 	if count <= 0 {
 		return ""
 	}

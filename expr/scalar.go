@@ -248,7 +248,7 @@ func left(s string, n int64) string {
 	if n < 0 {
 		n += int64(utf8.RuneCountInString(s))
 	}
-	return substring(s, 1, n)
+	return substringOf(s, 1, n)
 }
 
 // right returns the last n characters, or, if n is negative, all but the first -n.
@@ -257,7 +257,7 @@ func right(s string, n int64) string {
 	if n < 0 {
 		n = max(0, characters+n)
 	}
-	return substring(s, max(0, characters-n)+1, characters)
+	return substringOf(s, max(0, characters-n)+1, characters)
 }
 
 // maxPadded is the largest number of characters that texts are padded to, and of bytes that repeat returns.
@@ -272,7 +272,7 @@ func padding(s string, n int64, fill string) (string, error) {
 	case missing <= 0 || each == 0:
 		return "", nil
 	}
-	return strings.Repeat(fill, int(missing/each)) + substring(fill, 1, missing%each), nil
+	return strings.Repeat(fill, int(missing/each)) + substringOf(fill, 1, missing%each), nil
 }
 
 // splitPart returns part n, counted from 1, or from the end if it is negative, of the parts of a text between

@@ -2,10 +2,7 @@
 
 package expr
 
-import (
-	"strings"
-	"unsafe"
-)
+import "github.com/vecql/vecql/internal/substring"
 
 // Searches in whole columns of texts.
 
@@ -32,11 +29,11 @@ func (f *searchFilter) keep(rows, out []int32) ([]int32, error) {
 	if c.Dict != nil || len(rows) < f.b.n {
 		return f.rows.keep(rows, out)
 	}
+	text := []byte(f.text)
 	offsets := c.Offsets[f.b.lo : f.b.lo+f.b.n+1]
-	bytes := unsafe.String(unsafe.SliceData(c.Values), len(c.Values))
 	at, end, row, k := int(offsets[0]), int(offsets[f.b.n]), 0, 0
 	for {
-		i := strings.Index(bytes[at:end], f.text)
+		i := substring.Index(c.Values[at:end], text)
 		if i < 0 {
 			break
 		}

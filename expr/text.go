@@ -44,14 +44,14 @@ func (b *builder) textTexts(t *term) lane[string] {
 		from := b.ints(t.args[1])
 		if len(t.args) == 2 {
 			return newZip(t, b.block, first, from, func(s string, from int64) (string, error) {
-				return substring(s, max(from, 1), int64(len(s))), nil
+				return substringOf(s, max(from, 1), int64(len(s))), nil
 			})
 		}
 		window := newZip(t, b.block, from, b.ints(t.args[2]), func(from, count int64) ([2]int64, error) {
 			return [2]int64{from, count}, nil
 		})
 		return newZip(t, b.block, first, window, func(s string, w [2]int64) (string, error) {
-			return substring(s, w[0], w[1]), nil
+			return substringOf(s, w[0], w[1]), nil
 		})
 	}
 	for _, a := range t.args[1:] { // concat

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/substring"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 )
 
@@ -42,7 +43,7 @@ func (e *Evaluator) texts(l *leafTerm, c *column.Column, n int, out []byte) {
 	case c.Type.Kind.IsText():
 		t := &textRun{c.Values, c.Offsets[:n+1], e.Gap}
 		switch {
-		case l.part != nil && e.some == nil:
+		case l.part != nil && (e.some == nil || CountBits(e.some) > n/fewTexts):
 			t.contain(l.part, out)
 		case l.part != nil:
 			t.someContain(l.part, e.some, out)
@@ -59,6 +60,9 @@ func (e *Evaluator) texts(l *leafTerm, c *column.Column, n int, out []byte) {
 	}
 }
 
+// fewTexts is the number of texts among which one must be searched, or fewer, so that each is searched alone.
+const fewTexts = 8
+
 // contain sets out to the texts that contain a part, which is not empty. It searches the bytes of all texts at once,
 // which costs little per text where matches are rare.
 func (t *textRun) contain(part, out []byte) {
@@ -66,7 +70,7 @@ func (t *textRun) contain(part, out []byte) {
 	n := len(t.at) - 1
 	at, end, i := int(t.at[0]), int(t.at[n]), 0
 	for {
-		next := bytes.Index(t.data[at:end], part)
+		next := substring.Index(t.data[at:end], part)
 		if next < 0 {
 			return
 		}
