@@ -10,7 +10,7 @@ SAMPLE = 25
 SEED = 1
 
 .PHONY: all test race soak soak-tool whole evidence lint tidy fmt fuzz mutate mutate-list mutate-all test-servers integration interop otel sql adbc wheel test-adbc test-wheel frameworks beam beam-flink ecosystem gocql-suites demo docs-site
-.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-search bench-clickbench bench-h2o bench-cores bench-adbc bench-sql
+.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-vector bench-search bench-clickbench bench-shapes bench-h2o bench-cores bench-adbc bench-sql
 
 all: test lint
 
@@ -126,6 +126,10 @@ bench-search:
 # The queries of ClickBench by package pipe and its peers: tables and a plot in bench/results. The data takes 2 GB.
 bench-clickbench:
 	bench/clickbench/run.sh $(BENCHCOUNT)
+
+# The same queries on the table as other writers write it, and on another table: a table in bench/results. It takes an hour.
+bench-shapes:
+	bench/clickbench/shapes.sh
 
 # The ten questions of the group-by benchmark of h2o.ai by package pipe and its peers: a table in bench/results. The data takes 1 GB.
 bench-h2o:
