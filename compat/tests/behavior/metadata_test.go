@@ -60,20 +60,24 @@ const keyspaceVariable = "BEHAVIOR_KEYSPACE"
 func TestMetadataOfAKeyspace(t *testing.T) {
 	server, err := cassandra.Shared(t.Context())
 	require.NoError(t, err)
-	s := compattest.Open(t, func() (*session, error) {
-		cfg := newCluster(server.Host)
-		cfg.ProtoVersion, cfg.Timeout, cfg.ConnectTimeout = 4, time.Minute, time.Minute
-		quiet(cfg)
-		cfg.Authenticator = passwordAuthenticator{Username: cassandra.Username, Password: cassandra.Password}
-		return cfg.CreateSession()
-	})
+	open := func() *session {
+		return compattest.Open(t, func() (*session, error) {
+			cfg := newCluster(server.Host)
+			cfg.ProtoVersion, cfg.Timeout, cfg.ConnectTimeout = 4, time.Minute, time.Minute
+			quiet(cfg)
+			cfg.Authenticator = passwordAuthenticator{Username: cassandra.Username, Password: cassandra.Password}
+			return cfg.CreateSession()
+		})
+	}
 	keyspace := os.Getenv(keyspaceVariable)
 	if keyspace == "" {
 		keyspace = fmt.Sprintf("metadata_%d", time.Now().UnixNano())
 		t.Setenv(keyspaceVariable, keyspace)
-		createSchema(t, s, keyspace)
-		t.Cleanup(func() { _ = s.Query("DROP KEYSPACE " + keyspace).Exec() })
+		creator := open()
+		createSchema(t, creator, keyspace)
+		t.Cleanup(func() { _ = creator.Query("DROP KEYSPACE " + keyspace).Exec() })
 	}
+	s := open() // the creator's cache may lack the last changes of the schema
 	var scenarios []scenario
 	k, err := s.KeyspaceMetadata(keyspace)
 	for end := time.Now().Add(time.Minute); err != nil && time.Now().Before(end); { // v2 refreshes the schema later
