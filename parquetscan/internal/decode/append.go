@@ -50,8 +50,7 @@ func (c *Decoder) Append(dst *buffer.Column, n int) error {
 // returns their number.
 func (c *Decoder) AppendOnes(dst *buffer.Column, sel []byte, at, n int) (ones int, err error) {
 	ones = bitmap.Count(sel, at, n)
-	end := len(dst.Values) + ones*max(c.leaf.Width, 4)
-	if int64(end) > int64(c.limit) {
+	if int64(len(dst.Values))+int64(ones)*int64(c.leaf.Width) > int64(c.limit) {
 		return 0, fmt.Errorf("%w: more than %d bytes in a batch", failure.ErrTooLarge, c.limit)
 	}
 	var codes []uint32
