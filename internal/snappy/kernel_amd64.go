@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"github.com/vecql/vecql/internal/pattern"
 )
 
 // hasKernel reports whether the processor has the instructions of kernel.
@@ -19,7 +21,7 @@ var hasKernel = cpu.X86.HasBMI2 && cpu.X86.HasSSSE3
 // from dstLimit on written.
 //
 //go:noescape
-func kernel(dst, dstLimit, dstAt, src, srcLimit *byte, tags *[256]tagEntry, patterns *[16]pattern) (d, s *byte)
+func kernel(dst, dstLimit, dstAt, src, srcLimit *byte, tags *[256]tagEntry, patterns *[16]pattern.Pattern) (d, s *byte)
 
 // srcRoom is a tag, 64 bytes that are copied, and the next tag.
 const srcRoom = 66
@@ -56,26 +58,6 @@ var tagEntries = func() *[256]tagEntry {
 	return &entries
 }()
 
-// A pattern repeats the first bytes of a register: byte i of the result is byte shuffle[i]. step is the number of bytes
-// of all whole repetitions.
-type pattern struct {
-	shuffle [16]uint8
-	step    uint64
-	_       uint64
-}
-
-var patterns = func() *[16]pattern {
-	var all [16]pattern
-	for n := 1; n < len(all); n++ {
-		p := &all[n]
-		for i := range p.shuffle {
-			p.shuffle[i] = uint8(i % n)
-		}
-		p.step = uint64(16 / n * n)
-	}
-	return &all
-}()
-
 // decodeMany decodes elements from src[s] on to dst[d] on, as many as the kernel takes, and returns the new positions.
 // It may write to the spare capacity of dst.
 func decodeMany(dst []byte, d int, src []byte, s int) (int, int) {
@@ -84,7 +66,7 @@ func decodeMany(dst []byte, d int, src []byte, s int) (int, int) {
 		return d, s
 	}
 	base := &dst[:1][0]
-	to, from := kernel(base, at(dst, dstLimit), at(dst, d), &src[s], &src[srcLimit], tagEntries, patterns)
+	to, from := kernel(base, at(dst, dstLimit), at(dst, d), &src[s], &src[srcLimit], tagEntries, pattern.Patterns)
 	return distance(base, to), distance(&src[0], from)
 }
 

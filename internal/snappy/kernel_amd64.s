@@ -9,7 +9,7 @@
 // next tag is loaded as early as its position is known, because each step waits for it. 32 bytes are copied
 // whatever the length is; what is too much is overwritten by the next element.
 
-// func kernel(dst, dstLimit, dstAt, src, srcLimit *byte, tags *[256]tagEntry, patterns *[16]pattern) (d, s *byte)
+// func kernel(dst, dstLimit, dstAt, src, srcLimit *byte, tags *[256]tagEntry, patterns *[16]pattern.Pattern) (d, s *byte)
 // Requires BMI2 and SSSE3.
 TEXT ·kernel(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), R8
