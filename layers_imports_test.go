@@ -76,7 +76,7 @@ var imports = map[string][]string{
 	"internal/token":                  nil,
 	"internal/lex":                    nil,
 	"internal/pattern":                nil,
-	"internal/literals":               {"github.com/cespare/xxhash/v2", "golang.org/x/sys/cpu"},
+	"internal/zstd":                   {module + "/internal/pattern", "github.com/cespare/xxhash/v2", "golang.org/x/sys/cpu"},
 	"cmd/vecql/internal/sql":          {module + "/column", module + "/expr", module + "/groupby", module + "/internal/lex", module + "/pipe"},
 	"cmd/vecql/internal/top":          {module, module + "/cql"},
 	// the command, above all other packages
@@ -131,7 +131,7 @@ var imports = map[string][]string{
 	"parquetscan/internal/format": {module + "/parquetscan/internal/thrift"},
 	"parquetscan/internal/input":  {module + "/parquetscan/internal/failure"},
 	"parquetscan/internal/page": {
-		module + "/internal/literals", module + "/internal/snappy", module + "/parquetscan/internal/buffer",
+		module + "/internal/snappy", module + "/internal/zstd", module + "/parquetscan/internal/buffer",
 		module + "/parquetscan/internal/crypt", module + "/parquetscan/internal/failure", module + "/parquetscan/internal/footer",
 		module + "/parquetscan/internal/format", module + "/parquetscan/internal/input", module + "/parquetscan/internal/thrift",
 		"github.com/andybalholm/brotli", "github.com/klauspost/compress", "github.com/pierrec/lz4/v4",

@@ -42,8 +42,8 @@
 // # Damaged files
 //
 // This package decodes PLAIN, RLE_DICTIONARY, levels in runs, BYTE_STREAM_SPLIT and the delta encodings.
-// Packages of the module decompress Snappy and, on amd64, frames of Zstandard without sequences. klauspost/compress
-// decompresses all other frames of Zstandard, and Gzip. [Config].Decryption contains the keys of encrypted files.
+// Packages of the module decompress Snappy and, on amd64, Zstandard. klauspost/compress decompresses Zstandard on other
+// processors, and Gzip. [Config].Decryption contains the keys of encrypted files.
 // Bytes that break the format cause an [*Error] with their location, never a panic. Options.MaxBatchBytes bounds the
 // memory.
 package parquetscan

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/pierrec/lz4/v4"
 
-	"github.com/vecql/vecql/internal/literals"
 	"github.com/vecql/vecql/internal/snappy"
+	"github.com/vecql/vecql/internal/zstd"
 	"github.com/vecql/vecql/parquetscan/internal/buffer"
 	"github.com/vecql/vecql/parquetscan/internal/failure"
 	"github.com/vecql/vecql/parquetscan/internal/format"
@@ -95,7 +95,7 @@ func decompressGzip(dst, src []byte) error {
 
 // decompressZstd decodes frames. It returns the number of bytes, at most len(dst).
 func decompressZstd(dst, src []byte) (int, error) {
-	if literals.Decode(dst, src) {
+	if zstd.Decode(dst, src) {
 		return len(dst), nil
 	}
 	out, err := zstdDecoder().DecodeAll(src, dst[:0])

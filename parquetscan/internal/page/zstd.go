@@ -12,9 +12,9 @@ import (
 
 // Zstandard: the decoder of pages, and a bound of what a page can decompress to.
 
-// zstdDecoder returns the decoder of all pages. It decodes as many at once as there are processors. Output that exceeds
-// the capacity of the destination is an error, so that a false header allocates nothing. A destination with 16 bytes of
-// capacity more than its frame lets the decoder copy whole words up to its end.
+// zstdDecoder returns the decoder of the pages that internal/zstd refuses. It decodes as many at once as there are
+// processors. Output that exceeds the capacity of the destination is an error, so that a false header allocates
+// nothing. A destination with 16 bytes of capacity more than its frame lets the decoder copy whole words up to its end.
 var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package literals
+package zstd
 
 import (
 	"encoding/binary"
 	"math/bits"
 )
 
-// Decoding blocks, directly to their destination. The four streams of a block, and of the next one if it has the same
-// size, are decoded together.
+// Decoding blocks. Without sequences their literals are the content, so that blocks do not depend on each other. Then
+// the four streams of a block, and of the next one if it has the same size, are decoded together, directly to their
+// destination.
 
 // A stream is a stream of Huffman codes that is being decoded, from its end to its start. The kernel knows the layout
 // of its first two fields.
@@ -17,8 +18,8 @@ type stream struct {
 	in   int // position in src of the 8 bytes
 
 	start int // of the stream in src
-	out   int // position in dst
-	end   int // of its content in dst
+	out   int // position in the destination
+	end   int // of its content in the destination
 	table *table
 }
 
@@ -30,17 +31,26 @@ const (
 // A decoder is the state of one call of decode.
 type decoder struct {
 	dst, src []byte
+	to       []byte    // that streams are decoded to: dst or lits
 	tables   [2]table  // of the blocks whose streams are decoded together
 	streams  [8]stream // of one or two blocks
 	blocks   int       // whose streams have begun
 	part     int       // bytes between the contents of the streams
 	latest   int       // index of the table of the latest tree, or -1
 	tree     treeReader
+
+	readers tableReader
+	copies  sequences
+	lits    [maxBlock + Spare]byte // literals of a block with sequences
 }
 
-func (d *decoder) reset(dst, src []byte) { d.dst, d.src, d.blocks, d.latest = dst, src, 0, -1 }
+func (d *decoder) reset(dst, src []byte) {
+	d.dst, d.src, d.to, d.blocks, d.latest = dst, src, dst, 0, -1
+	d.readers.reset()
+	d.copies.repeat = [4]uint32{1, 4, 8}
+}
 
-// decode decodes the blocks of a frame, which matches has checked.
+// decode decodes the blocks of a frame.
 func (d *decoder) decode(f frame) bool {
 	defer d.reset(nil, nil)
 	out := 0
@@ -50,24 +60,45 @@ func (d *decoder) decode(f frame) bool {
 			return false
 		}
 		at = next
-		dst := d.dst[out : out+b.size]
-		switch b.kind {
-		case stored:
-			copy(dst, b.data)
-		case repeated:
-			for i := range dst {
-				dst[i] = b.data[0]
+		if b.number > 0 {
+			ok = d.run() && d.literals(&b)
+			if ok {
+				out, ok = d.sequences(&b, f.window, out)
 			}
-		default:
-			if !d.coded(&b, out) {
-				return false
-			}
+		} else {
+			ok = b.size <= len(d.dst)-out && d.fill(&b, out)
+			out += b.size
+		}
+		if !ok {
+			return false
 		}
 		if b.last {
-			return d.run()
+			return d.run() && at == len(f.src) && out == len(d.dst)
 		}
-		out += b.size
 	}
+}
+
+// literals decodes the literals of a block with sequences to d.lits.
+func (d *decoder) literals(b *block) bool {
+	d.to = d.lits[:]
+	defer func() { d.to = d.dst }()
+	return d.fill(b, 0) && d.run()
+}
+
+// fill writes the literals of a block to d.to, or begins to.
+func (d *decoder) fill(b *block, out int) bool {
+	to := d.to[out : out+b.size]
+	switch b.kind {
+	case stored:
+		copy(to, b.data)
+	case repeated:
+		for i := range to {
+			to[i] = b.data[0]
+		}
+	default:
+		return d.coded(b, out)
+	}
+	return true
 }
 
 // coded begins to decode a block of Huffman codes, and decodes the block before it.
@@ -121,7 +152,7 @@ func (d *decoder) readTree(b *block) (n int, ok bool) {
 	return n, true
 }
 
-// start begins to decode the stream of codes in src[start:end], whose content is dst[out:to].
+// start begins to decode the stream of codes in src[start:end], whose content is d.to[out:to].
 func (d *decoder) start(i, start, end, out, to int) bool {
 	if start >= end || d.src[end-1] == 0 {
 		return false
@@ -137,15 +168,10 @@ func (d *decoder) start(i, start, end, out, to int) bool {
 // run decodes the streams that have begun.
 func (d *decoder) run() bool {
 	streams := d.streams[:4*d.blocks]
-	for hasKernel && len(streams) > 0 {
-		n := steps(streams)
-		if n == 0 {
-			break
-		}
-		kernel(d.dst, d.src, streams, d.part, &d.tables, n)
-		for i := range streams {
-			streams[i].out += n * stepSymbols
-		}
+	if d.blocks == 2 {
+		d.steps(streams[4:], leadSteps)
+	}
+	for len(streams) > 0 && d.steps(streams, maxBlock) {
 	}
 	for i := range streams {
 		if !d.finish(&streams[i]) {
@@ -156,14 +182,26 @@ func (d *decoder) run() bool {
 	return true
 }
 
-// steps returns the number of steps that all streams surely have room for.
-func steps(streams []stream) int {
-	n := maxBlock
+// leadSteps is the number of steps by which the streams of the second block are ahead. Without a lead the places of the
+// eight streams of whole blocks would be in one set of the processor's cache, and would evict each other.
+const leadSteps = 16
+
+// steps decodes by the kernel the steps that all streams surely have room for, at most most. It returns false if there
+// are none.
+func (d *decoder) steps(streams []stream, most int) bool {
+	n := most
 	for i := range streams {
 		s := &streams[i]
 		n = min(n, (s.in-s.start)/stepBytes, (s.end-s.out)/stepSymbols)
 	}
-	return max(0, n)
+	if !hasKernel || n <= 0 {
+		return false
+	}
+	kernel(d.to, d.src, streams, d.part, &d.tables, n)
+	for i := range streams {
+		streams[i].out += n * stepSymbols
+	}
+	return true
 }
 
 // finish decodes the rest of a stream, and reports whether the codes end where the stream does.
@@ -176,7 +214,7 @@ func (d *decoder) finish(s *stream) bool {
 		in := (position+7)/8 - 8
 		next := binary.LittleEndian.Uint64(d.src[in:]) << (-position & 7) // also bits in front of the stream
 		e := s.table[next>>(64-tableBits)]
-		d.dst[out] = byte(e >> 8)
+		d.to[out] = byte(e >> 8)
 		position -= int(e & 0xff)
 	}
 	return position == start

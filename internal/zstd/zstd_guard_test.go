@@ -2,7 +2,7 @@
 
 //go:build linux
 
-package literals
+package zstd
 
 import (
 	"bytes"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package literals decodes Zstandard frames without sequences (RFC 8878): frames whose blocks are stored, repeat one
-// byte, or have literals alone. Encoders make such frames from floating-point numbers, whose bytes rarely repeat.
-// Without sequences blocks do not depend on each other's content, so that the streams of two blocks are decoded
-// together, directly to their destination.
-package literals
+// Package zstd decodes frames of Zstandard (RFC 8878) whose content has a known length: the pages of files. On amd64
+// kernels decode literals, which are Huffman codes, and sequences, which copy literals and content that is already
+// there. Everything that has room for whole registers goes through the kernels; the ends go through plain code.
+package zstd
 
 import (
 	"encoding/binary"
@@ -18,20 +17,22 @@ const (
 	maxWindow = 512 << 20 // the default limit of github.com/klauspost/compress/zstd
 )
 
-// Decode decodes src to dst and returns true if src is one valid frame without sequences whose content has len(dst)
-// bytes. Otherwise it returns false, dst is undefined, and the caller needs another decoder for the content or the
-// error. If a frame has another form, Decode reads no more than the headers of its blocks. It always returns false
-// where there is no kernel for the processor.
+// Spare is the spare capacity of a destination with which the kernels decode to its end.
+const Spare = 32
+
+// Decode decodes src to dst and returns true if src is one valid frame whose content has len(dst) bytes. Otherwise it
+// returns false, dst is undefined, and the caller needs another decoder for the content or the error. It may write to
+// the spare capacity of dst. It always returns false where there is no kernel for the processor.
 func Decode(dst, src []byte) bool {
 	return hasKernel && decode(dst, src)
 }
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// decode decodes a frame, with or without the kernel.
+// decode decodes a frame, with or without the kernels.
 func decode(dst, src []byte) bool {
 	f, ok := parseFrame(src)
-	if !ok || len(dst) == 0 || !f.matches(len(dst)) {
+	if !ok || len(dst) == 0 || f.size >= 0 && f.size != int64(len(dst)) {
 		return false
 	}
 	d := decoders.Get().(*decoder)
@@ -44,7 +45,7 @@ func decode(dst, src []byte) bool {
 type frame struct {
 	src    []byte // the frame, without its checksum
 	at     int    // of the first block
-	window int    // bounds the size of each block
+	window int    // bounds the size of each block, and the offset of each copy
 	size   int64  // of the content, or -1 if the header does not have it
 	sum    bool   // the frame ends with a checksum
 }
@@ -100,25 +101,6 @@ func parseFrame(src []byte) (f frame, ok bool) {
 	return f, true
 }
 
-// matches reports whether the blocks of a frame have no sequences, and n bytes of content.
-func (f *frame) matches(n int) bool {
-	if f.size >= 0 && f.size != int64(n) {
-		return false
-	}
-	total := 0
-	for at := f.at; ; {
-		b, next, ok := f.block(at)
-		if !ok || b.size > n-total {
-			return false
-		}
-		total += b.size
-		at = next
-		if b.last {
-			return at == len(f.src) && total == n
-		}
-	}
-}
-
 // The kinds of literals (Literals_Block_Type). Blocks without a literals section have the kinds stored and repeated.
 const (
 	stored   = 0
@@ -127,18 +109,21 @@ const (
 	treeless = 3 // Huffman codes of the tree before
 )
 
-// A block is a block without sequences.
+// A block is the headers of a block.
 type block struct {
 	last    bool
-	kind    int
-	streams int    // of coded blocks: 1 or 4
-	size    int    // of the content
-	data    []byte // after the headers: the content, the repeated byte, or tree and codes
+	kind    int    // of the literals
+	streams int    // of coded literals: 1 or 4
+	size    int    // of the literals
+	data    []byte // the literals after their header: themselves, the repeated byte, or tree and codes
 	at      int    // position of data in the frame
+
+	sequences []byte // the section of sequences, without their number
+	number    int    // of sequences
 }
 
 // block parses the headers of the block at a position, and returns the position of the next one. It returns false for
-// blocks with sequences and for invalid blocks.
+// invalid blocks.
 func (f *frame) block(at int) (b block, next int, ok bool) {
 	if len(f.src)-at < 3 {
 		return b, 0, false
@@ -155,19 +140,18 @@ func (f *frame) block(at int) (b block, next int, ok bool) {
 		return b, 0, false
 	}
 	b.data = f.src[at : at+length]
-	if b.kind == 2 && !b.section(f.window) { // Compressed_Block
+	if b.kind == 2 && !b.sections(f.window) { // Compressed_Block
 		return b, 0, false
 	}
 	return b, at + length, true
 }
 
-// section parses the header of the literals section, which data begins with, and checks that the section ends where
-// a block without sequences does. window bounds the content of the block.
-func (b *block) section(window int) bool {
-	if len(b.data) < 5 {
-		return false // no encoder saves anything with such a block
-	}
-	h := uint64(binary.LittleEndian.Uint32(b.data)) | uint64(b.data[4])<<32
+// sections parses the header of the literals section, which data begins with, and the number of sequences, which
+// follows it. window bounds the literals.
+func (b *block) sections(window int) bool {
+	var head [8]byte
+	copy(head[:5], b.data)
+	h := binary.LittleEndian.Uint64(head[:])
 	b.kind = int(h & 3)
 	format := int(h >> 2 & 3) // Size_Format
 	var length, header int    // of the section, without and of its header
@@ -194,11 +178,36 @@ func (b *block) section(window int) bool {
 			length = 1
 		}
 	}
-	// The section is followed by one byte, which is the number of sequences: 0.
-	if b.size > min(maxBlock, window) || header+length+1 != len(b.data) || b.data[header+length] != 0 {
+	end := header + length
+	if b.size > min(maxBlock, window) || end >= len(b.data) || !b.readNumber(b.data[end:]) {
 		return false
 	}
-	b.data = b.data[header : header+length]
+	b.data = b.data[header:end]
 	b.at += header
 	return true
+}
+
+// readNumber reads the number of sequences, which a section begins with. Without sequences the section has ended
+// (RFC 8878, 3.1.1.3.2.1).
+func (b *block) readNumber(section []byte) bool {
+	n, head := int(section[0]), 1
+	switch {
+	case n == 0:
+		return len(section) == 1
+	case n == 255:
+		head = 3
+	case n >= 128:
+		head = 2
+	}
+	if len(section) <= head {
+		return false
+	}
+	switch head {
+	case 2:
+		n = (n-128)<<8 | int(section[1])
+	case 3:
+		n = 0x7f00 + int(binary.LittleEndian.Uint16(section[1:]))
+	}
+	b.number, b.sequences = n, section[head:]
+	return n > 0
 }
