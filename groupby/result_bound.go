@@ -23,6 +23,8 @@ type bound struct {
 	word  uint64     // the value of it
 	by    []boundKey // then keys
 	bytes [16]byte   // of the key that is compared
+
+	up, down int // shifts that extract the first key from its word, for beyond
 }
 
 // A boundKey is a key column of an order, and its value in the last group.
@@ -67,6 +69,35 @@ func (e *emitter) newBound(p *piece) *bound {
 		}
 	}
 	return b
+}
+
+// within reports whether the key of a group does not come after the bound. Most keys do, by their first column.
+func (b *bound) within(first []uint64, r *keyRows, id uint32) bool {
+	return (first == nil || !b.beyond(first[id])) && b.compareKey(r, id) <= 0
+}
+
+// firstWords returns the words of groups that have the first key of the bound, for within. It returns nil if the order
+// of that key is not the one of signed integers in the words.
+func (b *bound) firstWords(r *keyRows) []uint64 {
+	if len(b.by) == 0 || b.form > keyWords || r.mask != nil {
+		return nil
+	}
+	k := &b.by[0]
+	t := b.types[k.column]
+	if k.desc || k.null || k.compare != nil || !isSigned(storedAs(t)) {
+		return nil
+	}
+	place, bits := b.at[k.column], 8*b.widths[k.column]
+	b.up, b.down = 64-place.shift-bits, 64-bits
+	if place.word == 1 {
+		return r.w1
+	}
+	return r.w0
+}
+
+// beyond reports whether a group, by its word of firstWords, comes after the bound by its first key alone.
+func (b *bound) beyond(word uint64) bool {
+	return uint64(int64(word<<(b.up&63))>>(b.down&63))^signBit > b.by[0].word
 }
 
 // compareKey compares the key of a group with the key of the bound.

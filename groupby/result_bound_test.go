@@ -51,11 +51,16 @@ func checkBound(t *testing.T, types []column.Type, order Order, orderBy int, dat
 	for last := range groups {
 		all.rows = last + 1
 		b := e.newBound(all)
+		first := b.firstWords(&table.keyRows)
 		for k := range groups {
 			want, got := compare(uint32(k), uint32(last)), b.compareKey(&table.keyRows, uint32(k+1))
 			if cmp.Compare(want, 0) != cmp.Compare(got, 0) {
 				t.Fatalf("%v, order %v by column %d: group %d compared with %d is %d, want %d", types, order, orderBy, k, last,
 					got, want)
+			}
+			if within := b.within(first, &table.keyRows, uint32(k+1)); within != (want <= 0) {
+				t.Fatalf("%v, order %v by column %d: group %d within %d: %v, want %v", types, order, orderBy, k, last, within,
+					want <= 0)
 			}
 		}
 	}

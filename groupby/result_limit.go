@@ -120,9 +120,10 @@ func (e *emitter) firstKey(values []column.Column, numbers []int64) (sortKey, bo
 // better returns the groups of [i, j) that do not come after the bound.
 func (e *emitter) better(m *merger, values []column.Column, i, j int) (ids []uint32) {
 	b := e.bound
+	first := b.firstWords(&m.t.keyRows)
 	if !b.leads {
 		for id := uint32(i); id < uint32(j); id++ {
-			if b.compareKey(&m.t.keyRows, id) <= 0 {
+			if b.within(first, &m.t.keyRows, id) {
 				ids = append(ids, id)
 			}
 		}
@@ -130,8 +131,7 @@ func (e *emitter) better(m *merger, values []column.Column, i, j int) (ids []uin
 	}
 	key, _ := e.firstKey(values, e.numbersOf(m, i, j))
 	for k, w := range key.words() {
-		if id := uint32(i + k); w <= b.word && !key.col.Null(k) &&
-			(w < b.word || b.compareKey(&m.t.keyRows, id) <= 0) {
+		if id := uint32(i + k); w <= b.word && !key.col.Null(k) && (w < b.word || b.within(first, &m.t.keyRows, id)) {
 			ids = append(ids, id)
 		}
 	}
