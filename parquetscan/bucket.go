@@ -38,7 +38,17 @@ type Part struct {
 // A unit is a row group to be put into a bucket.
 type unit struct {
 	file, group int
-	rows, bytes int64
+	rows, bytes int64 // bytes 0: not computed
+}
+
+// sizedUnits returns the units with their bytes, for which it parses the metadata of each column chunk.
+func (s *Scan) sizedUnits() []unit {
+	units := s.units()
+	for i := range units {
+		u := &units[i]
+		u.bytes = s.compressed(u.file, u.group)
+	}
+	return units
 }
 
 // units returns all row groups of the scan that have rows.
@@ -47,7 +57,7 @@ func (s *Scan) units() []unit {
 	for i, f := range s.ds.files {
 		for g, group := range f.Groups {
 			if group.Rows > 0 {
-				units = append(units, unit{i, g, group.Rows, s.compressed(i, g)})
+				units = append(units, unit{file: i, group: g, rows: group.Rows})
 			}
 		}
 	}
@@ -72,7 +82,7 @@ func (s *Scan) compressed(file, group int) int64 {
 // SplitByCount splits the scan into n buckets of consecutive row groups with about equally many compressed bytes of the
 // columns that are read; fewer if there are fewer row groups. Every bucket has rows, and every row is in one bucket.
 func (s *Scan) SplitByCount(n int) []Bucket {
-	units := s.units()
+	units := s.sizedUnits()
 	n = min(n, len(units))
 	left := int64(0)
 	for _, u := range units {
@@ -98,7 +108,7 @@ func (s *Scan) SplitByCount(n int) []Bucket {
 // SplitByBytes splits the scan into buckets of consecutive row groups with up to n compressed bytes of the columns that
 // are read, and at least one row group. A bucket may span several small files.
 func (s *Scan) SplitByBytes(n int64) []Bucket {
-	units := s.units()
+	units := s.sizedUnits()
 	var buckets []Bucket
 	for i := 0; i < len(units); {
 		end, bytes := i+1, units[i].bytes

@@ -85,10 +85,10 @@ func requireWhole(t *testing.T, s *Scan, buckets []Bucket, read bool) (most int6
 			}
 		}
 	}
-	require.Equal(t, s.units(), append([]unit{}, units...), "row groups are missing or out of order")
+	require.Equal(t, s.sizedUnits(), append([]unit{}, units...), "row groups are missing or out of order")
 	require.Equal(t, s.ds.NumRows(), rows)
 	want := int64(0)
-	for _, u := range s.units() {
+	for _, u := range s.sizedUnits() {
 		want += u.bytes
 	}
 	require.Equal(t, want, total)
@@ -104,7 +104,7 @@ func TestSplitByCount(t *testing.T) {
 		d := openSources(t, Config{}, files...)
 		s := scanOf(t, d, Options{})
 		require.EqualValues(t, rows, d.NumRows())
-		units := s.units()
+		units := s.sizedUnits()
 		total, largest := int64(0), int64(0)
 		for _, u := range units {
 			total += u.bytes
@@ -161,7 +161,7 @@ func TestSplitByBytes(t *testing.T) {
 	for seed := range uint64(20) {
 		files, _ := randomFiles(rand.New(rand.NewPCG(3, seed)))
 		s := scanOf(t, openSources(t, Config{}, files...), Options{})
-		units := s.units()
+		units := s.sizedUnits()
 		for _, n := range []int64{math.MinInt64, -1, 0, 1, 100, 1000, 3000, 10_000, 1 << 40, math.MaxInt64} {
 			buckets := s.SplitByBytes(n)
 			requireWhole(t, s, buckets, false)

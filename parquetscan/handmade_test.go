@@ -372,7 +372,7 @@ func readBucket(s *Scan, b Bucket) (out []int64, err error) {
 }
 
 // everything returns a bucket of all row groups.
-func everything(s *Scan) Bucket { return s.bucket(0, s.units()) }
+func everything(s *Scan) Bucket { return s.bucket(0, s.sizedUnits()) }
 
 // readError reads a whole file and returns the bytes allocated by that, and the error.
 func readError(t testing.TB, b []byte, cfg Config, o Options) (allocated uint64, err error) {

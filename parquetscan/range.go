@@ -29,7 +29,7 @@ type Range struct {
 // data and ignores the filter. Columns of kinds that filters do not compare, and columns within lists, have no range.
 func (s *Scan) Range(name string, buckets ...Bucket) (Range, error) {
 	if buckets == nil {
-		buckets = s.SplitByCount(1)
+		buckets = []Bucket{s.bucket(0, s.units())}
 	}
 	r := predicate.NewRanger()
 	for _, b := range buckets {

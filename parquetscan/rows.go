@@ -65,6 +65,7 @@ func (s *Scan) bucketsOf(rows []int64) []Bucket {
 		f := s.ds.files[u.file]
 		end := f.first + f.Groups[u.group].First + u.rows
 		if at < len(rows) && rows[at] < end {
+			u.bytes = s.compressed(u.file, u.group)
 			buckets = append(buckets, s.bucket(len(buckets), []unit{u}))
 		}
 		for at < len(rows) && rows[at] < end {
