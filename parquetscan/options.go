@@ -44,6 +44,8 @@ type Options struct {
 	Selector *Selector
 	// Narrow lists columns that the filters of [Scan.Narrow] may test. They need not be among Columns.
 	Narrow []string
+	// Begin tells which row groups All, without Ordered, and Borrow read first. Default: as in the files.
+	Begin Beginning
 	// RowNumbers is the name of a further column, after all others: the number of the row in the Dataset, an Int64. ""
 	// means none. [Dataset.Rows] reads rows by their numbers.
 	RowNumbers string

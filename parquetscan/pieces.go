@@ -21,10 +21,11 @@ const (
 	mostHeaders     = 1 << 14
 )
 
-// plan returns a bucket per row group. If at most a few row groups match for each worker, it cuts large ones into
-// pieces. It cuts local files only: a reader finds its first page by the headers of those before.
+// plan returns a bucket per row group, in the order of Options.Begin. If at most a few row groups match for each
+// worker, it cuts large ones into pieces. It cuts local files only: a reader finds its first page by the headers of the
+// pages before.
 func (s *Scan) plan() []Bucket {
-	buckets := s.SplitByBytes(0)
+	buckets := s.begin(s.SplitByBytes(0))
 	s.ds.mu.RLock()
 	defer s.ds.mu.RUnlock()
 	if s.o.Workers < 2 || s.ds.closed {

@@ -46,6 +46,9 @@ func (d *Dataset) Scan(o Options) (*Scan, error) {
 	if s.narrows, err = s.addOnce(o.Narrow); err != nil {
 		return nil, err
 	}
+	if err := s.checkBeginning(); err != nil {
+		return nil, err
+	}
 	if err := s.addLengths(); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,10 @@
 package predicate
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan/internal/footer"
 )
@@ -38,26 +42,64 @@ func (r *ranger) Add(f *footer.Footer, group int, l *footer.Leaf) {
 	case !r.any:
 		r.min, r.max, r.any, r.exact = b.Min, b.Max, true, b.Exact
 	default:
-		if r.less(&b.Min, &r.min) {
+		if compareBounds(r.Type, &b.Min, &r.min) < 0 {
 			r.min = b.Min
 		}
-		if r.less(&r.max, &b.Max) {
+		if compareBounds(r.Type, &r.max, &b.Max) < 0 {
 			r.max = b.Max
 		}
 		r.exact = r.exact && b.Exact
 	}
 }
 
-// less compares values in the order of the type.
-func (r *ranger) less(a, b *boundValue) bool {
-	switch OrderOf(r.Type.Kind) {
+// compareBounds compares values in the order of a type.
+func compareBounds(t column.Type, a, b *boundValue) int {
+	switch OrderOf(t.Kind) {
 	case orderInts:
-		return compareInts(a.int, b.int) < 0
+		return compareInts(a.int, b.int)
 	case OrderFloats:
-		return a.float < b.float
+		return cmp.Compare(a.float, b.float)
 	default:
-		return a.text < b.text
+		return strings.Compare(a.text, b.text)
 	}
+}
+
+// A Chunk is a leaf in a row group.
+type Chunk struct {
+	Footer *footer.Footer
+	Group  int
+	Leaf   *footer.Leaf
+}
+
+// Leading returns the positions of chunks by their least values, or by their greatest ones in reverse. Chunks without
+// bounds, and with another type than the first one, come last.
+func Leading(chunks []Chunk, greatest bool) []int {
+	order, all := make([]int, len(chunks)), make([]bounds, len(chunks))
+	for i, c := range chunks {
+		order[i] = i
+		if t := c.Leaf.Type; t == chunks[0].Leaf.Type {
+			all[i] = ChunkBounds(c.Footer, c.Group, c.Leaf.Index, t)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &all[i], &all[j]
+		switch t := chunks[0].Leaf.Type; {
+		case !a.Known || !b.Known:
+			return number(!a.Known) - number(!b.Known)
+		case greatest:
+			return compareBounds(t, &b.Max, &a.Max)
+		default:
+			return compareBounds(t, &a.Min, &b.Min)
+		}
+	})
+	return order
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // Result returns the least and greatest value of the row groups seen, whether they are exact, and the number of NULLs,
