@@ -56,6 +56,9 @@ func narrow(source opened, ops []operation) {
 	switch op := ops[i].(type) {
 	case *sortOp:
 		op.bound = &bound{source: n}
+		if k := op.keys[0]; !k.NullsFirst { // footers do not tell which row groups have the NULLs of a result
+			n.BeginWith(k.Name, k.Desc)
+		}
 	case *groupOp:
 		op.source, op.narrows = n, names
 	}

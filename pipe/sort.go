@@ -5,6 +5,7 @@ package pipe
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,10 +59,13 @@ func (n *sortNode) run(ctx context.Context, f emit) error {
 		return nil
 	}
 	sorters := make([]order.Sorter, n.in.workers())
+	if n.bound != nil {
+		n.bound.kept = make([][]boundRow, len(sorters))
+	}
 	for i := range sorters {
 		sorters[i] = order.Sorter{Keys: n.keys, Limit: n.end()}
 		if n.bound != nil {
-			sorters[i].Cut = n.bound.lower
+			sorters[i].Cut = func(k order.Key, b *column.Batch, last int) error { return n.bound.lower(i, k, b, last) }
 		}
 	}
 	err := n.in.run(ctx, func(worker int, p part) error {
@@ -97,23 +101,49 @@ func (n *sortNode) failed(err error) error {
 type bound struct {
 	source narrower
 	mu     sync.Mutex
-	key    []byte // of the first column; nil means none
+	kept   [][]boundRow // by worker: the rows that its sorter keeps, in their order
+	key    []byte       // of the first column; nil means none
 }
 
-// lower narrows the scan to rows that are not after row i of a batch by a key.
-func (d *bound) lower(k order.Key, b *column.Batch, i int) error {
+// A boundRow is the first column of a row.
+type boundRow struct {
+	key   []byte // in the order of bytes
+	value any
+}
+
+// mostShared is the greatest limit of a sort whose goroutines share the rows that they keep. With greater limits the
+// last row of each goroutine is a bound.
+const mostShared = 256
+
+// lower narrows the scan to rows that are not after the last of the first rows by a key. A worker's sorter keeps the
+// rows 0 to last of a batch.
+func (d *bound) lower(worker int, k order.Key, b *column.Batch, last int) error {
 	c, err := order.ColumnOf(k, b)
 	if err != nil {
 		return err
 	}
-	key := c.Append(nil, i)
+	from := 0
+	if last >= mostShared {
+		from = last
+	}
+	rows := make([]boundRow, 0, last+1-from)
+	for i := from; i <= last; i++ {
+		rows = append(rows, boundRow{c.Append(nil, i), c.Value(i)})
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.key != nil && bytes.Compare(key, d.key) >= 0 {
+	row := rows[last-from]
+	if from == 0 {
+		d.kept[worker] = rows
+		all := slices.Concat(d.kept...)
+		slices.SortFunc(all, func(a, b boundRow) int { return bytes.Compare(a.key, b.key) })
+		row = all[last]
+	}
+	if d.key != nil && bytes.Compare(row.key, d.key) >= 0 {
 		return nil
 	}
-	d.key = key
-	if bounds := upTo(k, c.Value(i)); bounds != nil {
+	d.key = row.key
+	if bounds := upTo(k, row.value); bounds != nil {
 		return d.source.Narrow([][]expr.Bound{bounds})
 	}
 	return nil

@@ -80,6 +80,8 @@ type measurer interface {
 type narrower interface {
 	// NarrowBy prepares Narrow, for conditions on these columns.
 	NarrowBy(columns []string)
+	// BeginWith makes Run begin where the least values of a column are, or the greatest.
+	BeginWith(column string, greatest bool)
 	// Narrow keeps the rows for which each list has a condition that is true, from now on and in place of an earlier call.
 	// Other rows may still come. Values are as column.Column.Value returns them. Any goroutine calls Narrow during Run.
 	Narrow(all [][]expr.Bound) error

@@ -18,9 +18,9 @@ import (
 type Sorter struct {
 	Keys  []Key
 	Limit int64 // the number of rows; -1 means all
-	// Cut is called with the last of the first rows, row i of a batch, when a Sorter has dropped rows after it; nil means
-	// none. The key is the first one.
-	Cut func(k Key, b *column.Batch, i int) error
+	// Cut is called with the first rows so far, rows 0 to last of a batch in their order, when a Sorter has dropped rows
+	// after them; nil means none. The key is the first one.
+	Cut func(k Key, b *column.Batch, last int) error
 
 	rows     []sortRow
 	batches  []*column.Batch

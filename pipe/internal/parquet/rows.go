@@ -31,6 +31,7 @@ type Rows struct {
 	selector *parquetscan.Selector
 	numbers  string   // the column of the numbers of rows; "" means none
 	narrows  []string // columns that narrow tests
+	begin    parquetscan.Beginning
 	lengths  []string // columns of texts whose lengths are read in their place
 	scanned  *parquetscan.Scan
 	bytes    atomic.Int64
@@ -79,6 +80,11 @@ func (r *Rows) NarrowBy(columns []string)    { r.narrows = columns }
 func (r *Rows) ReadLengths(columns []string) { r.lengths = append(r.lengths, columns...) }
 func (r *Rows) NumberRows(column string)     { r.numbers = column }
 
+// BeginWith begins with the row groups that have the least values of a column, or the greatest.
+func (r *Rows) BeginWith(column string, greatest bool) {
+	r.begin = parquetscan.Beginning{Column: column, Greatest: greatest}
+}
+
 // String returns the names of the files, shortened.
 func (r *Rows) String() string {
 	names := r.files.Files()
@@ -111,7 +117,7 @@ func (r *Rows) Scan(columns []string, workers int) (line string, goroutines int,
 	}
 	options := parquetscan.Options{
 		Columns: columns, NumberNames: true, Workers: workers, Selector: r.selector, Narrow: r.narrows, Lengths: r.lengths,
-		RowNumbers: r.numbers,
+		RowNumbers: r.numbers, Begin: r.begin,
 	}
 	if columns == nil {
 		options.Columns = []string{}
