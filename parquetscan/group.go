@@ -65,6 +65,13 @@ func (r *groupReader) reuse(old *groupReader) {
 	old.columns = nil
 }
 
+// release ends the use of pages. Batches have no bytes of them.
+func (r *groupReader) release() {
+	for i := range r.columns {
+		r.columns[i].cursor.Release()
+	}
+}
+
 // open opens the columns of a row group, and sets the rows of a piece of it that may match and the rows of its batches.
 func (r *groupReader) open(at, group int, piece predicate.Range) error {
 	f := r.scan.ds.files[at]

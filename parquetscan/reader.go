@@ -84,6 +84,7 @@ func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 		}
 		if r.current.file == nil {
 			if err := r.nextGroup(); err != nil {
+				r.current.release()
 				return err
 			}
 		}

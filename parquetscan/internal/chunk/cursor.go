@@ -121,6 +121,15 @@ func (c *Cursor) Ahead(requested bool) {
 	}
 }
 
+// Release ends the use of the current pages, whose memory others may use then.
+func (c *Cursor) Release() {
+	for _, k := range c.chunks {
+		if k.pages != nil {
+			k.pages.Release()
+		}
+	}
+}
+
 // Skip skips rows up to a row of the row group.
 func (c *Cursor) Skip(row int64) error {
 	for _, k := range c.chunks {

@@ -43,7 +43,7 @@ func Open(f *footer.File, group, leaf int, meta *footer.ChunkMeta, o Options, w 
 	w.win.StartMapped(start)
 	*w = Walker{
 		win: w.win, off: start, end: start + length, codec: meta.Codec,
-		limit: min(o.Limit, MaxBytes), verify: o.Verify, buf: w.buf,
+		limit: min(o.Limit, MaxBytes), verify: o.Verify, memory: w.memory,
 		notPlain: f.Writer.CompressesAll(),
 		secret:   secret{chunk, crypt.Page{Dictionary: meta.Dictionary > 0}, w.secret.plain},
 	}

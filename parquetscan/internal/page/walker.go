@@ -38,7 +38,7 @@ type Walker struct {
 	header    Header
 	headerLen int // 0 if there is none
 	page      Page
-	buf       []byte
+	memory    memory // of page, unless that is in the memory map
 	secret    secret // of an encrypted chunk
 }
 
@@ -151,7 +151,13 @@ func (w *Walker) Next() (*Page, error) {
 	}
 }
 
-// decompress returns the page's decompressed bytes: in w.buf, or in the memory map if the page is not compressed.
+// Release ends the use of the current page, whose memory others may use then.
+func (w *Walker) Release() {
+	w.page.Data = nil
+	w.memory.release()
+}
+
+// decompress returns the page's decompressed bytes: in w.memory, or in the memory map if the page is not compressed.
 func (w *Walker) decompress(h *Header, src []byte) (_ []byte, err error) {
 	levels := 0
 	if h.Type == format.DataPageV2 {
@@ -166,24 +172,24 @@ func (w *Walker) decompress(h *Header, src []byte) (_ []byte, err error) {
 			return nil, failure.Corrupt("uncompressed page has %d bytes, want %d", h.Compressed, h.uncompressed)
 		}
 		if !w.win.Lends() { // peek at the next header may move the window
-			w.buf = buffer.GrowBytes(w.buf[:0], len(src))
-			copy(w.buf, src)
-			src = w.buf
+			to := w.memory.grow(len(src))
+			copy(to, src)
+			src = to
 		}
 		return src, nil
 	}
 	n := int(h.uncompressed)
 	if w.codec == format.Brotli {
-		w.buf, err = decompressBrotli(w.buf, src, levels, n)
-		return w.buf, err
+		w.memory.bytes, err = decompressBrotli(w.memory.bytes, src, levels, n)
+		return w.memory.bytes, err
 	}
 	if !plausible(w.codec, src[levels:], n-levels) {
 		return nil, failure.Corrupt("page of %d bytes of %v cannot decompress to %d", h.Compressed, w.codec, n)
 	}
-	w.buf = buffer.GrowBytes(w.buf[:0], n)
-	copy(w.buf, src[:levels])
+	to := w.memory.grow(n)
+	copy(to, src[:levels])
 	if n == levels {
-		return w.buf[:n], nil // no values: some writers compress nothing to some bytes, others to none
+		return to, nil // no values: some writers compress nothing to some bytes, others to none
 	}
-	return w.buf[:n], decompress(w.codec, w.buf[levels:n:n+buffer.Slack], src[levels:])
+	return to, decompress(w.codec, to[levels:n:n+buffer.Slack], src[levels:])
 }
