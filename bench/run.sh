@@ -7,6 +7,7 @@
 #   BENCH       regular expression of the benchmarks to run
 #   BENCHTIME   duration of each benchmark (default 1s)
 #   OUT         name of the results: bench/results/$OUT.txt and $OUT.md
+#   COMPAT      measure the compat modules too if set
 set -euo pipefail
 cd "$(dirname "$0")"
 count=${1:-6}
@@ -24,11 +25,14 @@ peer() { GOWORK=off go -C peers test "-modfile=$1.mod" "${@:3}" -c -o "$bin/$2";
 peer go apache2 ./apache2
 peer fork scylla -tags=fork ./scylla
 peer go gocql1 ./gocql1
+programs+=(apache2 scylla gocql1)
 compat() { peer "$1" "compat-$2" -ldflags "-X github.com/vecql/vecql/bench/peers/$3.driver=compat-$2" "${@:4}" "./$3"; } # the same programs
-compat compat gocqlv2 apache2
-compat compat_fork scyllagocql scylla -tags=fork
-compat compat gocql gocql1
-programs+=(apache2 compat-gocqlv2 scylla compat-scyllagocql gocql1 compat-gocql)
+if [ -n "${COMPAT:-}" ]; then
+	compat compat gocqlv2 apache2
+	compat compat_fork scyllagocql scylla -tags=fork
+	compat compat gocql gocql1
+	programs+=(compat-gocqlv2 compat-scyllagocql compat-gocql)
+fi
 if command -v cargo >/dev/null && [ -f peers/rust/Cargo.toml ]; then
 	cargo build --release --bin vecql-bench-rust --manifest-path peers/rust/Cargo.toml --target-dir peers/rust/target
 	cp peers/rust/target/release/vecql-bench-rust "$bin/rust"
