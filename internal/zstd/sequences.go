@@ -176,10 +176,9 @@ func (d *decoder) sequences(b *block, window, out int) (end int, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	start := b.at + len(b.data) + sequencesHead(b.number) + n
 	s := &d.copies
 	*s = sequences{
-		first: start, out: out, limit: min(len(d.dst), cap(d.dst)-Spare), lits: b.size, left: b.number, window: window,
+		first: b.start + n, out: out, limit: min(len(d.dst), cap(d.dst)-Spare), lits: b.size, left: b.number, window: window,
 		repeat: s.repeat,
 	}
 	t := &d.readers
@@ -203,18 +202,6 @@ func (d *decoder) sequences(b *block, window, out int) (end int, ok bool) {
 	s.length = s.lits - s.lit // the rest of the literals
 	ok = d.copyLiterals(s)
 	return s.out, ok && s.out-out <= min(maxBlock, window)
-}
-
-// sequencesHead returns the length of the number of sequences.
-func sequencesHead(n int) int {
-	switch {
-	case n < 128:
-		return 1
-	case n < 0x7f00:
-		return 2
-	default:
-		return 3
-	}
 }
 
 // decodeMany decodes and executes sequences by the kernel. The kernel leaves the last sequence, which no state follows,

@@ -34,7 +34,7 @@ func randomFrame(r *rand.Rand) (src []byte, n int) {
 		n += lits
 		block := binary.LittleEndian.AppendUint32(nil, uint32(lits)<<4|3<<2)[:3] // Raw_Literals_Block
 		block = append(block, few(r, lits, 256, true)...)
-		if number < 128 {
+		if number < 128 && r.IntN(4) > 0 { // a small number may have two bytes, too
 			block = append(block, byte(number))
 		} else {
 			block = append(block, byte(number>>8+128), byte(number))

@@ -120,6 +120,7 @@ type block struct {
 
 	sequences []byte // the section of sequences, without their number
 	number    int    // of sequences
+	start     int    // position of sequences in the frame
 }
 
 // block parses the headers of the block at a position, and returns the position of the next one. It returns false for
@@ -182,6 +183,7 @@ func (b *block) sections(window int) bool {
 	if b.size > min(maxBlock, window) || end >= len(b.data) || !b.readNumber(b.data[end:]) {
 		return false
 	}
+	b.start = b.at + len(b.data) - len(b.sequences)
 	b.data = b.data[header:end]
 	b.at += header
 	return true
