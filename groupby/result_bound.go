@@ -77,9 +77,9 @@ func (b *bound) within(first []uint64, r *keyRows, id uint32) bool {
 }
 
 // firstWords returns the words of groups that have the first key of the bound, for within. It returns nil if the order
-// of that key is not the one of signed integers in the words.
+// of that key is not the one of signed integers in the words. NULL comes after the bound, whatever its word is.
 func (b *bound) firstWords(r *keyRows) []uint64 {
-	if len(b.by) == 0 || b.form > keyWords || r.mask != nil {
+	if len(b.by) == 0 || b.form > keyWords {
 		return nil
 	}
 	k := &b.by[0]
