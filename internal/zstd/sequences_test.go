@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // randomFrame returns a frame of blocks with random sequences, which most are valid, and the length of its content if
@@ -76,6 +78,7 @@ func appendHeader(src []byte, kind int, last bool, size int) []byte {
 // TestSequences decodes frames of random sequences: offsets of all kinds, with and without literals, and matches that
 // overlap with their copies. The other decoder accepts some that have no valid offset.
 func TestSequences(t *testing.T) {
+	soak.NoRace(t)
 	peer := newPeer(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	decoded := 0
@@ -89,6 +92,20 @@ func TestSequences(t *testing.T) {
 		})
 	}
 	require.Greater(t, decoded, 2000)
+}
+
+// TestManySequences has a block with so many sequences that their number has three bytes: matches of three bytes, with
+// no bits.
+func TestManySequences(t *testing.T) {
+	const number = 0x7f00 + 261
+	src := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 8 << 3}
+	src = append(appendHeader(src, 0, false, 16), few(rand.New(rand.NewPCG(1, 1)), 16, 256, true)...)
+	block := binary.LittleEndian.AppendUint16([]byte{0, 255}, number-0x7f00)
+	block = append(block, 1<<6|1<<4|1<<2, 0, 0, 0, 1)
+	src = append(appendHeader(src, 2, true, len(block)), block...)
+	n := 16 + 3*number
+	compare(t, newPeer(t), src, n, false)
+	require.True(t, decode(make([]byte, n), src))
 }
 
 // TestWindow refuses an offset beyond the window.

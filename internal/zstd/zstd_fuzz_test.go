@@ -97,6 +97,7 @@ func TestOtherLength(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
+	soak.NoRace(f)
 	for _, e := range encoders(f)[:2] {
 		for _, n := range []int{40, 300, 1500, 6000} {
 			for _, c := range contents(n) {

@@ -11,11 +11,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/soak"
 )
 
 // TestDecodeStaysInside places both sides at the edges of memory between two pages that must not be accessed, with
 // valid and with damaged frames.
 func TestDecodeStaysInside(t *testing.T) {
+	soak.NoRace(t)
 	page := syscall.Getpagesize()
 	const room = 80 << 12
 	fenced := func() []byte {
