@@ -132,7 +132,7 @@ func (x *fakeServer) config() (cfg cqltest.Config, err error) {
 	first, err := netip.ParseAddr(x.address)
 	switch {
 	case err != nil:
-		return cfg, usagef("--address: %w", err)
+		return cfg, usagef("--address is %q, want an IP address; --port sets the port", x.address)
 	case x.nodes < 1:
 		return cfg, usagef("--nodes is %d, want at least 1", x.nodes)
 	case x.tablets > 0 && !x.scylla:

@@ -103,7 +103,7 @@ func TestFakeRefused(t *testing.T) {
 	x := &tester{t: t, ctx: t.Context()}
 	for args, want := range map[string]string{
 		"--nodes 0":                    "2 --nodes is 0, want at least 1; see vecql fake --help",
-		"--address here":               `2 --address: ParseAddr("here"): unable to parse IP; see vecql fake --help`,
+		"--address 127.0.0.1:9042":     `2 --address is "127.0.0.1:9042", want an IP address; --port sets the port; see vecql fake --help`,
 		"--tablets 4":                  "2 --tablets needs --scylla; see vecql fake --help",
 		"--port 0 --load x":            `2 --load is "x", want TABLE=FILE; see vecql fake --help`,
 		"--port 0 --file /none.cql":    "1 --file /none.cql: open /none.cql: no such file or directory",

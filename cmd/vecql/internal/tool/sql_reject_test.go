@@ -67,6 +67,7 @@ func TestVerifyMessyFiles(t *testing.T) {
 	x.requireFailureContains(`there is no column "id"; there are: nr, title, cost; --no-header if the first line is a row; --map COLUMN=FIELD takes another field, --columns names`, verify[:3]...)
 	x.requireFailureContains(`there is no column "id"; there are: nr, title, cost; --no-header if the first line is a row; --map COLUMN=FIELD takes another field, --allow-missing takes NULL`,
 		"load", "shop.items", "x.csv")
+	x.requireFailureContains("x.csv is a file, want a table as the target: files come first", "verify", "shop.items", "x.csv")
 	code, out, lines := x.run(append(verify, "--max-errors", "1")...)
 	require.Equal(t, exitRejected, code)
 	require.Equal(t, "2 rows are equal.\n", out)

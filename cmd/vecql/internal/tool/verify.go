@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -96,6 +97,9 @@ func (x *verifyJob) run(ctx context.Context, args []string) error {
 		return err
 	}
 	sources, target := args[:len(args)-1], args[len(args)-1]
+	if _, err := os.Stat(target); err == nil {
+		return usagef("%s is a file, want a table as the target: files come first", target)
+	}
 	if len(sources) > 1 || isFile(sources[0]) {
 		return x.compareFiles(ctx, sources, target)
 	}
