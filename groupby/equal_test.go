@@ -171,7 +171,8 @@ func TestGrouperEqualsReference(t *testing.T) {
 		sizes = 4 // the reference takes most of the time
 	}
 	for i := range 2000 {
-		all := !slices.ContainsFunc(everything, func(what string) bool { return m.n[what] == 0 })
+		// Small cases seldom have the rarest events, for which a reduced test would take minutes.
+		all := soak.Reduced || !slices.ContainsFunc(everything, func(what string) bool { return m.n[what] == 0 })
 		if all && (i >= 400 || i >= 100 && time.Since(begin) > 8*time.Second) {
 			t.Logf("%d cases", i)
 			break
@@ -183,7 +184,7 @@ func TestGrouperEqualsReference(t *testing.T) {
 	}
 	t.Logf("events: %v", m.n)
 	for _, what := range everything {
-		if m.n[what] == 0 {
+		if m.n[what] == 0 && !soak.Reduced {
 			t.Errorf("event never happened: %s", what)
 		}
 	}
