@@ -186,13 +186,7 @@ func (d *decoder) sequences(b *block, window, out int) (end int, ok bool) {
 	s.entries.offsets = t.offsets[in.read(t.logs[1])]
 	s.entries.matches = t.matches[in.read(t.logs[2])]
 	for s.left > 0 {
-		if d.decodeMany(s, &in) {
-			if !d.execute(s) {
-				return 0, false
-			}
-			continue
-		}
-		if !d.decodeOne(s, &in) || !d.execute(s) {
+		if !d.decodeMany(s, &in) && !d.decodeOne(s, &in) || !d.execute(s) {
 			return 0, false
 		}
 	}
